@@ -33,6 +33,7 @@ export interface ScorePart {
 export interface CompiledListing {
   /** Names all that the rest is made from, beside tables, code and what is similar. */
   key: string
+  id: string
   view: ListingView
   /** kit.json of the listing, as served. */
   kit: KitView
@@ -182,5 +183,5 @@ function readFrom(folder: string): Compiled {
   const listings: CompiledListing[] = []
   for (const line of readFileSync(join(folder, 'listings.ndjson'), 'utf8').split('\n'))
     if (line !== '') listings.push(JSON.parse(line))
-  return { site, listings, byId: new Map(listings.map((listing) => [listing.view.id, listing])) }
+  return { site, listings, byId: new Map(listings.map((listing) => [listing.id, listing])) }
 }

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -14,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isWhole } from '../../src/compile/release/is-whole.ts'
 import { findDifferences, hashFolder } from '../bench/scale/hash-folder.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
@@ -43,12 +45,16 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
+const COMMAND = ['functions/commands/build.ts']
+const envOf = (outDir: string) => ({
+  ...process.env,
+  ...FIXTURE_ENV,
+  CONTENT_DIR: content,
+  OUT_DIR: outDir,
+})
+
 function build(outDir: string): void {
-  const env = { ...process.env, ...FIXTURE_ENV, CONTENT_DIR: content, OUT_DIR: outDir }
-  const built = spawnSync(process.execPath, ['functions/commands/build.ts'], {
-    env,
-    encoding: 'utf8',
-  })
+  const built = spawnSync(process.execPath, COMMAND, { env: envOf(outDir), encoding: 'utf8' })
   expect(`${built.stdout}${built.stderr}`).toContain(' built in ')
 }
 
@@ -142,6 +148,30 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
     expectSame()
   }
 })
+
+test('a build upon another that is killed at any stage leaves a whole release, and the next one is as from nothing', {
+  timeout: 300_000,
+}, async () => {
+  for (const [seed, stage] of ['read', 'carry over', 'pages', 'compress', 'manifest'].entries()) {
+    editAll(3000 + seed, ['a changed summary', 'an added listing'])
+    await killAfter(stage)
+    const current = currentOf(stepwise)
+    const [name = ''] = basename(current).split('.')
+    expect(isWhole(current, name, 'bytes'), stage).toBe(true)
+  }
+  build(stepwise)
+  expectSame()
+})
+
+async function killAfter(stage: string): Promise<void> {
+  const child = spawn(process.execPath, COMMAND, { env: envOf(stepwise) })
+  let output = ''
+  child.stdout.on('data', (text) => {
+    output += text
+    if (output.includes(` CPU  ${stage}`)) child.kill('SIGKILL')
+  })
+  await once(child, 'exit')
+}
 
 /** Another byte in the same place, as a disk might; the release is nobody else's. */
 function damage(path: string, at: number): void {

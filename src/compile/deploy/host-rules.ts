@@ -1,10 +1,11 @@
-import { fileHeaders } from '../../domain/delivery/file-headers.ts'
+import { fileHeaders, isHashed, type TypedFile } from '../../domain/delivery/file-headers.ts'
 import { DOORS } from '../../domain/wire/door-table.ts'
 import { kindCardPath } from '../../domain/wire/links.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../domain/wire/site-headers.ts'
-import { type StaticFile, toUrlPath } from '../../domain/wire/static-file.ts'
+import { findContentType, toUrlPath } from '../../domain/wire/static-file.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
+import { extensionOf, isSingle } from './nginx-rules.ts'
 
 /** What a host finds out by itself, or says only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
@@ -15,34 +16,77 @@ const TWIN_LINK = 'rel="alternate"'
 type Block = [path: string, headers: string]
 
 /**
+ * Files by the first folder of their addresses, empty for those in none. Of hashed names that change
+ * with each build the first of each folder and type stands for the rest.
+ */
+export function groupByFolder(names: readonly string[]): Map<string, string[]> {
+  const seen = new Set<string>()
+  const lasting = names.filter((file) => {
+    if (!isHashed(file)) return true
+    const sign = file.replace(/[^/]*\./, '')
+    return !seen.has(sign) && seen.add(sign)
+  })
+  return Map.groupBy(lasting, (file) => {
+    const address = toUrlPath(file)
+    return address.slice(1, Math.max(1, address.indexOf('/', 1)))
+  })
+}
+
+/**
+ * Of all files of such a folder those that rules hang on: where their headers are equal, the first of
+ * each type and address stands for the rest. @param names sorted
+ */
+export function toTelling(names: readonly string[], folder: string): TypedFile[] {
+  const files = names.map((file) => ({ file, type: findContentType(file) }))
+  const headers = new Set(files.map((file) => toHeaderLines(fileHeaders(file))))
+  if (folder === '' || headers.size > 1) return files
+  const telling = new Map<string, TypedFile>()
+  for (const file of files) {
+    const sign = isSingle(file) ? file.file : `${extensionOf(file.file)} ${routeOf(file)}`
+    if (!telling.has(sign)) telling.set(sign, file)
+  }
+  return [...telling.values()]
+}
+
+/**
  * `_headers` as static hosts read it: one block for each folder whose files share their headers, one
  * for each other file. No address has two blocks with different values: hosts would join them.
  */
-export function toHeaderRules(baseUrl: string, files: readonly StaticFile[]): string {
-  const toLines = (headers: Record<string, string>) =>
-    Object.entries(headers)
-      .filter(([header, value]) => !LEFT_TO_HOST.has(header) && !value.includes(TWIN_LINK))
-      .map(([header, value]) => `  ${header}: ${value}`)
-  const transport = toLines(toTransportHeaders(baseUrl))
-  const blocks = files.map((file): Block => {
-    const lines = [...toLines(fileHeaders(file)), ...transport]
-    return [toUrlPath(file.file).slice(1), lines.join('\n')]
-  })
-  return `${joinEqual('', [...new Map(blocks)])
+export function toHeaderRules(baseUrl: string, files: readonly TypedFile[]): string {
+  const transport = toHeaderLines(toTransportHeaders(baseUrl))
+  const blocks = files.map(
+    (file): Block => [
+      toUrlPath(file.file).slice(1),
+      `${toHeaderLines(fileHeaders(file))}${transport}`,
+    ],
+  )
+  return joinEqual('', [...new Map(blocks)])
     .map(([path, headers]) => `${path}\n${headers}`)
-    .join('\n')}\n`
+    .join('')
+}
+
+function toHeaderLines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .filter(([header, value]) => !LEFT_TO_HOST.has(header) && !value.includes(TWIN_LINK))
+    .map(([header, value]) => `  ${header}: ${value}\n`)
+    .join('')
+}
+
+const PATTERNS = Object.values(ROUTES).map(({ path }) => ({ path, pattern: toPattern(path) }))
+
+/** The route that JSON without an extension is asked for by, or its own address; empty for others. */
+function routeOf({ file }: TypedFile): string {
+  if (!file.endsWith('/index.json')) return ''
+  const address = toUrlPath(file)
+  return PATTERNS.find(({ pattern }) => pattern.test(address))?.path ?? address
 }
 
 /**
  * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not find
  * in `index.json`. What only functions answer stands as comments, with the lines that would proxy it.
  */
-export function toRedirectRules(files: readonly StaticFile[]): string {
-  const routes = Object.values(ROUTES).map(({ path }) => path)
-  const addresses = files
-    .filter(({ file }) => file.endsWith('/index.json'))
-    .map(({ file }) => toUrlPath(file))
-    .map((address) => routes.find((path) => toPattern(path).test(address)) ?? address)
+export function toRedirectRules(files: readonly TypedFile[]): string {
+  const addresses = files.map(routeOf).filter((address) => address !== '')
   const rewrites = [...new Set(addresses)]
     .toSorted()
     .map((path) => `${path} ${path}/index.json 200`)

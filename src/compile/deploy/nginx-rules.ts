@@ -1,4 +1,4 @@
-import { fileHeaders, HOME_LINK } from '../../domain/delivery/file-headers.ts'
+import { fileHeaders, HOME_LINK, type TypedFile } from '../../domain/delivery/file-headers.ts'
 import { PAGES_WITH_TWIN } from '../../domain/wire/door-table.ts'
 import { FUNCTION_WITH_QUERY, KIT_PATTERN } from '../../domain/wire/route-table.ts'
 import {
@@ -9,7 +9,6 @@ import {
   SHORT_CACHE,
   toTransportHeaders,
 } from '../../domain/wire/site-headers.ts'
-import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { findTypeByExtension } from '../../domain/wire/static-file.ts'
 
 /** Where the release is mounted on the web host; the one line to change. */
@@ -20,7 +19,7 @@ const ROOT = '/srv/directory/current'
  * from the functions. Generated, so that its headers are the ones our own server sends. Whatever is
  * no plain read of a file goes to the functions, which know every error, redirect and method.
  */
-export function toNginxRules(baseUrl: string, files: readonly StaticFile[]): string {
+export function toNginxRules(baseUrl: string, files: readonly TypedFile[]): string {
   const headers: ToHeaders = (values) => addHeaders({ ...values, ...toTransportHeaders(baseUrl) })
   return `# Files of a release, and its functions behind them. Include inside http { }, beside
 #   upstream directory_functions { server 127.0.0.1:4321; keepalive 32; }
@@ -70,7 +69,7 @@ map $request_uri $directory_odd {
 `
 
 /** Ids contain dots: the folder of an address holds its page or its JSON. */
-function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): string {
+function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): string {
   const page = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS })
   const home = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS, link: HOME_LINK })
   const data = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS })
@@ -99,7 +98,7 @@ function toFileLocations(files: readonly StaticFile[], headers: ToHeaders): stri
 }
 
 /** Types by extension, as nginx looks them up; it adds the charset itself. */
-function toTypes(files: readonly StaticFile[]): string {
+function toTypes(files: readonly TypedFile[]): string {
   const byExtension = new Map(
     files.filter((file) => !isSingle(file)).map(({ file, type }) => [extensionOf(file), type]),
   )
@@ -111,16 +110,17 @@ function toTypes(files: readonly StaticFile[]): string {
 }
 
 /** A file whose protocol asks for a type that its extension has not, or that has none. */
-function toSingle(file: StaticFile, headers: ToHeaders): string {
+function toSingle(file: TypedFile, headers: ToHeaders): string {
   const { 'content-type': type = '', ...others } = fileHeaders(file)
   return `location = /${file.file} { types { } default_type '${bare(type)}'; try_files $uri @functions; ${headers(others)} }`
 }
 
-function isSingle({ file, type }: StaticFile): boolean {
+/** Whether a web server would take it for something else, by its name. */
+export function isSingle({ file, type }: TypedFile): boolean {
   return findTypeByExtension(file) !== type
 }
 
-function extensionOf(file: string): string {
+export function extensionOf(file: string): string {
   return file.slice(file.lastIndexOf('.') + 1)
 }
 

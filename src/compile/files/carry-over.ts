@@ -3,30 +3,10 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
-import type { Copies, StaticFile } from '../../domain/wire/static-file.ts'
+import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
+import { type Lines, type Manifest, NO_FILES, readLines } from './manifest.ts'
 import { digestOf, removeWithCopies } from './release-writer.ts'
-
-/** A file as the manifest of its release lists it, line by line: most lines go from release to release. */
-export interface ListedFile {
-  /** Path below `public/`. */
-  file: string
-  /** Line of `data/files.ndjson`, a `StaticFile`. Lines are without their ends. */
-  row: string
-  /** Line of `data/copies.ndjson`; empty where it has none. */
-  copies: string
-}
-
-export function toListedFile(entry: StaticFile, copies: Copies | null): ListedFile {
-  const row = JSON.stringify(entry)
-  return { file: entry.file, row, copies: copies === null ? '' : JSON.stringify(copies) }
-}
-
-export function readEntry({ row }: ListedFile): StaticFile {
-  // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
-  const entry: StaticFile = JSON.parse(row)
-  return entry
-}
 
 export interface Carrying {
   /** The former release; null without one. */
@@ -46,32 +26,27 @@ export interface Carrying {
  * published is not linked; one that the disk changed is found by the server that reads it. Where a
  * release is kept no longer, its folder is taken over, most of whose files are the same links.
  *
- * @returns the files that the new one links to, copies included: none where there is no release, or
- *   one that is damaged or of another making
+ * @returns what the new one links to: nothing where there is no release, or one that is damaged or of
+ *   another making
  */
-export async function carryOver(carrying: Carrying): Promise<ListedFile[]> {
-  if (carrying.from === null) return []
+export async function carryOver(carrying: Carrying): Promise<Carried> {
+  if (carrying.from === null) return NOTHING
   try {
     const ended = `${carrying.to}: a thread ended before its files`
-    const work = { work: 'carry', ...carrying }
-    const { files, copies, left } = await inThread<Carried>(FILES_WORKER, work, ended)
-    const isLeft = new Set(left)
-    return listFiles({ files, copies }).filter(({ file }) => !isLeft.has(file))
+    return await inThread<Carried>(FILES_WORKER, { work: 'carry', ...carrying }, ended)
   } catch {
     rmSync(carrying.to, { recursive: true, force: true })
-    return []
+    return NOTHING
   }
 }
 
-/** The manifest of the release before as it lies there, and the files that could not be carried over. */
-interface Carried extends ManifestRows {
-  left: string[]
+/** The manifest of the release before as it lies there. */
+export interface Carried extends Manifest {
+  /** Places of files that could not be carried over. */
+  left: readonly number[]
 }
 
-interface ManifestRows {
-  files: Uint8Array
-  copies: Uint8Array
-}
+export const NOTHING: Carried = { ...NO_FILES, left: [] }
 
 /** The thread's work. @throws where the release before can't be read, or nothing can be linked */
 export function linkEarlier({
@@ -80,41 +55,46 @@ export function linkEarlier({
   to,
   compression,
 }: Carrying & { from: string }): Carried {
-  const { files, copies, published, ...release } = readManifest(from)
-  const listed = listFiles({ files, copies })
-  if (release.compression !== compression)
-    return { files, copies, left: listed.map(({ file }) => file) }
-  const taken = takeOver(spare, to, listed)
+  const { manifest, lines, published, ...release } = readManifest(from)
+  if (release.compression !== compression) return NOTHING
+  const taken = takeOver(spare, to, lines)
   const made = new Set<string>()
   const root = join(from, 'public')
-  const left = listed.filter(
-    (each) =>
-      !taken.has(each.file) && !(isSound(root, each, published) && link(root, to, each, made)),
-  )
-  return { files, copies, left: left.map(({ file }) => file) }
+  const left: number[] = []
+  for (let place = 0; place < lines.count; place++) {
+    if (taken.has(place)) continue
+    const entry = lines.entryAt(place)
+    if (!(isSound(root, entry, published) && link(root, to, entry, made))) left.push(place)
+  }
+  return { ...manifest, left }
 }
 
 /**
  * Moves the public folder of a release that is kept no longer to `to`, and removes what is not in it
- * as `files` say. @returns the files that are
+ * as the lines say. @returns places of the files that are
  */
-function takeOver(spare: string, to: string, files: readonly ListedFile[]): Set<string> {
-  const taken = new Set<string>()
+function takeOver(spare: string, to: string, wanted: Lines): Set<number> {
+  const taken = new Set<number>()
   try {
-    const old = readManifest(spare)
+    const { lines, published } = readManifest(spare)
     renameSync(join(spare, 'public'), to)
-    const wanted = new Map(files.map((each) => [each.file, each]))
-    for (const each of listFiles(old)) {
-      const { row, copies } = wanted.get(each.file) ?? { row: '', copies: '' }
-      const isSame = each.row === row && each.copies === copies
-      if (isSame && isSound(to, each, old.published)) taken.add(each.file)
-      else removeWithCopies(to, each.file)
+    let at = 0
+    for (let place = 0; place < lines.count; place++) {
+      if (!isSameLine(lines, place, wanted, at)) at = wanted.find(lines.fileAt(place))
+      const entry = lines.entryAt(place)
+      if (isSameLine(lines, place, wanted, at) && isSound(to, entry, published)) taken.add(at++)
+      else removeWithCopies(to, entry.file)
     }
     return taken
   } catch {
     rmSync(to, { recursive: true, force: true })
     return new Set()
   }
+}
+
+function isSameLine(one: Lines, place: number, other: Lines, at: number): boolean {
+  const [a, b] = [one.slice(place, place + 1), other.slice(at, at + 1)]
+  return Buffer.compare(a.files, b.files) === 0 && Buffer.compare(a.copies, b.copies) === 0
 }
 
 /**
@@ -133,36 +113,15 @@ function readManifest(dir: string) {
   }
   // The last file that a build writes.
   const published = statSync(join(dir, 'data/release.json')).mtimeMs
-  const [files, copies] = [readRows('data/files.ndjson'), readRows('data/copies.ndjson')]
-  return { files, copies, compression, published }
-}
-
-function listFiles({ files, copies }: ManifestRows): ListedFile[] {
-  const copiesOf = new Map(toRows(copies).map((row) => [fileOf(row), row]))
-  return toRows(files).map((row) => {
-    const file = fileOf(row)
-    return { file, row, copies: copiesOf.get(file) ?? '' }
-  })
-}
-
-function toRows(bytes: Uint8Array): string[] {
-  const rows = Buffer.from(bytes).toString().split('\n')
-  rows.pop()
-  return rows
-}
-
-const ROW_START = '{"file":"'
-
-/** Without parsing all of it, where the name has no escape. */
-function fileOf(row: string): string {
-  if (row.includes('\\')) return JSON.parse(row).file
-  return row.slice(ROW_START.length, row.indexOf('"', ROW_START.length))
+  const manifest = {
+    files: readRows('data/files.ndjson'),
+    copies: readRows('data/copies.ndjson'),
+  }
+  return { manifest, lines: readLines(manifest), compression, published }
 }
 
 /** A file and its copies, as long as the manifest says and not written to since. */
-function isSound(dir: string, listed: ListedFile, published: number): boolean {
-  const { file, size, br, gz } = readEntry(listed)
-  if ((br > 0 || gz > 0) !== (listed.copies !== '')) return false
+function isSound(dir: string, { file, size, br, gz }: StaticFile, published: number): boolean {
   return Object.entries({ '': size, '.br': br, '.gz': gz }).every(([ending, length]) => {
     if (ending !== '' && length === 0) return true
     const found = statSync(`${dir}/${file}${ending}`, { throwIfNoEntry: false })
@@ -171,8 +130,7 @@ function isSound(dir: string, listed: ListedFile, published: number): boolean {
 }
 
 /** False on a disk without hard links, or with too many of them. */
-function link(from: string, to: string, listed: ListedFile, made: Set<string>): boolean {
-  const { file, br, gz } = readEntry(listed)
+function link(from: string, to: string, { file, br, gz }: StaticFile, made: Set<string>): boolean {
   const names = [file, ...(br > 0 ? [`${file}.br`] : []), ...(gz > 0 ? [`${file}.gz`] : [])]
   const folder = dirname(`${to}/${file}`)
   if (!made.has(folder)) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { findContentType, isCompressible } from '../../domain/wire/static-file.ts'
-import { type ListedFile, toListedFile } from './carry-over.ts'
+import { type ListedFile, toListedFile } from './manifest.ts'
 import { createReleaseWriter, digestOf, listFiles } from './release-writer.ts'
 
 /** What a server must know of each file below `root`, none of them compressed; sorted by path. */

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
-import type { ListedFile } from './carry-over.ts'
 import { createCompressedWriter, type FreshFile } from './compress-files.ts'
 import { FILES_WORKER, inThread, joinBytes } from './in-thread.ts'
+import type { ListedFile } from './manifest.ts'
 
 const MAX_THREADS = 4
 

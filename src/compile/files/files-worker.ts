@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Carrying, type ListedFile, linkEarlier } from './carry-over.ts'
+import { type Carrying, linkEarlier } from './carry-over.ts'
 import { createCompressedWriter } from './compress-files.ts'
 import type { Batch, WriteWork } from './file-threads.ts'
+import type { ListedFile } from './manifest.ts'
 
 // What a thread is given is typed `any`; `carryOver` and `createFileThreads` give it this.
 const given: WriteWork | (Carrying & { work: 'carry'; from: string }) = workerData

@@ -78,11 +78,12 @@ export function remember(
   memory: Memory,
   input: string | Uint8Array,
   make: () => Uint8Array,
-): Uint8Array {
+): Buffer {
   const key = digestOf(input, KEY)
   const known = memory.recall(key)
   if (known !== null) return known
-  const made = make()
+  const { buffer, byteOffset, byteLength } = make()
+  const made = Buffer.from(buffer, byteOffset, byteLength)
   memory.keep(key, made)
   return made
 }

@@ -82,6 +82,7 @@ function toCompiledListing(
   const html = once(() => renderDescription(description))
   return {
     key,
+    id: listing.id,
     similar,
     added: facts.added,
     relay_reason: buy.reason,

@@ -1,16 +1,18 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { TypedFile } from '../../domain/delivery/file-headers.ts'
 import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { Content } from '../content/read-content.ts'
-import { toHeaderRules, toRedirectRules } from '../deploy/host-rules.ts'
+import { groupByFolder, toHeaderRules, toRedirectRules, toTelling } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { makeSearchIndexes, toIndexTables, toSearchIndex } from '../engine/write-engine.ts'
-import { carryOver, type ListedFile, readEntry } from '../files/carry-over.ts'
+import { type Carried, carryOver, NOTHING } from '../files/carry-over.ts'
 import { digestCode } from '../files/code-digest.ts'
 import { COMPRESSION, describeFiles } from '../files/compress-files.ts'
 import { joinBytes } from '../files/in-thread.ts'
+import { toManifest } from '../files/manifest.ts'
 import { forgetful, type Memory, openMemory, remember } from '../files/memory.ts'
 import { createPublicFiles } from '../files/public-files.ts'
 import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
@@ -77,8 +79,8 @@ export async function buildRelease(options: BuildOptions & { onStage: OnStage })
 interface Context extends BuildOptions {
   /** Folder of what builds leave to later ones. */
   cacheDir: string
-  /** Files of the release before that are linked into this one, sound to the last byte. */
-  carried: Promise<ListedFile[]>
+  /** What of the release before is linked into this one. */
+  carried: Promise<Carried>
   timed: Timed
 }
 
@@ -97,7 +99,7 @@ async function makeRelease(work: string, context: Context): Promise<number> {
   // The thread still links what the rest is written beside.
   const rows = timed('data', () => writeRows(data, catalogue, views.parts))
   const written = await writePublic(work, { carried, bundle, memory, ...views, timed })
-  timed('deploy', () => writeDeploy(work, baseUrl, { files: written.files, memory }))
+  timed('deploy', () => writeDeploy(work, baseUrl, { names: written.files.names, memory }))
   const { listings: index, operations } = await views.indexed
   data.write('search.index', index)
   data.write('operations.index', operations)
@@ -106,7 +108,7 @@ async function makeRelease(work: string, context: Context): Promise<number> {
   const rest = { ...written, rows, index: describe(index), operations: describe(operations) }
   timed('memory', memory.save)
   timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
-  return written.files.length
+  return written.files.names.length
 }
 
 function makeViews(
@@ -150,7 +152,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const site = toCompiledSite(catalogue, dump.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
   const { write } = createReleaseWriter(join(work, 'public'))
-  const files = createPublicFiles(join(work, 'public'), [], forgetful(), ({ file, bytes }) =>
+  const files = createPublicFiles(join(work, 'public'), NOTHING, forgetful(), ({ file, bytes }) =>
     write(file, bytes),
   )
   writeStatic(files, site, listings, parts.view)
@@ -166,7 +168,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
     catalogue,
     rows: writeRows(data, catalogue, parts),
     site,
-    files: describeFiles(join(work, 'public')),
+    files: toManifest(describeFiles(join(work, 'public'))),
     index: describe(index),
     operations: describe(operations),
     pageCode: { folder: NO_PAGE_CODE, files: {} },
@@ -181,20 +183,16 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
 function writeDeploy(
   work: string,
   baseUrl: string,
-  { files, memory }: { files: readonly ListedFile[]; memory: Memory },
+  { names, memory }: { names: readonly string[]; memory: Memory },
 ): void {
-  const names = files.map(({ file }) => file).join('\n')
-  const rules = remember(memory, `deploy ${names}`, () => {
-    const entries = files.map(readEntry)
-    return Buffer.from(
-      JSON.stringify({
-        'nginx.conf': toNginxRules(baseUrl, entries),
-        _headers: toHeaderRules(baseUrl, entries),
-        _redirects: toRedirectRules(entries),
-      }),
-    )
+  const telling = [...groupByFolder(names)].flatMap(([folder, names]): TypedFile[] => {
+    const make = () => Buffer.from(JSON.stringify(toTelling(names, folder)))
+    // JSON.parse is typed `any`; its bytes were written from this very type.
+    return JSON.parse(remember(memory, `rules ${names.join('\n')}`, make).toString())
   })
+  const files = telling.sort((a, b) => (a.file < b.file ? -1 : 1))
   const writer = createReleaseWriter(join(work, 'deploy'))
-  const texts: Record<string, string> = JSON.parse(Buffer.from(rules).toString())
-  for (const [file, text] of Object.entries(texts)) writer.write(file, text)
+  writer.write('nginx.conf', toNginxRules(baseUrl, files))
+  writer.write('_headers', toHeaderRules(baseUrl, files))
+  writer.write('_redirects', toRedirectRules(files))
 }

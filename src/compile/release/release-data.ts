@@ -9,8 +9,8 @@ import { toRegistryRows, toServerName } from '../../domain/doors/registry-entry.
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
-import type { ListedFile } from '../files/carry-over.ts'
 import { COMPRESSION } from '../files/compress-files.ts'
+import type { Manifest } from '../files/manifest.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'
 import { type ListingParts, toLines } from './listing-parts.ts'
@@ -23,8 +23,7 @@ export interface ReleaseData {
   name: string
   catalogue: Catalogue
   site: CompiledSite
-  /** Sorted by path. */
-  files: readonly ListedFile[]
+  files: Manifest
   /** The rows that are written already. */
   rows: Described
   index: PublishedFile
@@ -74,8 +73,8 @@ export function writeManifest(
   { name, catalogue, site, files, rows, pageCode, ...indexes }: ReleaseData,
 ): void {
   const described = writeDescribed(writer, {
-    'files.ndjson': joinLines(files.map(({ row }) => row)),
-    'copies.ndjson': joinLines(files.flatMap(({ copies }) => (copies === '' ? [] : [copies]))),
+    'files.ndjson': files.files,
+    'copies.ndjson': files.copies,
   })
   writer.writeJson('release.json', {
     name,
@@ -96,10 +95,6 @@ export function writeManifest(
       ...pageCode.files,
     },
   } satisfies ReleaseFile)
-}
-
-function joinLines(lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
 }
 
 function writeDescribed(

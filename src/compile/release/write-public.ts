@@ -6,8 +6,9 @@ import { renderCardSvg } from '../../site/cards/card-svg.ts'
 import { createDrawer } from '../../site/cards/create-drawer.ts'
 import { toDrawingKey } from '../../site/cards/drawing-key.ts'
 import { toPageCards } from '../../site/cards/link-card.ts'
-import type { ListedFile } from '../files/carry-over.ts'
+import type { Carried } from '../files/carry-over.ts'
 import { createFileThreads } from '../files/file-threads.ts'
+import type { FileList } from '../files/manifest.ts'
 import type { Memory } from '../files/memory.ts'
 import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
@@ -27,7 +28,7 @@ const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export interface PublicInput {
-  carried: Promise<ListedFile[]>
+  carried: Promise<Carried>
   bundle: Promise<PageBundle>
   memory: Memory
   site: CompiledSite
@@ -38,8 +39,7 @@ export interface PublicInput {
 }
 
 export interface WrittenPublic {
-  /** Sorted by path. */
-  files: ListedFile[]
+  files: FileList
   pageCode: PageCode
 }
 
@@ -82,11 +82,7 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   for (const [file, png] of cards) files.write(file, png)
   await indexes.write()
   const fresh = await timed('compress', threads.finish)
-  files.finish()
-  return {
-    files: [...files.kept(), ...fresh].sort((a, b) => (a.file < b.file ? -1 : 1)),
-    pageCode,
-  }
+  return { files: files.list(fresh), pageCode }
 }
 
 /** Writes pages that are not as they were. */
@@ -104,14 +100,14 @@ function toShownPages(
   listings: readonly CompiledListing[],
   { page }: ListingParts,
 ): { id: string; row: Uint8Array }[] {
-  return listings.flatMap(({ view: { id } }, place) => {
+  return listings.flatMap(({ id }, place) => {
     const row = page[place] ?? Buffer.of()
     return row.length === 0 ? [] : [{ id, row }]
   })
 }
 
 function toById(listings: readonly CompiledListing[]): Map<string, CompiledListing> {
-  return new Map(listings.map((listing) => [listing.view.id, listing]))
+  return new Map(listings.map((listing) => [listing.id, listing]))
 }
 
 /** A page of this release, not rendered yet. */

@@ -23,12 +23,18 @@ const LINKS: Readonly<Record<string, { link: string }>> = {
   '.well-known/api-catalog': { link: API_CATALOG },
 }
 
-export function fileHeaders({ file, type }: StaticFile): Record<string, string> {
-  const isHashed =
-    file.startsWith('_astro/') || /^pagefind\/\d+\/(?:fragment|index|filter)\//.test(file)
+/** Whether a file has another name once it has other bytes. */
+export function isHashed(file: string): boolean {
+  return file.startsWith('_astro/') || /^pagefind\/\d+\/(?:fragment|index|filter)\//.test(file)
+}
+
+/** What its headers hang on. */
+export type TypedFile = Pick<StaticFile, 'file' | 'type'>
+
+export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
   return {
     'content-type': type,
-    'cache-control': isHashed ? LONG_CACHE : SHORT_CACHE,
+    'cache-control': isHashed(file) ? LONG_CACHE : SHORT_CACHE,
     ...LINKS[file],
     ...(type.startsWith('text/html')
       ? { ...PAGE_HEADERS, ...twinHeaders(toUrlPath(file)) }

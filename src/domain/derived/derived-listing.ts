@@ -92,6 +92,7 @@ export function deriveListing(
   const surface = toSurface(facts, read, rules)
   const isRotating = (input.notices ?? []).some(({ id }) => id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
+  let digest: string | undefined
   return {
     id: input.id,
     directory,
@@ -111,7 +112,11 @@ export function deriveListing(
     evidence: input.evidence,
     payouts: input.payouts,
     payees,
-    digest: toDigest({ ...facts, ...surface, payees }),
+    // What most rows of a build print of it is remembered from the build before.
+    get digest() {
+      digest ??= toDigest({ ...facts, ...surface, payees })
+      return digest
+    },
     ...chooseSignals(input.evidence),
   }
 }

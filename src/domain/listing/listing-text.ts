@@ -86,9 +86,12 @@ export function withoutHidden<Value>(value: Value): Value {
   return clean(value) as Value
 }
 
+const PLAIN = /^[\n\t -~]*$/
+
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value)
   if (typeof value !== 'object' || value === null) return value
+  if (isClean(value)) return value
   if (Array.isArray(value)) return value.map(clean)
   const cleaned = new Map<string, unknown>()
   for (const [key, member] of Object.entries(value)) {
@@ -98,8 +101,17 @@ function clean(value: unknown): unknown {
   return Object.fromEntries(cleaned)
 }
 
+/** Most is plain: nothing of it has to be copied. */
+function isClean(value: unknown): boolean {
+  if (typeof value === 'string') return PLAIN.test(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(
+    ([key, member]) => PLAIN.test(key) && !/[\n\t]/.test(key) && isClean(member),
+  )
+}
+
 function cleanText(text: string): string {
-  return /^[\n\t -~]*$/.test(text)
+  return PLAIN.test(text)
     ? text
     : text.toWellFormed().replace(HIDDEN, (_, legal?: string) => legal ?? '')
 }

@@ -52,14 +52,23 @@ type Operation = v.InferOutput<typeof OperationSchema>
 /** One endpoint: methods that answer alike stand together. */
 export type ApiEndpoint = ReturnType<typeof toEndpoint>
 
+let known: { document: unknown; made: ReturnType<typeof makeReference> } | undefined
+
 /** The published OpenAPI document as the pages print it, with a listing that exists for the commands. */
 export function readReference() {
+  const document = readOpenApi()
+  if (known === undefined || known.document !== document)
+    known = { document, made: makeReference(document) }
+  return known.made
+}
+
+function makeReference(document: unknown) {
   const { site, listings } = readCompiled()
   const example = listings.find(({ view }) => view.buy === 'relay_x402') ?? listings[0]
   const exampleId = example?.view.id ?? '{listing_id}'
   const ids = listings.slice(0, 2).map(({ view }) => view.id)
   return {
-    reference: toApiReference(readOpenApi(), { baseUrl: site.base_url, exampleId }),
+    reference: toApiReference(document, { baseUrl: site.base_url, exampleId }),
     baseUrl: site.base_url,
     exampleId,
     /** What the fields of a form hold before anybody types, by the parameter's name. */

@@ -9,16 +9,21 @@ interface Added {
   history?: Pick<ListingHistory, 'probes'>
 }
 
-/** The lists of the home page: outside listings only; our own kits have a row of their own. */
+/**
+ * The lists of the home page, of which feeds have the newest alone: outside listings only; our own kits
+ * have a row of their own.
+ */
 export function toHomeLists(listings: readonly Added[], length: number) {
   const outside = listings.filter(({ view }) => !view.first_party)
   return {
     /** Listings with a payment-verified score, highest first. */
-    trusted: outside
-      .filter(({ view }) => view.trust.score !== null)
-      .map(({ view }) => toListingRow(view))
-      .sort(compareListingRows)
-      .slice(0, length),
+    get trusted() {
+      return outside
+        .filter(({ view }) => view.trust.score !== null)
+        .map(({ view }) => toListingRow(view))
+        .sort(compareListingRows)
+        .slice(0, length)
+    },
     /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
     newest: outside
       .map(({ view, added }) => ({ view, added, shuffled: digestOf(view.id) }))
@@ -26,12 +31,14 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
     /** Servers that named their tools to our probe, the most tools first. */
-    answered: outside
-      .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')
-      .map(({ view }) => ({ name: view.name, page: view.page, tools: view.tools.length }))
-      .filter(({ tools }) => tools > 0)
-      .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
-      .slice(0, length),
+    get answered() {
+      return outside
+        .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')
+        .map(({ view }) => ({ name: view.name, page: view.page, tools: view.tools.length }))
+        .filter(({ tools }) => tools > 0)
+        .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
+        .slice(0, length)
+    },
     firstParty: listings
       .filter(({ view }) => view.first_party)
       .map(({ view }) => toListingRow(view)),

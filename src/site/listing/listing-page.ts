@@ -11,7 +11,7 @@ export interface ListingPage<Listing> {
   /** Its own, in the directory's order. */
   categories: { id: string; name: string }[]
   sources: SourceLine[]
-  /** Names the rest: the keys of listings stand for them. */
+  /** Names the rest, beside tables: the keys of listings stand for them. */
   madeFrom: object
 }
 
@@ -26,21 +26,22 @@ const MAX_SIMILAR = 6
 export function toListingPage<
   Listing extends { key: string; view: ListingView; similar: readonly string[] },
 >(listing: Listing, { site, byId }: Directory<Listing>): ListingPage<Listing> {
-  const { view } = listing
   const similar = listing.similar.flatMap((id) => byId.get(id) ?? []).slice(0, MAX_SIMILAR)
-  const categories = site.categories.categories
-    .filter(({ id }) => view.categories.includes(id))
-    .map(({ id, name }) => ({ id, name }))
-  const sources = toSourceLines(view, site.sources.sources)
   return {
     listing,
     // Few pages of a build are rendered.
     get similar() {
       return similar.map((other) => toListingRow(other.view))
     },
-    categories,
-    sources,
-    madeFrom: [listing.key, similar.map(({ key }) => key), categories, sources],
+    get categories() {
+      return site.categories.categories
+        .filter(({ id }) => listing.view.categories.includes(id))
+        .map(({ id, name }) => ({ id, name }))
+    },
+    get sources() {
+      return toSourceLines(listing.view, site.sources.sources)
+    },
+    madeFrom: [listing.key, similar.map(({ key }) => key)],
   }
 }
 

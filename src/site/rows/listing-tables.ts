@@ -1,20 +1,28 @@
 import type { Page, PaginateFunction } from 'astro'
-import { keyOf } from '../../compiled.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import { type CompiledListing, keyOf } from '../../compiled.ts'
 import { compareListingRows, type ListingRow, toListingRow } from './listing-row.ts'
 
 const ROWS_PER_PAGE = 100
 
 /** What one static page of a kind or of a category shows. */
 export interface ListingTable {
-  page: Page<ListingRow>
+  page: Page<KeyedRow>
   /** On the first page the lowest prices of every row of the whole table, US dollars. */
   prices: number[]
 }
 
-/** Every listing as a row, in the order of lists. */
-export function toSortedRows(listings: readonly { view: ListingView }[]): ListingRow[] {
-  return listings.map(({ view }) => toListingRow(view)).sort(compareListingRows)
+/** With the key of its listing, which names all that the row is made from. */
+type KeyedRow = ListingRow & Pick<CompiledListing, 'key'>
+
+let sorted: { listings: unknown; rows: KeyedRow[] } = { listings: null, rows: [] }
+
+/** Every listing as a row, in the order of lists; made once for all pages of a build. */
+export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
+  if (sorted.listings !== listings) {
+    const rows = listings.map(({ key, view }) => ({ ...toListingRow(view), key }))
+    sorted = { listings, rows: rows.sort(compareListingRows) }
+  }
+  return sorted.rows
 }
 
 /**
@@ -23,12 +31,14 @@ export function toSortedRows(listings: readonly { view: ListingView }[]): Listin
  */
 export function toTablePages<Props extends Record<string, unknown>>(
   paginate: PaginateFunction,
-  rows: ListingRow[],
+  rows: KeyedRow[],
   { params, props }: { params: Record<string, string>; props: Props },
 ) {
   const prices = rows.flatMap(({ min_usd }) => (min_usd === null ? [] : [min_usd]))
   return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props }).map((path) => {
     const shown = { ...path.props, prices: path.props.page.currentPage === 1 ? prices : [] }
-    return { ...path, props: shown, cacheKey: keyOf(shown) }
+    const rows = path.props.page.data.map(({ key }) => key)
+    const madeFrom = { ...shown, page: { ...path.props.page, data: rows } }
+    return { ...path, props: shown, cacheKey: keyOf(madeFrom) }
   })
 }
