@@ -26,11 +26,7 @@ export function countClicks(db: Kysely<Tables>) {
     .groupBy(['day', 'listing_id', 'src'])
 }
 
-/**
- * Single clicks and folded counts together, from `sinceDay` on.
- *
- * @param listingIds null for every listing
- */
+/** Single clicks and folded counts together, from `sinceDay` on; of all listings for null. */
 export async function readClickCounts(
   { db }: Store,
   listingIds: readonly string[] | null,

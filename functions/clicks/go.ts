@@ -5,10 +5,7 @@ import { clientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type Click, toHour } from '../store/schema/click.ts'
 
-/**
- * `GET /go/<listing_id>`: an anonymous click, then 302 to the listing's own URL. The
- * address comes from the release and from nothing in the request.
- */
+/** `GET /go/<listing_id>`: counts a click, then 302 to the URL that the release has, no other. */
 export function createGo(parts: Parts): (event: H3Event) => Promise<Response | HTTPResponse> {
   const { problem, config } = parts
   return async function go(event) {

@@ -58,10 +58,7 @@ await runMain(async () => {
   for (const host of untold) console.log(`  ${host}`)
 })
 
-/**
- * Who asked not to be listed is not listed again under another id, unless they named it themselves;
- * only the ledger knows who did.
- */
+/** Who asked to be left out moves to an id of their own choice alone; the ledger knows both. */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []

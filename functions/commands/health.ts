@@ -1,7 +1,4 @@
-/**
- * For containers: exit 0 while the server of this environment answers `GET /healthz`, else 1. No
- * configuration is parsed: a value that is wrong is the server's to report.
- */
+/** For containers: exit 0 while the server of this environment answers `GET /healthz`, else 1. */
 const { PORT = '4321' } = process.env
 const answer = await fetch(`http://127.0.0.1:${PORT}/healthz`, {
   signal: AbortSignal.timeout(4_000),

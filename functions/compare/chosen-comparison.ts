@@ -69,7 +69,6 @@ const MOST_SHOWN = 80
 /**
  * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. A page is linked to from anywhere, so other
  * parameters are passed over; who is not there is said, and the others are shown.
- * It is made for the target of a request, path and query.
  */
 export function createComparePage({ release }: Pick<Parts, 'release'>) {
   return async function compare(target: string): Promise<ChosenListings> {

@@ -26,10 +26,7 @@ const claimPayload = v.object({
 })
 const reason = v.string()
 
-/**
- * Everything the service delivers, with what its text is made from. No payload holds a secret: a link
- * and a signature are made at the moment of sending.
- */
+/** All that is delivered. No payload holds a secret: links and signatures are made when sending. */
 export const TaskSchema = v.variant('kind', [
   v.object({ kind: v.literal('sign_in') }),
   v.object({ kind: v.literal('claim_verified'), ...claimPayload.entries }),

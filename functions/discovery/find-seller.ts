@@ -33,10 +33,7 @@ export interface FoundSeller {
   fault: string | null
 }
 
-/**
- * Reads a seller's own files: at most one request for each place, one after the other, nothing
- * followed. The asker guards every address.
- */
+/** Reads a seller's own files: one request for each place at most, in turn, nothing followed. */
 export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
   const found = toNothing(origin, null)
   for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)

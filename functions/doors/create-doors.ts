@@ -60,10 +60,7 @@ function opensOnce(open: () => Promise<Handler>): Handler {
   }
 }
 
-/**
- * Markdown twins, rendered when asked for: a file for each of 15,000 listings would cost every
- * build what few readers want.
- */
+/** Markdown twins, rendered when asked for: few read them, and each build would pay for all. */
 function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL

@@ -86,8 +86,7 @@ function reply(search: Search, request: Request, rawQuery: string): Response {
 }
 
 /**
- * Where the function finds the bytes of its indexes: whichever of these its host gives. Each index
- * is asked for once, with the first request that needs it.
+ * Where the function finds the bytes of its indexes, each once: whichever of these its host gives.
  */
 interface IndexSource {
   /** The bytes of each themselves, or a function that reads them from a file. */

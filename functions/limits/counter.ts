@@ -40,8 +40,8 @@ interface Window {
 }
 
 /**
- * Fixed windows in memory; a key's begins with its first request. All are of one length, so the map's
- * order of insertion is the order in which they end: each count drops those that did, from the front.
+ * Fixed windows in memory. All are of one length, so they end in the order of the map: each count
+ * drops those that did, from the front.
  */
 export function createMemoryCounter(
   { seconds }: { seconds: number },

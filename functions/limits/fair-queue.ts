@@ -2,8 +2,7 @@
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
 /**
- * Work done one piece after another, in turns between clients: a client with much work waits for
- * himself, not the others for him.
+ * Work done one piece after another, in turns between clients: nobody waits for all of another's.
  */
 export function createFairQueue(limits = MAX_WAITING) {
   // Clients in the order of their turns; a Map keeps the order in which keys came.

@@ -90,10 +90,7 @@ function toTaken(
   }
 }
 
-/**
- * @returns null when the request may go on, else the 429.
- * @example const refusal = refusalOf(await limits.take('search', key), problem)
- */
+/** @returns null when the request may go on, else the 429. */
 export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | null {
   if (taken.allowed) return null
   return problem('rate-limited', {

@@ -29,10 +29,7 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   plans: () => Promise<readonly ProbePlan[]>
 }
 
-/**
- * The linter's report on an address, over HTTP or on a page: one limit for both. An
- * address of a listing is asked as the listing says, operation by operation.
- */
+/** The linter's report on an address, for HTTP and page. One of a listing is asked as it says. */
 export function createCheck({ config, limits, clock, runs, plans }: CheckParts): Check {
   const own = new URL(config.BASE_URL)
   return async ({ url, as, caller }) => {

@@ -124,10 +124,7 @@ export async function lintPlan(
   return toLintReport(target, finding, asked, [...own, ...drifted])
 }
 
-/**
- * The listing that has an operation at this address, or that alone stands on it where the address is a
- * bare origin. Its operations can then be asked with their own methods and examples.
- */
+/** The listing that has an operation at this address, or that is alone at a bare origin. */
 export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan | null {
   const wanted = new URL(url)
   wanted.hash = ''
@@ -140,10 +137,7 @@ export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan 
   return there.length === 1 ? (there[0] ?? null) : null
 }
 
-/**
- * Its operations as they are declared and as they are asked. Only listings of operations have any; the
- * the others are asked at one address.
- */
+/** Operations as they are declared and as they are asked; other listings have one address alone. */
 function addressesOf({ handshake }: ProbePlan): string[] {
   if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
   return [handshake, ...(handshake.others ?? [])].flatMap(({ request, operation }) =>

@@ -15,10 +15,7 @@ import type { ChainWork } from './meter-world.ts'
 /** Transfers kept of one wallet to one payer: the last, and the largest before it. */
 const MOST_OF_ONE = 3
 
-/**
- * Wallets kept that funded one payer: those that gave most, beside those that had the seller's money. A
- * rival's dust must not push out what a buyer had of its own.
- */
+/** Wallets kept that funded one payer: a rival's dust must not push out what gave most. */
 const MOST_FUNDERS = 5
 
 /** What came to payers before they paid: by payer, by who sent it, a few in chain order. */

@@ -139,10 +139,7 @@ async function readMemos(
   return logs.filter((log) => readMemoOf(log, asset.address) !== null)
 }
 
-/**
- * Uses whose money did not go into a channel or an escrow: it may be meant for this very seller, and
- * may come back.
- */
+/** Uses whose money did not go into a channel or an escrow, from where it may come back. */
 async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], range: Range) {
   const wallets = [...new Set(uses.map(({ topics }) => toAddress(topics[1])))]
   const places = DEPOSIT_PLACES.map(toTopic)
@@ -151,10 +148,7 @@ async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], ran
   return uses.filter((use) => !made.has(`${use.transactionHash} ${use.logIndex + 1}`))
 }
 
-/**
- * Transactions looked up in one range, those that moved most first: a flood of small
- * transfers hides nothing that is worth more.
- */
+/** Transactions looked up in one range, the largest first: a flood of small ones hides nothing. */
 const MOST_CALLS = 500
 
 async function readCalls(

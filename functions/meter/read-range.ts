@@ -43,8 +43,7 @@ export class Reorganised extends Error {
 }
 
 /**
- * Reads one range whole, between two looks at its last block: when a reorganisation came in between,
- * nothing of it is used.
+ * Reads one range between two looks at its last block: none of it where the chain changed.
  *
  * @throws RpcError when the node cannot say or contradicts itself; Reorganised as it says
  */

@@ -124,8 +124,7 @@ async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[
 }
 
 /**
- * What payouts that are not metered sent to wallets that funded their payers, and nothing else: all that
- * a payout sends may be an exchange's traffic.
+ * What payouts that are not metered sent to their payers' funders; the rest may be an exchange's.
  */
 async function readSentToFunders(
   { work, chain, ranges }: Reading,

@@ -11,10 +11,7 @@ import type { Metrics } from './metrics.ts'
 /** Upper bounds of the latency histogram (seconds): searches stand at the left, calls at the right. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/**
- * Metrics in a registry of their own, of prom-client's making: with its process figures, the event
- * loop's delay among them, and with what the ledger says at the moment of being asked.
- */
+/** Metrics in a registry of their own: prom-client's of the process, ours, and the ledger's. */
 export function createPrometheusMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -139,8 +136,7 @@ for (const [id, { path }] of [...Object.entries(ROUTES), ...Object.entries(DOORS
 const REST = 'page'
 
 /**
- * The name a request is counted under: the id of its row in the route or door table, so that there
- * are as many names as rows, whatever is asked for.
+ * The name a request is counted under: the id of its row in the route or door table.
  *
  * @example toRouteLabel('/api/v1/listings/x402.foo') → 'listing'
  */

@@ -88,10 +88,7 @@ type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
   holdMs?: number
 }
 
-/**
- * `PROBE=on`: asks the listings of the release that are due and keeps what was seen in the ledger for
- * the next build. Servers share the work by hosts: one of them asks a host at a time.
- */
+/** `PROBE=on`: asks listings that are due, for the next build. One server at a time asks a host. */
 export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal): Promise<void> {
   const { config, resolver, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger

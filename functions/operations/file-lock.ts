@@ -1,9 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/**
- * A lock that is SQLite's own on a file of its own: the system drops it the moment the process
- * dies, however it dies, so there are no stale pid files to clean up.
- */
+/** SQLite's own lock on a file: the system drops it when the process dies, however it dies. */
 export interface FileLock extends Disposable {
   release(): void
 }

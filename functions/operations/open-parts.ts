@@ -10,10 +10,7 @@ import { createReleaseHolder } from '../release/release-holder.ts'
 import { openStore } from '../store/open-store.ts'
 import { createLedger } from './open-ledger.ts'
 
-/**
- * The parts for a command that works beside a running server: same store, no lock, no socket. Both
- * databases take a second writer; SQLite makes it wait its turn.
- */
+/** The parts for a command beside a running server: both databases take a second writer. */
 export async function openParts(config: Config, log: Log) {
   const releases = await createReleaseHolder({
     outDir: resolve(config.OUT_DIR),

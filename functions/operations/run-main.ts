@@ -53,7 +53,7 @@ export function createStderrLog(): Log {
 }
 
 /**
- * The options and words a command was called with; every command knows `--help`.
+ * The options and words of a command; every one knows `--help`.
  *
  * @param mostWords how many words may follow beside the options
  * @throws UsageError that ends with `help`

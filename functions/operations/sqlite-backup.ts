@@ -7,8 +7,7 @@ import { SQLITE_FILE } from '../store/sqlite/store.ts'
 import { lockState } from './state-lock.ts'
 
 /**
- * A consistent copy of the SQLite state while the server runs (SQLite's online backup), checked
- * before it gets its name: a backup that exists is one that can be restored.
+ * A copy of the SQLite state while the server runs, checked before it gets its name.
  *
  * @throws when the target exists, the source does not, or the copy fails its integrity check
  */
@@ -32,7 +31,7 @@ export async function backupState(stateDir: string, target: string): Promise<voi
 /**
  * Puts a backup in the place of the SQLite state. The state it replaces is kept beside it.
  *
- * @returns where the old state went, or null when there was none
+ * @returns where that is; null when there was none
  * @throws StateError while a server runs on this `STATE_DIR`
  */
 export async function restoreState(

@@ -4,10 +4,7 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { textLike } from '../../src/domain/wire/shapes.ts'
 import { dnsServers, privateHosts } from './address-variables.ts'
 
-/**
- * The environment, parsed once. `parseConfig` reports every bad variable in one
- * error: its name, its value and what would be right. Secret values are never printed.
- */
+/** The environment, parsed once. Every bad variable is in one error; no secret is printed. */
 export type Config = v.InferOutput<typeof ConfigSchema>
 
 export const RATE_LIMIT_NAMES = [

@@ -61,10 +61,7 @@ export function createResolver(
 /** How many name servers must give a record before it is believed, where so many are configured. */
 const QUORUM = 2
 
-/**
- * TXT records that two servers give. Each server is asked by itself: a list handed to one resolver is
- * only a list of substitutes, and somebody who can spoof one answer could take over a listing.
- */
+/** TXT records that two servers give, each asked by itself: a spoofed answer must win nothing. */
 function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'] {
   const resolvers = (servers ?? [null]).map((server) => {
     const resolver = new dns.Resolver(DNS_OPTIONS)
@@ -104,12 +101,7 @@ async function txtOrNone(resolver: dns.Resolver, host: string): Promise<string[]
 /** Addresses that the system's hosts file gives a name; none where it does not name it. */
 type HostsFile = (host: string) => Promise<readonly ResolvedAddress[]>
 
-/**
- * Read by us, and again when it has changed: the system's own look-up, which knows it, runs in
- * threads that a silent name server would take from everybody.
- *
- * @param path another file, for tests
- */
+/** Read by us: the system's look-up runs in threads, which silent name servers take from all. */
 export function createHostsFile(path: string = PATH, now: () => number = Date.now): HostsFile {
   let names = new Map<string, ResolvedAddress[]>()
   let version = ''

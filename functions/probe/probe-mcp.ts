@@ -152,10 +152,7 @@ async function isSseOnly(asker: McpTarget['asker'], url: string): Promise<boolea
   return isEndpoint
 }
 
-/**
- * The handshake over HTTP+SSE, the transport of 2024, for listings that declare `sse`: a stream that
- * names an address to post to and then carries the answers. It holds two requests at once.
- */
+/** The handshake over HTTP+SSE (2024): a stream names where to post, and carries the answers. */
 export async function probeMcpSse({ url, asker, now }: McpTarget): Promise<Finding> {
   const stream = openStream(asker, url)
   try {

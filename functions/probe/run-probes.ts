@@ -95,12 +95,7 @@ function urlOf({ handshake }: ProbePlan): URL | null {
   return URL.parse(addressOf(handshake) ?? '')
 }
 
-/**
- * Holds silent results back until somebody else is heard. A machine without a network would else
- * find every seller dead, and that would be written down.
- *
- * @param keep takes each result once, in the order they could be believed
- */
+/** Holds silent results back until somebody is heard: without a network all sellers seem dead. */
 function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) => Promise<void>) {
   let held: { plan: Plan; finding: Finding; at: number }[] = []
   let hasHeard = false

@@ -86,8 +86,7 @@ function isSameSite(left: string, right: string): boolean {
 type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
 
 /**
- * Asks the operations of an HTTP listing one after another. The first decides what the listing is;
- * the others are asked once it spoke, and add what they say.
+ * Asks the operations of an HTTP listing in turn: the first decides what the listing is.
  *
  * @param deadline ends the whole handshake: what it cuts off says nothing of the seller
  */

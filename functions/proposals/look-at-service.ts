@@ -35,7 +35,6 @@ export interface Looked {
 
 /**
  * What a proposed address says of itself: the handshake of its protocol, and the files beside it.
- * Nothing is followed, nothing is paid, and the asker guards every address.
  *
  * @param kind what the proposer takes it for
  */

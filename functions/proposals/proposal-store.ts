@@ -16,10 +16,7 @@ export const MAX_WAITING_OF_ORIGIN = 5
 
 export type AddedProposal = { id: string } | { full: 'queue' | 'origin' }
 
-/**
- * Adds a proposal, or finds the one that waits for the same address already. With `listing_id` it is a
- * correction of that listing; of those only the same words are the same.
- */
+/** Adds a proposal, or finds the same that waits. With `listing_id` it is a correction of that. */
 export async function addProposal(
   db: Kysely<Tables>,
   row: Pick<ProposalTable, 'id' | 'url' | 'note' | 'email'> & { listing_id?: string },

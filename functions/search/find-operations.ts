@@ -168,10 +168,7 @@ function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
   return { ...readStored(index, row), relevance: Math.round(relevance * 100) / 100 }
 }
 
-/**
- * An agent pays for each byte and calls the first result: that one is told whole, the others as far as
- * there is room. Their kits have their long parts.
- */
+/** An agent pays for each byte: the first result is told whole, others as far as there is room. */
 function fitAnswer(answer: OperationsAnswer): OperationsAnswer {
   const roomFor = (results: Result[]) =>
     BYTES_A_ROW * results.length - sizeOf({ ...answer, results })

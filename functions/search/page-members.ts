@@ -13,8 +13,7 @@ const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 const decoder = new TextDecoder()
 
 /**
- * What the search page shows of each organic row beside the members of the compact view: the domain
- * that somebody registered for it, and the operation, tool or skill that answers the words best.
+ * What the search page shows of each row beside the compact view: its domain and best operation.
  */
 export function pageMembers(
   index: SearchIndex,

@@ -75,10 +75,7 @@ interface Share {
   isMetered: boolean
 }
 
-/**
- * Sellers whose payees change by design: three addresses or more in thirty days that they do not
- * publish, each named by their 402 and paid.
- */
+/** Sellers whose payees change by design: each named by their 402 and paid, none published. */
 function findRotating(
   settlements: readonly SeenSettlement[],
   standings: ReadonlyMap<string, PayoutStanding>,

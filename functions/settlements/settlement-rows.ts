@@ -5,10 +5,7 @@ import type { SeenBy } from '../store/migrations/payment-tables.ts'
 import { inPieces } from '../store/rows.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 
-/**
- * Rows of payments and transfers, and what the next build is told of them; orders are fixed, so that the
- * same rows read the same.
- */
+/** Rows of payments and transfers; orders are fixed, so that the same rows read the same. */
 
 export interface SeenSettlement extends Settlement {
   seen_by: SeenBy

@@ -1,11 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { Tables } from './schema/store.ts'
 
-/**
- * How many rows a query finds; PostgreSQL gives the number as text.
- *
- * @example await countRows(db.selectFrom('watch').where('state', '=', 'live'))
- */
+/** How many rows a query finds; PostgreSQL gives the number as text. */
 export async function countRows<Table extends keyof Tables>(
   query: SelectQueryBuilder<Tables, Table, object>,
 ): Promise<number> {

@@ -48,8 +48,7 @@ export function startTelling(parts: Parts): { look(): Promise<void>; close(): Pr
 }
 
 /**
- * Queues what the release changed for each watch, and writes down that it was told, in one
- * transaction: a killed server leaves all of it or none.
+ * Queues news of the release and notes that it was told, in one transaction.
  *
  * @returns how many watches are told
  */

@@ -97,10 +97,7 @@ const RESULTS = 5
 
 const DataSchema = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
 
-/**
- * A message is a search: its text is the query, a data part may add the filters of
- * `GET /api/v1/search`. The answer is one message with one data part; no task is ever made.
- */
+/** A message is a search: its text is the query, data parts are filters. No task is ever made. */
 function createSearchExecutor(directory: Directory): AgentExecutor {
   return {
     async execute({ userMessage, contextId }, bus) {

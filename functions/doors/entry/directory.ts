@@ -19,10 +19,7 @@ export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
 
 export type Directory = ReturnType<typeof createDirectory>
 
-/**
- * The one service behind every door: each of them says in its own protocol what these answers say,
- * so the same question gives the same listings in the same order wherever it is asked.
- */
+/** The one service behind every door: the same question gives the same listings everywhere. */
 export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)

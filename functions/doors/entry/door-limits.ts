@@ -25,8 +25,7 @@ export type DoorRequest = Request & {
 }
 
 /**
- * Counts `times` requests of the caller against a limit of our own API: doors share them, so that
- * nobody gets twice as much by coming in twice.
+ * Counts `times` requests of the caller against a limit of our own API, which doors share.
  *
  * @returns the fields an answer carries, whether it is a refusal or not
  */

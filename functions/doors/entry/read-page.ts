@@ -9,7 +9,7 @@ export type QueryReader = ReturnType<typeof readQuery>
 export class QueryFault extends Error {}
 
 /**
- * What a door's query may say, read strictly: the first thing that is wrong, in words.
+ * What a door's query may say, read strictly.
  *
  * @throws QueryFault naming a parameter nobody knows, or one that is given twice
  */

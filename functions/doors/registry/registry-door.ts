@@ -24,10 +24,7 @@ const NOT_FOUND = 'Server not found'
 type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
 type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
 
-/**
- * The read API of the MCP registry (its OpenAPI of 2025-12-01) over our MCP listings, so that its
- * clients can look here. Each server has one version: the one that was looked at.
- */
+/** The read API of the MCP registry (its OpenAPI of 2025-12-01); each server has one version. */
 export function createRegistryDoors(parts: RegistryParts) {
   const readDates = createChangeDates(resolve(parts.config.OUT_DIR))
   const list: Answer = (servers, url) => listServers(servers, url, readDates)

@@ -40,10 +40,7 @@ export type Runnable =
   | (FetchedPackage & { kind: 'package' })
   | { kind: 'image'; image: string; env: Record<string, string>; args: readonly string[] }
 
-/**
- * Words of `run`: no network, no privilege to gain, bounds of memory, processes, CPU and disk, and
- * nothing of the host but the package's own folder, which can't be written.
- */
+/** Words of `run`: no network, no privilege, bounds, and of the host the package's folder alone. */
 export function toRunArgs(engine: Engine, name: string, what: Runnable): string[] {
   const bounds = [
     ['--network', 'none'],

@@ -5,10 +5,7 @@ import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { toInertLine } from '../../../src/domain/probe/read/inert-text.ts'
 import { asNobody, toSandboxArgs } from './sandbox.ts'
 
-/**
- * What runs strangers' programs: docker's command line, podman's, which takes the same words, or
- * bubblewrap, which needs no daemon and no images, and so runs no images either.
- */
+/** What runs strangers' programs: docker, podman, which takes the same words, or bubblewrap. */
 export interface Engine {
   name: (typeof ENGINES)[number]
   path: string
@@ -32,11 +29,7 @@ const ANSWER_MS = 20_000
 /** An engine says little; a registry behind it could say anything. */
 const MAX_OUTPUT = 64 * 1024
 
-/**
- * The first engine on PATH that answers.
- *
- * @returns the engine, or one sentence that says what is missing
- */
+/** The first engine on PATH that answers, or one sentence that says what is missing. */
 export async function findEngine(
   env: NodeJS.ProcessEnv,
 ): Promise<{ engine: Engine; fault: null } | { engine: null; fault: string }> {

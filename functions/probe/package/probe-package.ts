@@ -43,9 +43,8 @@ const ETC = {
 }
 
 /**
- * Fetches packages, then runs each without a network in a container or sandbox of its own. A
- * finding is always given; what rejects is a container that could not be removed, since nothing
- * more should be started then.
+ * Fetches packages, then runs each without a network in a container or sandbox of its own. Rejects
+ * only where a container could not be removed: nothing more should be started then.
  */
 export function createPackageProber(
   engine: Engine,

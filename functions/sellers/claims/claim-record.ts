@@ -123,10 +123,7 @@ export function findClaimable(release: Listings, id: string): OptedOutListing | 
   return release.listings.get(id) ?? release.optedOut.get(id)
 }
 
-/**
- * A verified claim gives nothing while its listing is elsewhere: the proof covers one host, and
- * the present owner of the listing's host has proved nothing.
- */
+/** A verified claim gives nothing while its listing is elsewhere: the proof covers one host. */
 export function isOwned(
   release: Listings,
   { state, listing_id, host }: Pick<ClaimTable, 'state' | 'listing_id' | 'host'>,

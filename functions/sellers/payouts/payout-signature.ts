@@ -65,11 +65,7 @@ const SELECTOR = '1626ba7e'
 const YES = new RegExp(`^0x${SELECTOR}0{56}$`)
 const WORD = 64
 
-/**
- * EIP-1271: a wallet that is a contract says itself whether a signature is its owner's.
- *
- * @returns null when the node cannot say
- */
+/** EIP-1271: a contract says whether a signature is its owner's; null when the node cannot say. */
 export async function isSignedByContract(
   rpc: JsonRpc,
   wallet: string,

@@ -56,8 +56,7 @@ export async function findChallenge(
 }
 
 /**
- * Writes the proof down and uses its challenge up: one DELETE decides, so that a signature works
- * once.
+ * Writes the proof down. One DELETE uses the challenge up, so that a signature works once.
  *
  * @returns null when the challenge was used meanwhile
  */

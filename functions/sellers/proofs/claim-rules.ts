@@ -35,10 +35,7 @@ export interface ClaimRules {
   issuer: string
 }
 
-/**
- * May this listing be claimed by this method? Everything is read from the listing's stored URL,
- * nothing from the request.
- */
+/** May this listing, of which the stored URL alone counts, be claimed by this method? */
 export function judgeClaim(
   listingUrl: string,
   method: ClaimMethod,

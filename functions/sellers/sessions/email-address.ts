@@ -30,8 +30,7 @@ export function parseEmailAddress(text: string): string | null {
 }
 
 /**
- * The mailbox an address leads to, to be counted: what follows a plus is its owner's own tag, and
- * everybody has as many of them as they like.
+ * The mailbox an address leads to: what follows a plus is its owner's own tag.
  *
  * @example mailboxOf('ann+shop@mail.example') → 'ann@mail.example'
  */

@@ -1,8 +1,7 @@
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 
 /**
- * All that is kept of a click. There is no field for an address, an agent, a referrer
- * or a cookie, so none can be stored by mistake.
+ * All that is kept of a click: no address, agent, referrer or cookie has a field to be stored in.
  */
 export interface Click {
   /** Hours since the epoch, UTC: the day and the hour, nothing finer. */

@@ -85,8 +85,7 @@ function createTurns(): () => Promise<() => void> {
 }
 
 /**
- * Kysely over the SQLite thread. Kysely's own SQLite driver wants better-sqlite3, a native build
- * that Node 24 no longer needs.
+ * Kysely over the SQLite thread; its own driver wants a native build that Node 24 has no need of.
  */
 export function createSqliteDialect(connection: SqliteConnection): Dialect {
   return {
