@@ -52,7 +52,11 @@ const pages = await dev({
       hooks: {
         'astro:server:setup': ({ server }) => {
           server.middlewares.use(answerWithFunctions)
-          watchContent(() => forgetPages(server.environments))
+          // Modules hold what they read: all are run again, and open browsers load their page anew.
+          watchContent(() => {
+            for (const { hot } of Object.values(server.environments))
+              hot.send({ type: 'full-reload' })
+          })
         },
       },
     },
@@ -103,18 +107,11 @@ function watchContent(onChange: () => void): void {
     })
 }
 
-interface Environment {
-  hot: { send(message: { type: 'full-reload' }): void }
-}
-
-/** Modules hold what they read: all are run again, and open browsers load their page anew. */
-function forgetPages(environments: Readonly<Record<string, Environment>>): void {
-  for (const { hot } of Object.values(environments)) hot.send({ type: 'full-reload' })
-}
-
 /** Everything that is no page: the service answers it from the last release and its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
-  if (isAnsweredLive(req.url ?? '')) return void service.server.emit('request', req, res)
+  const target = req.url ?? ''
+  if (LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target))
+    return void service.server.emit('request', req, res)
   void prepare(req).then(next, (error: unknown) => {
     console.error(error)
     next()
@@ -132,7 +129,3 @@ async function prepare(req: IncomingMessage): Promise<void> {
 
 const LIVE =
   /^\/(?:api|go|badge|og|mcp|a2a|v0\.1|discovery|ard|\.well-known|healthz|readyz|metrics|openapi\.json|llms[\w-]*\.txt)(?:[/?]|$)/
-
-function isAnsweredLive(target: string): boolean {
-  return LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target)
-}

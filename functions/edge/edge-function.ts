@@ -85,9 +85,7 @@ function reply(search: Search, request: Request, rawQuery: string): Response {
   return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
 }
 
-/**
- * Where the function finds the bytes of its indexes, each once: whichever of these its host gives.
- */
+/** Where the function finds the bytes of its indexes: whichever of these its host gives. */
 interface IndexSource {
   /** The bytes of each themselves, or a function that reads them from a file. */
   SEARCH_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)

@@ -7,7 +7,7 @@ import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { isOwnHost } from '../call/own-address.ts'
-import { refuse, takeTurn } from '../forms/form.ts'
+import { refuse, takeTurn, toProblem } from '../forms/form.ts'
 import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
@@ -77,10 +77,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
       return refuseParameters(problem, [toQueryError('url', 'expected the address of a service.')])
     if (answer.code === 'invalid-parameter')
       return refuseParameters(problem, [toQueryError('url', answer.reason)])
-    return problem(answer.code, {
-      detail: answer.reason,
-      ...(answer.headers !== undefined && { headers: answer.headers }),
-    })
+    return toProblem(answer, problem)
   }
   return lint
 }

@@ -38,11 +38,7 @@ export interface Reading {
 }
 
 /** What some payouts were paid, by any scheme that counts on this chain. */
-export function readPaidLogs(
-  reading: Reading,
-  payouts: readonly string[],
-  range: Range,
-): Promise<PaidLogs> {
+export function readPaidLogs(reading: Reading, payouts: readonly string[], range: Range) {
   return isTempo(reading.work.network)
     ? readMemoPayments(reading, payouts, range)
     : readTokenPayments(reading, payouts, range)

@@ -9,11 +9,7 @@ import type { ChainWork } from './meter-world.ts'
  * @param head the node's newest block
  * @returns the last block that stays, or null when nothing had to go
  */
-export async function rollBack(
-  work: ChainWork,
-  chain: EvmChain,
-  head: number,
-): Promise<number | null> {
+export async function rollBack(work: ChainWork, chain: EvmChain, head: number) {
   const { store, network } = work
   const known = await store.db
     .selectFrom('meter_block')

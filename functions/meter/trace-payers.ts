@@ -123,9 +123,7 @@ async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[
   })
 }
 
-/**
- * What payouts that are not metered sent to their payers' funders; the rest may be an exchange's.
- */
+/** What payouts that are not metered sent to their payers' funders alone: others are strangers. */
 async function readSentToFunders(
   { work, chain, ranges }: Reading,
   payees: readonly string[],

@@ -43,14 +43,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   } catch (error) {
     lock?.release()
     if (!isStoreUnavailable(error)) throw error
-    throw lock === null ? unreachable(error) : unusable(config.STATE_DIR, error)
+    if (lock !== null) throw unusable(config.STATE_DIR, error)
+    // The message is the driver's own; it names host and user, never the password.
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
   }
-}
-
-/** The message is the driver's own; it names host and user, never the password. */
-function unreachable(error: unknown): StateError {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
 }
 
 /** The ledger over a store that is open already. */

@@ -34,11 +34,7 @@ export async function backupState(stateDir: string, target: string): Promise<voi
  * @returns where that is; null when there was none
  * @throws StateError while a server runs on this `STATE_DIR`
  */
-export async function restoreState(
-  stateDir: string,
-  source: string,
-  now: number,
-): Promise<string | null> {
+export async function restoreState(stateDir: string, source: string, now: number) {
   if (!existsSync(source)) throw new Error(`There is no backup at ${source}.`)
   findDamage(source)
   using _lock = await lockState(stateDir)

@@ -51,14 +51,12 @@ export async function probeMcp(target: McpTarget): Promise<Finding> {
   if (!discover.answered) return toFailureFinding('mcp', discover)
   const info = readDiscovered(discover.reply)
   if (info !== null) return findTools(target, info, discover.answer, null)
-  if (isFinal(discover.answer) || isCurrentEraError(discover.reply))
+  const { status } = discover.answer
+  // `initialize` would not change these. Servers answer all sorts to a method they don't know.
+  const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
+  if (isFinal || isCurrentEraError(discover.reply))
     return judgeNoMcp(discover.answer, discover.reply, target.now())
   return probeFormer(target, discover.answer)
-}
-
-/** Answers that `initialize` would not change. Servers answer all sorts to a method they don't know. */
-function isFinal({ status }: ProbeAnswer): boolean {
-  return [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
 }
 
 async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Finding> {

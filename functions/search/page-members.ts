@@ -12,9 +12,7 @@ const LOOKED_AT = 100
 const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 const decoder = new TextDecoder()
 
-/**
- * What the search page shows of each row beside the compact view: its domain and best operation.
- */
+/** What the search page shows of each row beside the compact view: domain and best operation. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: { query: SearchQuery; outcome: SearchOutcome },

@@ -22,6 +22,7 @@ export async function insertCheck(
   listingId: string,
   { claim, payouts, startedAt, endedAt }: NewCheck,
 ): Promise<boolean> {
+  const { network, transaction } = claim
   const { all, own } = await db
     .selectFrom('settlement_check')
     .where('state', '=', 'waiting')
@@ -38,7 +39,8 @@ export async function insertCheck(
       listing_id: listingId,
       claim: JSON.stringify(claim),
       payouts: JSON.stringify(payouts),
-      payment: paymentOf(claim),
+      // What is claimed, apart from what is said of it; a batch may settle several authorisations.
+      payment: [network, transaction, ...(claim.family === 'evm' ? [keyOf(claim)] : [])].join(' '),
       called_at: startedAt,
       answered_at: endedAt,
       state: 'waiting',
@@ -126,12 +128,4 @@ export async function insertSettlement({ db }: Store, settlement: Settlement): P
 /** The whole claim: one that names a wrong amount must not take the place of the right one. */
 function toCheckId(listingId: string, claim: SettlementClaim): string {
   return hash('sha256', JSON.stringify([listingId, Object.entries(claim).sort()]), 'base64url')
-}
-
-/** What is claimed, apart from what is said of it; a batch may settle several authorisations. */
-function paymentOf(claim: SettlementClaim): string {
-  const { network, transaction } = claim
-  return claim.family === 'evm'
-    ? `${network} ${transaction} ${keyOf(claim)}`
-    : `${network} ${transaction}`
 }

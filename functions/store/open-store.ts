@@ -46,25 +46,17 @@ export async function openStore(
       config.DATABASE_URL === undefined
         ? await openSqliteStore(config.STATE_DIR)
         : openPostgresStore(config.DATABASE_URL, log)
-    const applied = await migrateStore(store)
-    if (applied.length > 0) log.info('store.migrated', { migrations: applied.join(' ') })
+    // Two instances may start at once: PostgreSQL's advisory lock, or SQLite's `BEGIN IMMEDIATE`, lets
+    // one work while the other waits. When a migration fails all of them are rolled back.
+    const { error, results = [] } = await createMigrator(store).migrateToLatest()
+    if (error !== undefined) throw toForeign(error) ?? error
+    const migrations = results.map(({ migrationName }) => migrationName).join(' ')
+    if (migrations !== '') log.info('store.migrated', { migrations })
     return store
   } catch (error) {
     await store?.close()
     throw toDamage(join(config.STATE_DIR, SQLITE_FILE), error) ?? error
   }
-}
-
-/**
- * Brings the store to the newest shape. Two instances may start at once: PostgreSQL's advisory lock,
- * or SQLite's `BEGIN IMMEDIATE`, lets one work while the other waits and then finds nothing to do.
- *
- * @throws when a migration fails: all of them are rolled back
- */
-async function migrateStore(store: Store): Promise<readonly string[]> {
-  const { error, results } = await createMigrator(store).migrateToLatest()
-  if (error !== undefined) throw toForeign(error) ?? error
-  return (results ?? []).map((result) => result.migrationName)
 }
 
 export function createMigrator(store: Store): Migrator {

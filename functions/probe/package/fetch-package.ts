@@ -48,11 +48,7 @@ const PYTHON = '/usr/bin/python3'
  *
  * @returns the package, or one sentence that says why it is not here
  */
-export async function fetchPackage(
-  plan: PackagePlan,
-  folder: string,
-  limits: FetchLimits,
-): Promise<FetchedPackage | string> {
+export async function fetchPackage(plan: PackagePlan, folder: string, limits: FetchLimits) {
   await writeFile(join(folder, 'package.json'), '{}')
   const env = pickEnv(process.env, MANAGER_ENV)
   const isNpm = plan.registry === 'npm'

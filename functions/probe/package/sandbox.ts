@@ -54,12 +54,8 @@ export function toSandboxArgs(
     ...(what === null
       ? []
       : [
-          '--ro-bind',
-          join(what.folder, '..', 'etc'),
-          '/etc',
-          '--ro-bind',
-          what.folder,
-          '/package',
+          ...['--ro-bind', join(what.folder, '..', 'etc'), '/etc'],
+          ...['--ro-bind', what.folder, '/package'],
         ]),
     // Both are kept in memory and have no bound of their own.
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/tmp'],

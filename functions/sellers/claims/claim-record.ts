@@ -3,11 +3,7 @@ import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import type { OptedOutListing } from '../../../src/domain/listing/live-listing.ts'
 import { isProvedAt } from '../../../src/domain/owners/shared-hosts.ts'
-import {
-  type ClaimCheckResult,
-  ClaimCheckResultSchema,
-  type ClaimView,
-} from '../../../src/domain/views/seller-views.ts'
+import { ClaimCheckResultSchema, type ClaimView } from '../../../src/domain/views/seller-views.ts'
 import { smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
@@ -91,7 +87,8 @@ export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: nu
 
 export function toClaimView(claim: ClaimTable): ClaimView {
   const { id, listing_id, method, state, verified_at, last_checked_at } = claim
-  const lastCheck = readLastCheck(claim)
+  // Of a claim nobody checked there is none, and another version may have kept something else.
+  const kept = v.safeParse(ClaimCheckResultSchema, parseJson(claim.last_check ?? ''))
   return {
     id,
     listing_id,
@@ -101,15 +98,8 @@ export function toClaimView(claim: ClaimTable): ClaimView {
     expires_at: toIso(claim.expires_at),
     ...(verified_at !== null && { verified_at: toIso(verified_at) }),
     ...(last_checked_at !== null && { last_checked_at: toIso(last_checked_at) }),
-    ...(lastCheck !== null && { last_check: lastCheck }),
+    ...(kept.success && { last_check: kept.output }),
   }
-}
-
-/** Null for a claim nobody checked since checks are kept, and for what another version kept. */
-function readLastCheck({ last_check }: ClaimTable): ClaimCheckResult | null {
-  if (last_check === null) return null
-  const parsed = v.safeParse(ClaimCheckResultSchema, parseJson(last_check))
-  return parsed.success ? parsed.output : null
 }
 
 function toIso(moment: number): string {

@@ -30,11 +30,7 @@ export async function issueLoginToken(db: Kysely<Tables>, email: string, now: nu
  *
  * @returns the address the link was sent to, or null
  */
-export async function redeemLoginToken(
-  trx: Kysely<Tables>,
-  token: string,
-  now: number,
-): Promise<string | null> {
+export async function redeemLoginToken(trx: Kysely<Tables>, token: string, now: number) {
   if (!SECRET_PATTERN.test(token)) return null
   const row = await trx
     .deleteFrom('login_token')

@@ -1,8 +1,6 @@
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 
-/**
- * All that is kept of a click: no address, agent, referrer or cookie has a field to be stored in.
- */
+/** All that is kept of a click: an address, agent, referrer or cookie has no field here. */
 export interface Click {
   /** Hours since the epoch, UTC: the day and the hour, nothing finer. */
   hour: number

@@ -84,9 +84,7 @@ function createTurns(): () => Promise<() => void> {
   }
 }
 
-/**
- * Kysely over the SQLite thread; its own driver wants a native build that Node 24 has no need of.
- */
+/** Kysely over the SQLite thread; its own driver wants a native build, which Node 24 replaces. */
 export function createSqliteDialect(connection: SqliteConnection): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),

@@ -28,7 +28,11 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   const file = join(stateDir, SQLITE_FILE)
   makePrivateFolder(stateDir)
   if (!existsSync(file)) createLedgerFile(file)
-  if (statSync(file).size === 0) throw emptied(file)
+  // SQLite would take it for a new one, and delete the log that may still hold what was in it.
+  if (statSync(file).size === 0)
+    throw new OperatorError(
+      `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
+    )
   makePrivateFile(file)
   for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
   const connection = await openSqliteThread(file)
@@ -43,7 +47,8 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
         select value ->> 'hour', value ->> 'listing_id', value ->> 'sid', value ->> 'pos',
           value ->> 'src', value ->> 'bot' from json_each(${toJsonRows(clicks)})`.execute(db)),
     ping: async () => {
-      await findRoom(stateDir)
+      const { bavail, bsize } = await statfs(stateDir)
+      if (bavail * bsize < LEAST_ROOM) throw new SqliteError('database or disk is full', FULL)
       await tryWriting({ db }, Date.now())
     },
     close,
@@ -74,16 +79,4 @@ function createLedgerFile(file: string): void {
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(born + suffix, { force: true })
   }
-}
-
-/** SQLite would take it for a new one, and delete the log that may still hold what was in it. */
-function emptied(file: string): OperatorError {
-  return new OperatorError(
-    `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
-  )
-}
-
-async function findRoom(stateDir: string): Promise<void> {
-  const { bavail, bsize } = await statfs(stateDir)
-  if (bavail * bsize < LEAST_ROOM) throw new SqliteError('database or disk is full', FULL)
 }

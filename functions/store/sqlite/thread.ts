@@ -26,20 +26,15 @@ export type Answer =
 
 const port = parentPort
 if (port === null) throw new Error('thread.ts is started as a worker, by openSqliteThread')
-const database = openDatabase(String(workerData))
+const database = new DatabaseSync(String(workerData), { timeout: BUSY_TIMEOUT_MS })
+// FULL, because in WAL mode NORMAL may lose acknowledged commits when the power goes.
+database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
 const prepared = new Map<string, StatementSync>()
 
 port.on('message', (order: Order) => {
   port.postMessage(carryOut(order))
   if (order.query === null) port.close()
 })
-
-function openDatabase(file: string): DatabaseSync {
-  const opened = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-  // FULL, because in WAL mode NORMAL may lose acknowledged commits when the power goes.
-  opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-  return opened
-}
 
 function carryOut({ id, query }: Order): Answer {
   try {
