@@ -12,22 +12,19 @@ const LOCK_FILE = 'waypost.lock'
 
 /** One server a `STATE_DIR`. @throws StateError when another process holds it */
 export async function lockState(stateDir: string): Promise<FileLock> {
-  const lock = takeLock(stateDir)
-  if (lock !== null) return lock
-  throw new StateError(
-    `STATE_DIR ${stateDir} is in use by another Waypost process. Stop that one, give this one another STATE_DIR, or set DATABASE_URL to run several.`,
-  )
-}
-
-function takeLock(stateDir: string): FileLock | null {
+  let lock: FileLock | null
   try {
     const file = join(stateDir, LOCK_FILE)
     makePrivateFolder(stateDir)
     makePrivateFile(file)
-    return takeFileLock(file)
+    lock = takeFileLock(file)
   } catch (error) {
     throw unusable(stateDir, error)
   }
+  if (lock !== null) return lock
+  throw new StateError(
+    `STATE_DIR ${stateDir} is in use by another Waypost process. Stop that one, give this one another STATE_DIR, or set DATABASE_URL to run several.`,
+  )
 }
 
 /** Read-only disks, missing rights, a file where the folder should be. */

@@ -118,7 +118,8 @@ function dealOut(
   )
   const byListing = Map.groupBy(real.filter(isCalled), ({ listing_id }) => listing_id)
   const shares = new Map<string, Share>()
-  for (const [id, { counts, owned, contested, seeded = [] }] of [...standings].sort(byId)) {
+  const byId = [...standings].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [id, { counts, owned, contested, seeded = [] }] of byId) {
     const disputed = new Set(contested.map(normalizePayout))
     const needsNoProof = new Set(seeded.map(normalizePayout))
     const read = owned.map(normalizePayout).filter((payout) => {
@@ -137,10 +138,6 @@ function dealOut(
     shares.set(id, { own, wallets, isMetered: read.length > 0 })
   }
   return shares
-}
-
-function byId([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1
 }
 
 /** Whom each payer paid, as `normalizeWallet` writes both. */

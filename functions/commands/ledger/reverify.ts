@@ -1,11 +1,29 @@
-import { openParts } from '../../operations/open-parts.ts'
+import { resolve } from 'node:path'
+import { createLedger } from '../../operations/open-ledger.ts'
 import { runCommand } from '../../operations/run-main.ts'
+import { systemClock as clock } from '../../ports/clock.ts'
+import { createResolver } from '../../ports/resolver.ts'
+import { createReleaseHolder } from '../../release/release-holder.ts'
 import { reverifyClaims } from '../../sellers/claims/reverify.ts'
+import { openStore } from '../../store/open-store.ts'
 
-/** `npm run reverify`: checks every verified claim now; a running server checks each once a day. */
+/**
+ * `npm run reverify`: checks every verified claim now; a running server checks each once a day. Beside
+ * one it takes no lock: both databases take a second writer.
+ */
 await runCommand(async (config, log) => {
-  await using opened = await openParts(config, log)
-  const { checked, failing, lapsed } = await reverifyClaims(opened.parts, 0)
-  await opened.parts.ledger.deliveries.deliver()
-  return `${checked} claims checked, ${failing} failing, ${lapsed} lapsed`
+  const { OUT_DIR, BASE_URL: baseUrl } = config
+  const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
+  const release = releases.current
+  const siteName = () => release().site.name
+  const ledger = createLedger(await openStore(config, log), { config, log, clock, siteName })
+  try {
+    const resolver = createResolver(config.DNS_SERVERS)
+    const tally = await reverifyClaims({ config, clock, ledger, resolver, release }, 0)
+    await ledger.deliveries.deliver()
+    return `${tally.checked} claims checked, ${tally.failing} failing, ${tally.lapsed} lapsed`
+  } finally {
+    releases.close()
+    await ledger.close()
+  }
 })

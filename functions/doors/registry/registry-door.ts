@@ -19,7 +19,6 @@ const MOST_PAGE = 100
 /** A page may be asked for with other filters than the one before: names keep their order. */
 const CURSOR_OF = 'servers'
 const BAD_CURSOR = 'cursor: expected the nextCursor of a page before.'
-const NOT_FOUND = 'Server not found'
 
 type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
 type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
@@ -118,34 +117,27 @@ function readInstant(text: string | undefined): number | undefined {
   return at
 }
 
-function listVersions(servers: readonly RegistryRow[], { pathname, search }: URL) {
-  const [name = ''] = readNames(pathname)
-  const row = findServer(servers, name, search)
-  if (row === undefined) return { status: 404, error: NOT_FOUND }
-  return { body: { servers: [row.entry], metadata: { count: 1 } } }
+/** Answers about one server; one that left is found where it is asked for. */
+function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
+  return (servers, { pathname, search }) => {
+    // As in /v0.1/servers/com.example%2Fweather/versions/latest.
+    const [, , , name = '', , version = ''] = pathname.split('/').map(readPathPart)
+    const withDeleted = readQuery(search, ['include_deleted']).flag('include_deleted') ?? false
+    const row = servers.find((one) => one.name === name && (withDeleted || !one.deleted))
+    return row === undefined ? { status: 404, error: 'Server not found' } : answer(row, version)
+  }
 }
+
+const listVersions = ofServer(({ entry }) => ({
+  body: { servers: [entry], metadata: { count: 1 } },
+}))
 
 /** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the one there is. */
-function readVersion(servers: readonly RegistryRow[], { pathname, search }: URL) {
-  const [name = '', version] = readNames(pathname)
-  const row = findServer(servers, name, search)
-  if (row === undefined) return { status: 404, error: NOT_FOUND }
-  if (version !== 'latest' && version !== row.version)
-    return { status: 404, error: 'Server version not found' }
-  return { body: row.entry }
-}
-
-/** One that left is found where it is asked for. */
-function findServer(servers: readonly RegistryRow[], name: string, search: string) {
-  const withDeleted = readQuery(search, ['include_deleted']).flag('include_deleted') ?? false
-  return servers.find((row) => row.name === name && (withDeleted || !row.deleted))
-}
-
-/** @example readNames('/v0.1/servers/com.example%2Fweather/versions/latest') → ['com.example/weather', 'latest'] */
-function readNames(pathname: string): string[] {
-  const [, , , name = '', , version = ''] = pathname.split('/')
-  return [name, version].map(readPathPart)
-}
+const readVersion = ofServer((row, version) =>
+  version === 'latest' || version === row.version
+    ? { body: row.entry }
+    : { status: 404, error: 'Server version not found' },
+)
 
 /** When the last change of each listing was published, by id. */
 type ChangeDates = ReadonlyMap<string, string>

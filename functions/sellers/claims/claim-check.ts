@@ -14,6 +14,8 @@ import {
 import { findClaimable } from './claim-record.ts'
 import { recordProof } from './claim-transitions.ts'
 
+export type ClaimParts = Pick<Parts, 'config' | 'clock' | 'ledger' | 'resolver' | 'release'>
+
 /** What a seller has at hand for a check: an address of theirs, or the token of a workflow. */
 type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
 
@@ -22,7 +24,7 @@ type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
  * re-verification both come through here. A workflow's token that proves nothing is not written down:
  * anybody can send one.
  */
-export async function checkClaim(parts: Parts, prove: Prove, claim: ClaimTable, shown: Shown) {
+export async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTable, shown: Shown) {
   const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, shown))
   const now = parts.clock.now()
   if (!proof.verified && 'idToken' in shown) return { claim, proof, checkedAt: now }
@@ -32,7 +34,7 @@ export async function checkClaim(parts: Parts, prove: Prove, claim: ClaimTable, 
   return { claim: after, proof: closed(after.state), checkedAt: now }
 }
 
-function findClosedReason(parts: Parts, claim: ClaimTable): Proof | null {
+function findClosedReason(parts: ClaimParts, claim: ClaimTable): Proof | null {
   const isOpen = claim.state === 'pending' || claim.state === 'verified'
   if (!isOpen) return closed(claim.state)
   const release = parts.release()
@@ -59,7 +61,7 @@ export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'releas
 }
 
 function proveAgain(
-  parts: Parts,
+  parts: ClaimParts,
   prove: Prove,
   { listing_id, method, token, host }: ClaimTable,
   { email = '', idToken }: Shown,

@@ -1,7 +1,6 @@
-import type { Parts } from '../../parts/parts.ts'
 import { inPieces } from '../../store/rows.ts'
 import { createProver } from '../proofs/prover.ts'
-import { checkClaim } from './claim-check.ts'
+import { type ClaimParts, checkClaim } from './claim-check.ts'
 
 /** Every verified claim is looked at again once a day. */
 const RECHECK_AFTER_MS = 20 * 3_600_000
@@ -17,7 +16,7 @@ const AT_ONCE = 4
  *
  * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
  */
-export async function reverifyClaims(parts: Parts, recheckAfterMs = RECHECK_AFTER_MS) {
+export async function reverifyClaims(parts: ClaimParts, recheckAfterMs = RECHECK_AFTER_MS) {
   const prove = createProver(parts)
   const tally = { checked: 0, failing: 0, lapsed: 0 }
   // Fixed at the start: a claim checked in this run is never due again in it.
@@ -38,7 +37,7 @@ export async function reverifyClaims(parts: Parts, recheckAfterMs = RECHECK_AFTE
   }
 }
 
-async function takeDueClaims({ ledger, clock }: Parts, dueBefore: number) {
+async function takeDueClaims({ ledger, clock }: ClaimParts, dueBefore: number) {
   const { db } = ledger.store
   const taken = await db
     .updateTable('claim')

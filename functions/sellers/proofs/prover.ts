@@ -1,3 +1,4 @@
+import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
@@ -14,21 +15,13 @@ const DEADLINE_MS = 10_000
 export function createProver(
   parts: Pick<Parts, 'config' | 'resolver' | 'release' | 'clock'>,
 ): Prove {
-  const byWellKnown = proveByWellKnown(parts)
-  const byDns = proveByDns(parts.resolver)
-  const byWorkflow = proveByWorkflow(parts)
-  return (request) => {
-    switch (request.method) {
-      case 'well_known':
-        return byWellKnown(request)
-      case 'dns_txt':
-        return byDns(request)
-      case 'contact_email':
-        return proveByEmail(request)
-      case 'oidc':
-        return byWorkflow(request)
-    }
+  const ways: Record<ClaimMethod, Prove> = {
+    well_known: proveByWellKnown(parts),
+    dns_txt: proveByDns(parts.resolver),
+    contact_email: proveByEmail,
+    oidc: proveByWorkflow(parts),
   }
+  return (request) => ways[request.method](request)
 }
 
 function proveByDns(resolver: Pick<Resolver, 'txt'>): Prove {
