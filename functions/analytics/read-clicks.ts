@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { HOURS_A_DAY } from '../store/schema/click.ts'
 import type { Store, Tables, UsageDayTable } from '../store/schema/store.ts'
 
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
@@ -9,8 +10,6 @@ export interface ClickCount {
   src: ClickSource | ''
   clicks: number
 }
-
-const HOURS_A_DAY = 24
 
 /** Single clicks as counts: columns in the order of `click_day`. */
 export function countClicks(db: Kysely<Tables>) {

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { addMonths, dropMonths } from '../store/migrations/months.ts'
-import { toDay, toHour } from '../store/schema/click.ts'
+import { HOURS_A_DAY, toDay, toHour } from '../store/schema/click.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 import { countClicks } from './read-clicks.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-const HOURS_A_DAY = 24
 
 /**
  * Search ids leave clicks after a day, single clicks are folded to counts by day, counts are dropped

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { RateLimitName } from '../ports/config.ts'
+import { USUAL_LIMITS } from '../ports/config.ts'
 
 /**
  * `login` counts clients, `login_address` what one client asks for one address; one setting, `login`,
@@ -7,13 +7,15 @@ import type { RateLimitName } from '../ports/config.ts'
  * a client that had none sent, so that nobody can use an address up for its owner. `watch_sent` counts
  * what a mailbox or host was asked to confirm.
  */
-export type LimitName =
-  | RateLimitName
-  | 'login_address'
-  | 'login_mails'
-  | 'login_sent'
-  | 'login_spare'
-  | 'watch_sent'
+export const LIMITS = {
+  ...USUAL_LIMITS,
+  login_address: { requests: 5, seconds: 3600 },
+  login_mails: { requests: 5, seconds: 3600 },
+  login_sent: { requests: 1, seconds: 3600 },
+  login_spare: { requests: 1, seconds: 600 },
+  watch_sent: { requests: 10, seconds: 3600 },
+}
+export type LimitName = keyof typeof LIMITS
 
 /** What one limit is counted with. Memory by default; several instances share a store. */
 export type CreateCounter = (options: {

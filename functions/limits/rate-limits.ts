@@ -1,8 +1,13 @@
 import type { MakeProblem } from '../http/problem.ts'
 import type { Config, RateLimit } from '../ports/config.ts'
 import { networkOf } from './client-key.ts'
-import type { Counter, CreateCounter, LimitName } from './counter.ts'
-import { createMemoryCounter } from './counter.ts'
+import {
+  type Counter,
+  type CreateCounter,
+  createMemoryCounter,
+  LIMITS,
+  type LimitName,
+} from './counter.ts'
 
 /**
  * Rate limits for every capability: fixed windows, counted for each key. Answers carry the
@@ -19,26 +24,6 @@ export interface LimitTaken {
 
 /** A /48 may use what so many of its /64s may: a phone network's are strangers, an attacker's are not. */
 const NETWORK_CLIENTS = 10
-
-const DEFAULTS: Record<LimitName, { requests: number; seconds: number }> = {
-  search: { requests: 600, seconds: 60 },
-  // One purchase is two calls.
-  call: { requests: 120, seconds: 60 },
-  go: { requests: 120, seconds: 60 },
-  login: { requests: 20, seconds: 3600 },
-  login_address: { requests: 5, seconds: 3600 },
-  login_mails: { requests: 5, seconds: 3600 },
-  login_sent: { requests: 1, seconds: 3600 },
-  login_spare: { requests: 1, seconds: 600 },
-  session: { requests: 60, seconds: 3600 },
-  claim: { requests: 60, seconds: 3600 },
-  check: { requests: 10, seconds: 3600 },
-  payout: { requests: 30, seconds: 3600 },
-  propose: { requests: 10, seconds: 3600 },
-  dispute: { requests: 10, seconds: 3600 },
-  watch: { requests: 20, seconds: 3600 },
-  watch_sent: { requests: 10, seconds: 3600 },
-}
 
 export function createRateLimits(
   config: Pick<Config, 'RATE_LIMITS'>,
@@ -102,10 +87,10 @@ export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | n
   })
 }
 
-function limitOf(config: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimit {
+function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimit {
   if (name === 'login_mails' || name === 'login_sent' || name === 'login_spare')
-    return config.RATE_LIMITS.login === null ? null : DEFAULTS[name]
-  if (name === 'watch_sent') return config.RATE_LIMITS.watch === null ? null : DEFAULTS[name]
-  const given = config.RATE_LIMITS[name === 'login_address' ? 'login' : name]
-  return given === undefined ? DEFAULTS[name] : given
+    return RATE_LIMITS.login === null ? null : LIMITS[name]
+  if (name === 'watch_sent') return RATE_LIMITS.watch === null ? null : LIMITS[name]
+  const given = RATE_LIMITS[name === 'login_address' ? 'login' : name]
+  return given === undefined ? LIMITS[name] : given
 }

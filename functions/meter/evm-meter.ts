@@ -39,7 +39,14 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
     const cursors = await readCursors(store, network, work.payouts)
     const group = nextGroup(cursors, target)
     if (group === null) {
-      noteLag(work, cursors, target)
+      const furthest =
+        largestOf(
+          cursors.map(({ next_block }) => next_block),
+          1,
+        ) - 1
+      // Nothing is wrong with a node that waits for blocks; one that lost some should be looked at.
+      if (furthest > target)
+        work.log.error('meter.node_behind', { network, node_has: target, was_read: furthest })
       break
     }
     try {
@@ -61,20 +68,6 @@ async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): P
   const { network, log } = work
   const ancestor = await rollBack(work, chain, newest)
   if (ancestor !== null) log.error('meter.reorganised', { network, back_to: ancestor })
-}
-
-/** Nothing is wrong with a node that waits for blocks; one that lost some should be looked at. */
-function noteLag(
-  { log, network }: ChainWork,
-  cursors: readonly MeterCursorTable[],
-  target: number,
-) {
-  const furthest = largestOf(
-    cursors.map(({ next_block }) => next_block - 1),
-    0,
-  )
-  if (furthest > target)
-    log.error('meter.node_behind', { network, node_has: target, was_read: furthest })
 }
 
 async function readGroup(reading: Reading, group: Group, tally: ChainTally): Promise<void> {

@@ -7,20 +7,22 @@ import { dnsServers, privateHosts } from './address-variables.ts'
 /** The environment, parsed once. Every bad variable is in one error; no secret is printed. */
 export type Config = v.InferOutput<typeof ConfigSchema>
 
-export const RATE_LIMIT_NAMES = [
-  'search',
-  'call',
-  'go',
-  'login',
-  'session',
-  'claim',
-  'check',
-  'payout',
-  'propose',
-  'dispute',
-  'watch',
-] as const
-export type RateLimitName = (typeof RATE_LIMIT_NAMES)[number]
+/** What each limit allows where `RATE_LIMITS` says nothing: requests in a window of seconds. */
+export const USUAL_LIMITS = {
+  search: { requests: 600, seconds: 60 },
+  // One purchase is two calls.
+  call: { requests: 120, seconds: 60 },
+  go: { requests: 120, seconds: 60 },
+  login: { requests: 20, seconds: 3600 },
+  session: { requests: 60, seconds: 3600 },
+  claim: { requests: 60, seconds: 3600 },
+  check: { requests: 10, seconds: 3600 },
+  payout: { requests: 30, seconds: 3600 },
+  propose: { requests: 10, seconds: 3600 },
+  dispute: { requests: 10, seconds: 3600 },
+  watch: { requests: 20, seconds: 3600 },
+}
+const LIMIT_NAMES = Object.keys(USUAL_LIMITS)
 
 /** Requests a window of seconds, or null where the limit is switched off. */
 export type RateLimit = { requests: number; seconds: number } | null
@@ -145,8 +147,8 @@ const rateLimit = v.pipe(
 )
 
 const rateLimits = jsonOf(
-  v.record(v.picklist(RATE_LIMIT_NAMES), rateLimit),
-  `such as {"call":"60/60","search":"off"} with names among ${RATE_LIMIT_NAMES.join(', ')}`,
+  v.record(v.picklist(LIMIT_NAMES), rateLimit),
+  `such as {"call":"60/60","search":"off"} with names among ${LIMIT_NAMES.join(', ')}`,
 )
 
 const peerTokens = jsonOf(

@@ -153,12 +153,12 @@ async function readBody(
   return decode(Buffer.concat(chunks), coding, cut, limits.decodedBytes)
 }
 
-const DECODERS = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-} as const
+const DECODERS = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+])
 
 /** Sellers that compress whatever was asked are read all the same, up to a bound. */
 async function decode(
@@ -169,7 +169,7 @@ async function decode(
 ): Promise<ReadBody> {
   const toText = (decoded: Buffer) => decoded.toString('utf8').replace(/^\ufeff/, '')
   if (coding === 'identity' || coding === '') return { body: toText(bytes), cut }
-  const decoder = Object.entries(DECODERS).find(([name]) => name === coding)?.[1]
+  const decoder = DECODERS.get(coding)
   if (decoder === undefined || cut !== null) return { body: '', cut: cut ?? 'broken' }
   try {
     return { body: toText(await decoder(bytes, { maxOutputLength })), cut }

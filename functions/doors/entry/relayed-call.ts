@@ -65,7 +65,10 @@ export async function callThroughRelay(
     },
   )
   const { bytes, isCut } = await readAtMost(response.stream(), maxBytes)
-  return { status: response.statusCode, headers: toText(response.headers), body: bytes, isCut }
+  const fields = Object.entries(response.headers)
+  const texts = fields.map(([name, value]) => [name.toLowerCase(), String(value)])
+  const status = response.statusCode
+  return { status, headers: Object.fromEntries(texts), body: bytes, isCut }
 }
 
 async function readAtMost(stream: Readable, max: number) {
@@ -78,10 +81,4 @@ async function readAtMost(stream: Readable, max: number) {
   }
   // Leaving the loop early has destroyed the stream: the relay sees a caller that hung up.
   return { bytes: Buffer.concat(chunks).subarray(0, max), isCut: size > max }
-}
-
-function toText(headers: Record<string, unknown>): IncomingHttpHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
-  )
 }

@@ -19,7 +19,7 @@ export function toJsonRows(clicks: readonly Click[]): string {
 }
 
 const HOUR_MS = 3_600_000
-const HOURS_A_DAY = 24
+export const HOURS_A_DAY = 24
 
 /** @example toHour(Date.UTC(2026, 0, 1, 5, 59)) → 490901 */
 export function toHour(milliseconds: number): number {
