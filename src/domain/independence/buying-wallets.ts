@@ -28,18 +28,12 @@ export interface Purchase {
   listings: { listing: number; paid: number }[]
 }
 
-/** The wallets of a market, by number: a month may hold a million payments, so none is an object here. */
-export interface Purchases {
-  wallets: readonly string[]
-  listings: readonly string[]
-  operators: number
-  /** What a wallet bought, from whom it bought first; nothing where one operator sold it all. */
-  of(wallet: number): Purchase[]
-}
-
 const MICRO = 1_000_000
 
-export function readPurchases(market: Market): Purchases {
+export type Purchases = ReturnType<typeof readPurchases>
+
+/** The wallets of a market, by number: a month may hold a million payments, so none is an object here. */
+export function readPurchases(market: Market) {
   const { payments, earlier = new Map(), operatorOf, seeds, cashLike } = market
   const [wallets, listings, operators] = [createNames(), createNames(), createNames()]
   const rows = createRows(countOf(payments) + countOf(earlier))
@@ -75,7 +69,8 @@ export function readPurchases(market: Market): Purchases {
     wallets: wallets.names,
     listings: listings.names,
     operators: operators.names.length,
-    of(wallet) {
+    /** What a wallet bought, from whom it bought first; nothing where one operator sold it all. */
+    of(wallet: number): Purchase[] {
       const found = new Map<number, Purchase>()
       for (const row of inOrder(wallet)) {
         const { listing, micros, at, kind } = rows.read(row)

@@ -6,22 +6,10 @@
  * Capacities are whole numbers: sums are exact. Edges lie in typed arrays beside those of the same
  * node, since a market has millions of them.
  */
-export interface FlowNetwork {
-  /** What the edge takes from now on; less than flows along it only before `empty`. */
-  limit(edge: number, capacity: number): void
-  /** Lets what still fits flow too. Paths of more than `maxSteps` edges are left out: that bounds the time. */
-  fill(source: number, sink: number, maxSteps: number): void
-  /** Takes everything back that flows. */
-  empty(): void
-  flowOf(edge: number): number
-}
+export type FlowNetwork = ReturnType<typeof createNetwork>
 
 /** Edges, of which a network is made once all are there. */
-export interface FlowEdges {
-  /** @returns the edge, for asking what flows along it */
-  add(from: number, to: number, capacity: number): number
-  toNetwork(): FlowNetwork
-}
+export type FlowEdges = ReturnType<typeof createFlowEdges>
 
 /** More than anything that flows: an edge that limits nothing. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER
@@ -29,12 +17,13 @@ export const UNLIMITED = Number.MAX_SAFE_INTEGER
 const NONE = -1
 
 /** @param most edges that may be added */
-export function createFlowEdges(most: number): FlowEdges {
+export function createFlowEdges(most: number) {
   const [from, to] = [new Int32Array(most), new Int32Array(most)]
   const capacity = new Float64Array(most)
   let count = 0
   return {
-    add(start, end, takes) {
+    /** @returns the edge, for asking what flows along it */
+    add(start: number, end: number, takes: number): number {
       from[count] = start
       to[count] = end
       capacity[count] = takes
@@ -44,19 +33,22 @@ export function createFlowEdges(most: number): FlowEdges {
   }
 }
 
-function createNetwork(state: State): FlowNetwork {
+function createNetwork(state: State) {
   const { place, twin, room, level } = state
   return {
-    limit(edge, capacity) {
+    /** What the edge takes from now on; less than flows along it only before `empty`. */
+    limit(edge: number, capacity: number): void {
       const there = at(place, edge)
       setRoom(state, there, capacity - flowThrough(state, there))
     },
-    fill(source, sink, maxSteps) {
+    /** Lets what still fits flow too, on paths of at most `maxSteps` edges: that bounds the time. */
+    fill(source: number, sink: number, maxSteps: number): void {
       // No edge leads there.
       if (Math.max(source, sink) >= level.length) return
       while (setLevels(state, source, sink, maxSteps)) pushShortest(state, source, sink)
     },
-    empty() {
+    /** Takes everything back that flows. */
+    empty(): void {
       for (const there of place) {
         const flow = flowThrough(state, there)
         if (flow === 0) continue
@@ -64,7 +56,7 @@ function createNetwork(state: State): FlowNetwork {
         setRoom(state, at(twin, there), 0)
       }
     },
-    flowOf: (edge) => flowThrough(state, at(place, edge)),
+    flowOf: (edge: number) => flowThrough(state, at(place, edge)),
   }
 }
 

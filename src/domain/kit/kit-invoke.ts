@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
 import { findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
+import { withQuery } from '../operation/example-request.ts'
 import { InvokeSchema } from '../views/summary-view.ts'
 import { present } from '../wire/parse-json.ts'
 
@@ -60,8 +61,7 @@ function withQueryKey(url: string, auth: Auth): string {
   if (auth.type !== 'api_key' || auth.in !== 'query' || auth.name === undefined) return url
   const { name } = auth
   if (URL.parse(url)?.searchParams.has(name) === true) return url
-  const joint = url.includes('?') ? '&' : '?'
-  return `${url}${joint}${encodeURIComponent(name)}=${toPlaceholder(name)}`
+  return withQuery(url, [[name, toPlaceholder(name)]])
 }
 
 function toKitSetting(setting: Setting): KitSetting {

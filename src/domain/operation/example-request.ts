@@ -51,7 +51,7 @@ function fillPath({ url, params = [] }: Operation): string {
   })
 }
 
-function withQuery(url: string, query: readonly [string, string][]): string {
+export function withQuery(url: string, query: readonly [string, string][]): string {
   if (query.length === 0) return url
   const [address = '', fragment] = url.split('#')
   const text = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeValue(value)}`)

@@ -6,20 +6,10 @@ import { MAX_URL_LENGTH } from '../listing/target-url.ts'
  * signed resource with the URL it received would refuse the payment. Our two parameters are cut out
  * of the raw text and every other byte stays where it was.
  */
-export interface CallQuery {
-  /** Decoded value of `endpoint`, or null when absent. */
-  endpoint: string | null
-  /** True when `endpoint` came more than once. */
-  isEndpointRepeated: boolean
-  wantsInfo: boolean
-  /** Everything else, byte for byte, without the question mark. */
-  rest: string
-}
-
-export type CallTarget = { url: URL; path: string } | { fault: string }
+type CallQuery = ReturnType<typeof parseCallQuery>
 
 /** @example parseCallQuery('a=%20&endpoint=%2Fx&flag') → { endpoint: '/x', rest: 'a=%20&flag', … } */
-export function parseCallQuery(rawQuery: string): CallQuery {
+export function parseCallQuery(rawQuery: string) {
   const endpoints: string[] = []
   const rest: string[] = []
   let wantsInfo = false
@@ -31,9 +21,11 @@ export function parseCallQuery(rawQuery: string): CallQuery {
     else rest.push(part)
   }
   return {
+    /** Decoded, or null when absent. */
     endpoint: endpoints[0] ?? null,
     isEndpointRepeated: endpoints.length > 1,
     wantsInfo,
+    /** Everything else, byte for byte, without the question mark. */
     rest: rest.join('&'),
   }
 }
@@ -42,7 +34,7 @@ export function parseCallQuery(rawQuery: string): CallQuery {
  * The listing's own URL, or `endpoint` on its origin; `path` is what goes on the request line.
  * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1')) → '/v2?q=1'
  */
-export function parseCallTarget(listingUrl: string, query: CallQuery): CallTarget {
+export function parseCallTarget(listingUrl: string, query: CallQuery) {
   const base = parseListingUrl(listingUrl)
   if (query.isEndpointRepeated) return { fault: 'expected endpoint once, got it more than once' }
   const url = query.endpoint === null ? base : parseEndpoint(query.endpoint, base)

@@ -16,7 +16,7 @@ export interface ParameterProblem {
   allowed?: readonly (string | number | boolean)[]
 }
 
-export type ParsedSearch = { query: SearchQuery } | { problems: ParameterProblem[] }
+type ParsedSearch = { query: SearchQuery } | { problems: ParameterProblem[] }
 
 /** A flood of wrong parameters is answered with the first few: nobody reads a thousand. */
 const MAX_PROBLEMS = 8

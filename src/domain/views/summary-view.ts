@@ -34,18 +34,15 @@ export function toTiersView(listing: TiersSubject, baseUrl: string): TiersView {
   const { id, directory, facts, tiers } = listing
   const badge_svg = `${baseUrl}${badgePath(id)}`
   const page = `${baseUrl}${pagePath(id)}`
+  // `](javascript:alert(1))` must not close the image text, nor `&lpar;` become a bracket.
+  const name = `${facts.name} on ${directory}`.replace(/[\\`*_{}[\]()<>#+!|~&]/g, '\\$&')
   return {
     ...tiers,
     badge_svg,
     page,
-    embed_markdown: `[![${escapeMarkdown(`${facts.name} on ${directory}`)}](${badge_svg})](${page})`,
+    embed_markdown: `[![${name}](${badge_svg})](${page})`,
     tiers_doc: `${baseUrl}/badges`,
   }
-}
-
-/** A name such as `](javascript:alert(1))` must not close the image text, nor `&lpar;` become a bracket. */
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()<>#+!|~&]/g, '\\$&')
 }
 
 /** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */

@@ -51,13 +51,10 @@ function comesFirst(one: Settlement, other: Settlement): boolean {
 }
 
 /** Transfers by who received them; made once, asked for each listing. */
-export interface TransferIndex {
-  to(wallet: string): readonly Transfer[]
-  countReceivers(from: string): number
-}
+export type TransferIndex = ReturnType<typeof indexTransfers>
 
 /** Transfers of nothing are left out: anybody can write one in anybody's name. */
-export function indexTransfers(transfers: readonly Transfer[]): TransferIndex {
+export function indexTransfers(transfers: readonly Transfer[]) {
   const real = transfers.filter(({ amount }) => BigInt(amount) > 0n)
   const byReceiver = Map.groupBy(real, ({ to }) => normalizeWallet(to))
   const receivers = new Map<string, Set<string>>()
@@ -66,7 +63,7 @@ export function indexTransfers(transfers: readonly Transfer[]): TransferIndex {
     receivers.set(sender, (receivers.get(sender) ?? new Set()).add(normalizeWallet(to)))
   }
   return {
-    to: (wallet) => byReceiver.get(wallet) ?? [],
-    countReceivers: (from) => receivers.get(from)?.size ?? 0,
+    to: (wallet: string): readonly Transfer[] => byReceiver.get(wallet) ?? [],
+    countReceivers: (from: string) => receivers.get(from)?.size ?? 0,
   }
 }

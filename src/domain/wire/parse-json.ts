@@ -11,12 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export interface JsonShape {
-  depth: number
-  values: number
-  /** Of the outermost list; 0 without one. */
-  items: number
-}
+export type JsonShape = ReturnType<typeof measureJson>
 
 /**
  * How deep JSON is nested, how many values it has, and how many its outermost list has: counted on the
@@ -24,7 +19,7 @@ export interface JsonShape {
  *
  * @example measureJson('[{"a":"]"},{}]') → { depth: 2, values: 5, items: 2 }
  */
-export function measureJson(text: string): JsonShape {
+export function measureJson(text: string) {
   let [depth, deepest, values, commas] = [0, 0, 1, 0]
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)

@@ -5,16 +5,8 @@ import type { WordSets } from '../words/word-sets.ts'
 /** Words that say enough for those of time, degree and manner to be left out. */
 const MIN_NAMED = 2
 
-export interface ToldWords {
-  kept: readonly Word[]
-  /** What was left out, for the notes. Stop words and what nobody wrote as one are not mentioned. */
-  notes: readonly string[]
-  /** What was left out because it sounds like a filter, each phrase once. */
-  phrases: readonly FilterPhrase[]
-}
-
 /** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
-export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
+export function leaveOut(words: readonly Word[], sets: WordSets) {
   const phrases = findPhrases(words, sets.phrases)
   const steps: ((word: Word) => boolean)[] = [
     (word) => phrases.has(word) || sets.stop.has(word.whole),
@@ -31,6 +23,7 @@ export function leaveOut(words: readonly Word[], sets: WordSets): ToldWords {
   const out = words.filter((word) => !kept.includes(word))
   return {
     kept,
+    // Stop words and what nobody wrote as one are not mentioned.
     notes: notesOf(out, { sets, phrases }),
     phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
   }

@@ -30,18 +30,14 @@ export function writeOutPrices(text: string): string {
   })
 }
 
-/** What each phrase of the table means (`runs=local`), and what finds those, prices and networks. */
-export interface PhraseTable {
-  uses: ReadonlyMap<string, string>
-  /** What phrases start with; most queries have none of them. */
-  starts: ReadonlySet<string>
-  pattern: RegExp
-}
+export type PhraseTable = ReturnType<typeof createPhraseTable>
 
-export function createPhraseTable(rows: SearchWords['filters']): PhraseTable {
+/** What each phrase of the table means (`runs=local`), and what finds those, prices and networks. */
+export function createPhraseTable(rows: SearchWords['filters']) {
   const uses = new Map(rows.flatMap(({ words, use }) => words.map((phrase) => [phrase, use])))
   const longestFirst = [...uses.keys()].sort((a, b) => b.length - a.length)
   const kinds = [PRICE, NETWORK, ...longestFirst].join('|')
+  // Most queries have none of these.
   const starts = new Set([...uses.keys()].map((phrase) => phrase.replace(/ .*/, '')))
   for (const start of STARTS) starts.add(start)
   return { uses, starts, pattern: new RegExp(` (?<written>${kinds})(?= |$)`, 'g') }

@@ -1,23 +1,9 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
-import { createPhraseTable, type PhraseTable } from './filter-phrases.ts'
+import { createPhraseTable } from './filter-phrases.ts'
 import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
 
-/** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
-export interface WordSets {
-  stop: ReadonlySet<string>
-  generic: ReadonlySet<string>
-  filler: ReadonlySet<string>
-  aside: ReadonlySet<string>
-  /** Whether a word is no slip, whether or not a listing has it. */
-  isEveryday(word: string): boolean
-  /** Phrases that sound like a filter. */
-  phrases: PhraseTable
-  /** What listings may write where a query has this word. */
-  relatedTo(word: string): readonly string[]
-  /** Words of other languages. */
-  foreign(): Lexicons
-}
+export type WordSets = ReturnType<typeof createWordSets>
 
 const NONE: readonly Related[] = []
 
@@ -29,7 +15,8 @@ interface Related {
   meant: readonly string[]
 }
 
-export function createWordSets(words: SearchWords): WordSets {
+/** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
+export function createWordSets(words: SearchWords) {
   // Made when the first query asks: a start needn't wait for them.
   let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
@@ -43,12 +30,14 @@ export function createWordSets(words: SearchWords): WordSets {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    isEveryday: (word) => {
+    /** Whether a word is no slip, whether or not a listing has it. */
+    isEveryday: (word: string): boolean => {
       everyday ??= everydayWords(words)
       return everyday.has(word)
     },
     phrases: createPhraseTable(words.filters),
-    relatedTo: (word) => {
+    /** What listings may write where a query has this word. */
+    relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
       const rows = related.get(stemWord(word))?.filter(({ least }) => word.length >= least) ?? NONE
       return rows.length > 1

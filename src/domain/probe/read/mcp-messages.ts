@@ -131,12 +131,7 @@ export function parseRpcReply(text: string, id: number): RpcReply | null {
   return { kind: 'error', code: error.code, message: String(error.message), data: error.data }
 }
 
-export interface McpServerInfo {
-  name: string
-  version: string
-  protocol: string
-  hasTools: boolean
-}
+export type McpServerInfo = ReturnType<typeof toInfo>
 
 const REVISION = /^\d{4}-\d{2}-\d{2}$/
 
@@ -173,7 +168,7 @@ function toInfo(
   info: Record<string, unknown>,
   capabilities: Record<string, unknown>,
   protocol: string,
-): McpServerInfo {
+) {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const hasTools = isJsonObject(capabilities.tools)
   return { name: text(info.name), version: text(info.version), protocol, hasTools }
