@@ -67,26 +67,10 @@ interface Edges {
   count: number
 }
 
-/** Each edge has two places: at the node it leaves, and, as its way back, at the node it enters. */
-interface State {
-  /** Places of a node: from `starts[node]` up to the next start. */
-  starts: Int32Array
-  /** By place: the node at the other end, as its complement where nothing can come from there. */
-  ends: Int32Array
-  /** By place: that of the way back. */
-  twin: Int32Array
-  /** By place: what it still takes. */
-  room: Float64Array
-  /** By edge: its place where it leaves. */
-  place: Int32Array
-  /** Steps to the sink; -1 where no path leads, or none as short as the shortest. */
-  level: Int32Array
-  /** The first place of a node that may still lead on. */
-  cursor: Int32Array
-  queue: Int32Array
-}
+type State = ReturnType<typeof toState>
 
-function toState({ from, to, capacity, count }: Edges): State {
+/** Each edge has two places: at the node it leaves, and, as its way back, at the node it enters. */
+function toState({ from, to, capacity, count }: Edges) {
   let nodes = 0
   for (const ends of [from, to]) for (const node of ends) if (node >= nodes) nodes = node + 1
   const starts = new Int32Array(nodes + 1)
@@ -113,7 +97,23 @@ function toState({ from, to, capacity, count }: Edges): State {
   }
   const level = new Int32Array(nodes)
   const [cursor, queue] = [level.slice(), level.slice()]
-  return { starts, ends, twin, room, place, level, cursor, queue }
+  return {
+    /** Places of a node: from `starts[node]` up to the next start. */
+    starts,
+    /** By place: the node at the other end, as its complement where nothing can come from there. */
+    ends,
+    /** By place: that of the way back. */
+    twin,
+    /** By place: what it still takes. */
+    room,
+    /** By edge: its place where it leaves. */
+    place,
+    /** Steps to the sink; -1 where no path leads, or none as short as the shortest. */
+    level,
+    /** The first place of a node that may still lead on. */
+    cursor,
+    queue,
+  }
 }
 
 /** What flows through a place is what its way back takes. */

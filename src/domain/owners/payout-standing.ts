@@ -67,17 +67,10 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
   )
 }
 
-/** One listing's word for one payout. */
-interface Tie {
-  key: string
-  payout: string
-  id: string
-  owner: string
-  isProven: boolean
-  isSeed: boolean
-}
+type Tie = ReturnType<typeof toTies>[number]
 
-function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts): Tie[] {
+/** One listing's word for each payout. */
+function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts) {
   const isProven = new Set(proven.map(normalizePayout))
   return distinct([...proven, ...published]).map((payout) => {
     const key = normalizePayout(payout)

@@ -10,11 +10,7 @@ export interface IpAddress {
 }
 
 /** An address block: every address whose first `bits` bits are those of `first`. */
-export interface IpRange {
-  family: 4 | 6
-  first: bigint
-  bits: number
-}
+export type IpRange = ReturnType<typeof parseIpRange>
 
 const WIDTH = { 4: 32, 6: 128 } as const
 
@@ -30,7 +26,7 @@ export function parseIpAddress(text: string): IpAddress | null {
 }
 
 /** @example parseIpRange('10.0.0.0/8') ; throws on a malformed block, since we write the blocks. */
-export function parseIpRange(text: string): IpRange {
+export function parseIpRange(text: string) {
   const [head = '', bits = ''] = text.split('/')
   const address = parseIpAddress(head)
   if (address === null || !/^\d{1,3}$/.test(bits) || Number(bits) > WIDTH[address.family])

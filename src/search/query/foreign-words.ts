@@ -105,14 +105,8 @@ function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
   return form === null && lexicon.language === 'de' ? readCompound(text, lexicon) : form
 }
 
-interface Votes {
-  /** Words that are the language's and no English ones, and how many of those mean something. */
-  own: number
-  telling: number
-  english: number
-}
-
-function votesFor(index: SearchIndex, stretches: readonly Stretch[]): Votes {
+/** `own` are words of the language and no English ones, `telling` those of them that mean something. */
+function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
   const seen = new Set<string>()
   for (const { tokens, meaning } of stretches) {
@@ -129,7 +123,7 @@ function votesFor(index: SearchIndex, stretches: readonly Stretch[]): Votes {
   return votes
 }
 
-function isMostly({ own, telling, english }: Votes): boolean {
+function isMostly({ own, telling, english }: ReturnType<typeof votesFor>): boolean {
   return (telling > 0 || own > 1) && own >= english
 }
 

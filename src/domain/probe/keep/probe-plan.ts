@@ -108,18 +108,16 @@ export function addressOf(handshake: Handshake): string | null {
   return handshake.kind === 'a2a' ? (handshake.urls[0] ?? null) : null
 }
 
-export interface Candidate {
-  plan: ProbePlan
-  /** Milliseconds since the epoch; null for never. */
-  lastAt: number | null
-  /** The seller asked to be left alone until then. */
-  notBefore: number
-}
+export type Candidate = ReturnType<typeof toCandidate>
 
+/**
+ * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller asked to
+ *   be left alone until then
+ */
 export function toCandidate(
   plan: ProbePlan,
   { probes = [], interface: seen }: Pick<Evidence, 'probes' | 'interface'>,
-): Candidate {
+) {
   const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
