@@ -69,7 +69,13 @@ interface Edges {
 
 type State = ReturnType<typeof toState>
 
-/** Each edge has two places: at the node it leaves, and, as its way back, at the node it enters. */
+/**
+ * Each edge has two places: at the node it leaves, and, as its way back, at the node it enters.
+ * By node: where its places start (up to the next start), its `level` (steps to the sink; -1 where no
+ * path leads, or none as short as the shortest) and `cursor` (the first place that may still lead on).
+ * By place: the node at the other `ends`, as its complement where nothing can come from there, its
+ * `twin` (the way back) and the `room` it has. By edge: its `place` where it leaves.
+ */
 function toState({ from, to, capacity, count }: Edges) {
   let nodes = 0
   for (const ends of [from, to]) for (const node of ends) if (node >= nodes) nodes = node + 1
@@ -97,23 +103,7 @@ function toState({ from, to, capacity, count }: Edges) {
   }
   const level = new Int32Array(nodes)
   const [cursor, queue] = [level.slice(), level.slice()]
-  return {
-    /** Places of a node: from `starts[node]` up to the next start. */
-    starts,
-    /** By place: the node at the other end, as its complement where nothing can come from there. */
-    ends,
-    /** By place: that of the way back. */
-    twin,
-    /** By place: what it still takes. */
-    room,
-    /** By edge: its place where it leaves. */
-    place,
-    /** Steps to the sink; -1 where no path leads, or none as short as the shortest. */
-    level,
-    /** The first place of a node that may still lead on. */
-    cursor,
-    queue,
-  }
+  return { starts, ends, twin, room, place, level, cursor, queue }
 }
 
 /** What flows through a place is what its way back takes. */
