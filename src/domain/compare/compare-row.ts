@@ -6,6 +6,7 @@ import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { hasRemoteEndpoint } from '../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { toPriceText } from '../operation/price-text.ts'
+import { compareBrowsing, type RankFacts } from '../search/search-rank.ts'
 import { sourceIdsOf } from '../views/summary-view.ts'
 import { textLike } from '../wire/shapes.ts'
 import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
@@ -94,14 +95,11 @@ type Ranked = Pick<CompareRow, 'id' | 'trust' | 'buyers' | 'remote' | 'min_usd'>
 
 /** spec: trust desc, verified buyers desc, remote, has a listed price, lowest price; then the id. */
 export function compareRows(a: Ranked, b: Ranked): number {
-  return (
-    (b.trust ?? -1) - (a.trust ?? -1) ||
-    (b.buyers ?? -1) - (a.buyers ?? -1) ||
-    Number(b.remote) - Number(a.remote) ||
-    Number(b.min_usd !== null) - Number(a.min_usd !== null) ||
-    (a.min_usd ?? 0) - (b.min_usd ?? 0) ||
-    Number(a.id > b.id) - Number(a.id < b.id)
-  )
+  return compareBrowsing(toRankFacts(a), toRankFacts(b))
+}
+
+function toRankFacts({ id, trust, buyers, remote, min_usd }: Ranked): RankFacts {
+  return { id, trustScore: trust, verifiedBuyers: buyers ?? -1, remote, minUsd: min_usd }
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })

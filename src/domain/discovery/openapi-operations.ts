@@ -22,7 +22,9 @@ export function readOpenApi(document: unknown, origin: string) {
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
     base === null || !isJsonObject(item) ? [] : readPath(base + path, item),
   )
-  const operations = found.filter(isSound)
+  const operations = found.filter(
+    (each) => v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0,
+  )
   const info = isJsonObject(document.info) ? document.info : {}
   return {
     title: textOf(info.title),
@@ -109,10 +111,6 @@ function readPrice(info: unknown): Pick<Operation, 'price'> {
   const max = Number(price.amount ?? price.max)
   const isPrice = [min, max].every((each) => Number.isFinite(each) && each >= 0) && min <= max
   return isPrice && max <= 1000 ? { price: { min_usd: min, max_usd: max, per: 'call' } } : {}
-}
-
-function isSound(operation: Operation): boolean {
-  return v.is(schema, operation) && findOperationFaults({ http: [operation] }).length === 0
 }
 
 function textOf(value: unknown): string | null {

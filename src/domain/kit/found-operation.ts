@@ -150,6 +150,9 @@ function toPlace({ invoke }: Reached) {
     const bundle = servers.find((entry) => entry.kind === 'mcp_package')
     return bundle === undefined ? {} : { package: `${bundle.registry}:${bundle.identifier}` }
   }
+  const words = ('url' in way ? [] : [way.command, ...way.args]).map((word) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word),
+  )
   const bring =
     'url' in way
       ? Object.keys(way.headers).map((name) => `header ${name}`)
@@ -157,13 +160,9 @@ function toPlace({ invoke }: Reached) {
   return {
     ...('url' in way
       ? { url: way.url, ...(way.transport === 'sse' && { protocol: 'sse' }) }
-      : { command: [way.command, ...way.args].map(quoteWhereNeeded).join(' ') }),
+      : { command: words.join(' ') }),
     ...(bring.length > 0 && { bring }),
   }
-}
-
-function quoteWhereNeeded(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word)
 }
 
 function isShort(value: unknown): boolean {

@@ -8,7 +8,7 @@ import {
   toFoundWhole,
 } from './found-operation.ts'
 import { toKitInvoke } from './kit-invoke.ts'
-import { type KitOperation, toKitOperations } from './kit-operations.ts'
+import { toKitOperations } from './kit-operations.ts'
 import { toKitAgent } from './kit-view.ts'
 
 /** What is searched of an operation, beside its listing's own words. */
@@ -47,9 +47,11 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     minUsd: operation.price?.min_usd ?? null,
   })
   return [
-    ...toKitOperations(listing, relayUrl).map((operation) =>
-      toEntry(toFoundHttp(operation), namesOf(operation), operation.description),
-    ),
+    ...toKitOperations(listing, relayUrl).map((operation) => {
+      const { url, task, description } = operation
+      const names = [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])]
+      return toEntry(toFoundHttp(operation), names, description)
+    }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
       return toEntry(toFoundTool(tool, reached), names, tool.description)
@@ -60,10 +62,6 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     }),
     ...(whole === null ? [] : [toEntry(whole, [facts.name], facts.summary)]),
   ]
-}
-
-function namesOf({ url, task }: KitOperation): string[] {
-  return task === undefined ? [lastPartOf(url)] : [lastPartOf(url), task.replaceAll('_', ' ')]
 }
 
 /** The words of an address: what its path ends in says what it does. */

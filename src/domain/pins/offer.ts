@@ -37,6 +37,7 @@ export function toExpectText({ digest, payee = [], max_usd }: Expectation): stri
 /** @returns what is wrong with one way to pay; empty where it is as expected */
 export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectation): Difference[] {
   const known = payee?.map(normalizePayout)
+  const price = offered.usd === null ? 'a price in no dollar coin we know' : `$${offered.usd}`
   const isKnown = offered.payee !== null && known?.includes(normalizePayout(offered.payee))
   return [
     ...(known === undefined || isKnown
@@ -44,7 +45,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
       : [text('payee', known.join(' or '), offered.payee ?? 'a payee that cannot be read')]),
     ...(most === undefined || (offered.usd !== null && offered.usd <= most)
       ? []
-      : [text('price', `at most $${most}`, toPrice(offered.usd))]),
+      : [text('price', `at most $${most}`, price)]),
   ]
 }
 
@@ -73,8 +74,4 @@ export function toSentences(differences: readonly Difference[]): string {
 
 function text(what: Difference['what'], expected: string, found: string): Difference {
   return { what, expected, found }
-}
-
-function toPrice(usd: number | null): string {
-  return usd === null ? 'a price in no dollar coin we know' : `$${usd}`
 }

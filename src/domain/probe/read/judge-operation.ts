@@ -1,6 +1,6 @@
 import { toCountText } from '../../operation/price-text.ts'
 import type { HttpMethod, Rail } from '../../wire/vocabulary.ts'
-import { type Finding, judgeStatus, type PaymentTerm, toFinding, toWrong } from './finding.ts'
+import { type Finding, judgeStatus, toFinding, toWrong } from './finding.ts'
 import { readMppTerms } from './mpp-terms.ts'
 import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
 import { readX402Input } from './x402-input.ts'
@@ -34,12 +34,15 @@ export function judgePayment(
     return toWrong(protocol, answer, `status 402, ${reasons.join('; ')}`)
   }
   const terms = decoded.flatMap(({ result }) => result.terms)
+  const offers = terms.map(({ scheme, network, usd }) => {
+    return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
+  })
   const { method, url } = operation
   const finding: Finding = {
     protocol: best.rail,
     outcome: 'spoke',
     version: best.rail === 'x402' ? best.result.version : '1',
-    saw: `402 with ${toCountText(terms.length, 'offer')}: ${terms.map(toWords).join(', ')}`,
+    saw: `402 with ${toCountText(terms.length, 'offer')}: ${offers.join(', ')}`,
     sight: {
       from: best.rail,
       operation: { method, url, ...(best.rail === 'x402' && readX402Input(answer)) },
@@ -66,10 +69,6 @@ function judgeUnpaid(
   const type = mediaTypeOf(answer) || 'no content type'
   const instead = status >= 200 && status <= 299 ? 'without payment' : 'instead of 402'
   return toWrong(protocol, answer, `status ${status} ${instead}, ${type}`)
-}
-
-function toWords({ scheme, network, usd }: PaymentTerm): string {
-  return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
 }
 
 /**
