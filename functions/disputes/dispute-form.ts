@@ -56,9 +56,5 @@ export function createDisputeRoute(parts: Parts): SellerRoute {
 
 /** `/dispute?listing=`: the same for people. */
 export function createDisputePage(parts: FormParts & Pick<Parts, 'config' | 'log'>) {
-  const form = createDisputeForm(parts)
-  return createFormPage(parts, form, (query) => ({
-    answer: { kind: 'empty' },
-    sent: form.toSent(query),
-  }))
+  return createFormPage(parts, createDisputeForm(parts))
 }

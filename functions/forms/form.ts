@@ -46,11 +46,14 @@ export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: 
   })
 }
 
-/** The page of a form. @param show what a GET shows, from its query */
+/** The page of a form. @param show what a GET shows, from its query: the empty form when left out */
 export function createFormPage<S extends ObjectSchema, Sent, A extends { kind: string }>(
   parts: Pick<Parts, 'config' | 'log'>,
   form: Form<S, Sent, A>,
-  show: (query: URLSearchParams) => Promise<FormPage<A, Sent>> | FormPage<A, Sent>,
+  show: (query: URLSearchParams) => Promise<FormPage<A, Sent>> = async (query) => ({
+    answer: { kind: 'empty' },
+    sent: form.toSent(query),
+  }),
 ): (req: IncomingMessage, res: ServerResponse) => Promise<FormPage<A, Sent>> {
   const blank = () => form.toSent(new URLSearchParams())
   return async (req, res) => {

@@ -128,13 +128,3 @@ export async function notePaidOthers(
       )
       .execute()
 }
-
-/** The hash a block had when it was read; null where it is not remembered. */
-export async function findBlockHash({ db }: Store, network: string, number: number) {
-  const row = await db
-    .selectFrom('meter_block')
-    .select('hash')
-    .where((eb) => eb.and({ network, number }))
-    .executeTakeFirst()
-  return row?.hash ?? null
-}

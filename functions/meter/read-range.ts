@@ -13,7 +13,6 @@ import {
 import { RpcError } from '../settlements/json-rpc.ts'
 import type { ChannelEventTable, MeterCursorTable } from '../store/schema/store.ts'
 import { readChannels } from './channels.ts'
-import { findBlockHash } from './meter-rows.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'
 import { type Reading, readPaidLogs } from './paid-logs.ts'
 
@@ -87,9 +86,14 @@ async function assertRemembered(
   number: number,
   there?: Block,
 ): Promise<void> {
-  const remembered = await findBlockHash(store, network, number)
-  if (remembered === null) return
-  if ((there ?? (await needBlock(chain, number))).hash !== remembered) throw new Reorganised(number)
+  const remembered = await store.db
+    .selectFrom('meter_block')
+    .select('hash')
+    .where((eb) => eb.and({ network, number }))
+    .executeTakeFirst()
+  if (remembered === undefined) return
+  const { hash } = there ?? (await needBlock(chain, number))
+  if (hash !== remembered.hash) throw new Reorganised(number)
 }
 
 /** Anybody can write a transfer of nothing in anybody's name. */

@@ -186,12 +186,8 @@ function createActForm(
 export function createWatchPage(
   parts: FormParts,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<WatchPage> {
-  const form = createWatchForm(parts)
   const acts = createActForm(parts)
-  const start = createFormPage(parts, form, (query) => ({
-    answer: { kind: 'empty' },
-    sent: toSent(query),
-  }))
+  const start = createFormPage(parts, createWatchForm(parts))
   const manage = createFormPage(parts, acts, async (query) => ({
     answer: await acts.show(query.get('token') ?? ''),
     sent: toSent(query),

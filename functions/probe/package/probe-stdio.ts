@@ -20,7 +20,7 @@ import {
   readInitialized,
   toInitialized,
 } from '../../../src/domain/probe/read/mcp-messages.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 
 /**
  * The handshake over stdio. `initialize` comes first: servers of former revisions may end at any
@@ -136,11 +136,6 @@ function createLineReader(onLine: (line: string) => void): (piece: string) => vo
 
 /** A JSON-RPC message, or an empty line; anything else does not belong on stdout. */
 function isMessage(line: string): boolean {
-  if (line.trim() === '') return true
-  try {
-    const value: unknown = JSON.parse(line)
-    return isJsonObject(value) && value.jsonrpc === '2.0'
-  } catch {
-    return false
-  }
+  const value = parseJson(line)
+  return line.trim() === '' || (isJsonObject(value) && value.jsonrpc === '2.0')
 }

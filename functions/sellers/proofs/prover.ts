@@ -2,7 +2,6 @@ import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
-import { domainOf } from '../sessions/email-address.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
 import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
@@ -73,7 +72,7 @@ function missing(name: string): ProofSight {
 /** The sign-in link was the proof of the address; what is left is where the address lives. */
 const proveByEmail: Prove = async ({ host, email }) => {
   const domain = host.registrableDomain ?? host.host
-  const verified = domainOf(email) === domain
+  const verified = email.slice(email.indexOf('@') + 1) === domain
   return toProof(`You are signed in with an address at ${domain}.`, {
     observed: email,
     reason: verified ? null : 'address_elsewhere',

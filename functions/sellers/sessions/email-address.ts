@@ -37,7 +37,3 @@ export function parseEmailAddress(text: string): string | null {
 export function mailboxOf(address: string): string {
   return address.replace(/(?<=.)\+[^@]*(?=@)/, '')
 }
-
-export function domainOf(address: string): string {
-  return address.slice(address.indexOf('@') + 1)
-}
