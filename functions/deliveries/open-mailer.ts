@@ -39,17 +39,14 @@ export function createOutboxMailer(
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await chmod(folder, 0o700)
       const name = `${Date.now()}-${randomBytes(4).toString('hex')}`
-      await writeWhole(join(folder, name), message)
+      // A reader of the folder sees a finished `.eml` or none.
+      const path = join(folder, name)
+      await writeFile(`${path}.part`, message, { flag: 'wx', mode: 0o600, flush: true })
+      await rename(`${path}.part`, `${path}.eml`)
       if (mail.link !== undefined) print(`Sign-in link for ${mail.to}: ${mail.link}`)
     },
     close: () => transport.close(),
   }
-}
-
-/** A reader of the folder sees a finished `.eml` or none. */
-async function writeWhole(path: string, bytes: Buffer): Promise<void> {
-  await writeFile(`${path}.part`, bytes, { flag: 'wx', mode: 0o600, flush: true })
-  await rename(`${path}.part`, `${path}.eml`)
 }
 
 /** @param url `smtp(s)://user:password@host:port` */
@@ -68,18 +65,14 @@ function createSmtpMailer(url: string, from: string): Mailer {
       try {
         await transport.sendMail(toMessage(from, mail))
       } catch (error) {
-        if (isRefusal(error)) throw new DeliveryRefused('the mail server refused the mail for good')
-        throw error
+        const isOfServer = error instanceof Error && 'responseCode' in error
+        const code = isOfServer ? Number(error.responseCode) : 0
+        const isRefusal = code >= 550 && code < 560
+        throw isRefusal ? new DeliveryRefused('the mail server refused the mail for good') : error
       }
     },
     close: () => transport.close(),
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof Error) || !('responseCode' in error)) return false
-  const code = Number(error.responseCode)
-  return code >= 550 && code < 560
 }
 
 /**

@@ -15,20 +15,17 @@ const DEFAULT_PAGE = 20
 const MOST_PAGE = 100
 
 type DiscoveryParts = DirectoryParts & DoorLimits
-type Answer = (rows: readonly ResourceRow[], search: string) => unknown
 
 /** `/discovery/resources` and `/discovery/search`: our paid operations in the x402 discovery shape. */
 export function createDiscoveryDoors(parts: DiscoveryParts) {
+  const open = (answer: (rows: readonly ResourceRow[], search: string) => unknown) =>
+    createReadDoor(parts, 'Read by GET.', async ({ search }) => ({
+      body: answer(await parts.release().doorData.resources(), search),
+    }))
   return {
-    discovery_resources: createDoor(parts, listResources),
-    discovery_search: createDoor(parts, (rows, search) => findResources(parts, rows, search)),
+    discovery_resources: open(listResources),
+    discovery_search: open((rows, search) => findResources(parts, rows, search)),
   }
-}
-
-function createDoor(parts: DiscoveryParts, answer: Answer) {
-  return createReadDoor(parts, 'Read by GET.', async ({ search }) => ({
-    body: answer(await parts.release().doorData.resources(), search),
-  }))
 }
 
 const BAD_CURSOR = 'cursor: expected the cursor of a page before.'

@@ -9,7 +9,6 @@ import {
 import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
-import type { ClaimTable, Store } from '../../store/schema/store.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
 import { createSignedInRoute, type SellerRoute } from '../sessions/seller-route.ts'
@@ -21,19 +20,17 @@ const ANALYTICS_DAYS = 90
 /** `GET /api/v1/sellers/me`: who is signed in, the claims, the payouts, and thirty days in three numbers. */
 export function createMe(parts: Parts): SellerRoute {
   const { ledger, clock, release } = parts
+  const { db } = ledger.store
   return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
-    await expireClaims(ledger.store.db, sellerId, clock.now())
-    const claims = await listClaims(ledger.store.db, sellerId)
-    const since = toDay(clock.now()) - BASIC_STATS_DAYS + 1
-    const listings = await readListingAnalytics(ledger.store, ownListings(parts, claims), since)
-    const owned = claims.filter((claim) => isOwned(release(), claim))
+    await expireClaims(db, sellerId, clock.now())
+    const { claims, owned, listings } = await readOwn(parts, sellerId, BASIC_STATS_DAYS)
     return jsonAnswer({
       seller: toSellerView(email, createdAt),
       claims: claims.map(toClaimView),
       unlisted: owned
         .map(({ listing_id }) => listing_id)
         .filter((id) => !release().listings.has(id)),
-      payouts: await listPayouts(ledger.store.db, release(), owned),
+      payouts: await listPayouts(db, release(), owned),
       stats: {
         listings: listings.length,
         clicks_30d: listings.reduce((sum, { clicks }) => sum + clicks.total, 0),
@@ -45,28 +42,24 @@ export function createMe(parts: Parts): SellerRoute {
 
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
 export function createAnalytics(parts: Parts): SellerRoute {
-  const { ledger, clock } = parts
   return createSignedInRoute(parts, async (_event, { sellerId }) => {
-    const claims = await listClaims(ledger.store.db, sellerId)
-    const since = toDay(clock.now()) - ANALYTICS_DAYS + 1
-    const listings = await readListingAnalytics(ledger.store, ownListings(parts, claims), since)
+    const { listings } = await readOwn(parts, sellerId, ANALYTICS_DAYS)
     return jsonAnswer({ basic: { listings }, advanced: { status: 'stub' } })
   })
 }
 
-function ownListings({ release }: Parts, claims: readonly ClaimTable[]): string[] {
-  const current = release()
-  const owned = claims.filter((claim) => isOwned(current, claim))
-  return [...new Set(owned.map(({ listing_id }) => listing_id))].sort()
-}
-
 type ListingAnalytics = v.InferOutput<typeof ListingAnalyticsSchema>
 
-/** Counted clicks by day and source, relayed calls and appearances in search, from `sinceDay` on. */
-async function readListingAnalytics(store: Store, listingIds: readonly string[], sinceDay: number) {
-  const clicks = await readClickCounts(store, listingIds, sinceDay)
-  const usage = await readUsageCounts(store, listingIds, sinceDay)
-  return listingIds.map((id) => toListingAnalytics(id, clicks, usage))
+/** All claims of a seller, those that hold now, and what happened on their listings in so many days. */
+async function readOwn({ ledger, clock, release }: Parts, sellerId: string, days: number) {
+  const { store } = ledger
+  const claims = await listClaims(store.db, sellerId)
+  const owned = claims.filter((claim) => isOwned(release(), claim))
+  const ids = [...new Set(owned.map(({ listing_id }) => listing_id))].sort()
+  const since = toDay(clock.now()) - days + 1
+  const clicks = await readClickCounts(store, ids, since)
+  const usage = await readUsageCounts(store, ids, since)
+  return { claims, owned, listings: ids.map((id) => toListingAnalytics(id, clicks, usage)) }
 }
 
 function toListingAnalytics(

@@ -66,15 +66,6 @@ export async function listClaims(db: Kysely<Tables>, sellerId: string): Promise<
     .execute()
 }
 
-/** Another seller's claim is no claim: the query knows only the asker's. */
-export function findClaim(db: Kysely<Tables>, id: string, sellerId: string) {
-  return db
-    .selectFrom('claim')
-    .selectAll()
-    .where((eb) => eb.and({ id, seller_id: sellerId }))
-    .executeTakeFirst()
-}
-
 /** Pending claims past their time; a clock set back later does not bring them back. */
 export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: number) {
   await db

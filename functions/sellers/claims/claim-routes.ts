@@ -26,7 +26,6 @@ import {
 import { checkClaim, claimRulesOf } from './claim-check.ts'
 import {
   expireClaims,
-  findClaim,
   findClaimable,
   isOwned,
   listClaims,
@@ -82,6 +81,12 @@ export function createClaimCheck(parts: Parts): SellerRoute {
   const { problem, ledger, limits, clock, config } = parts
   const { db } = ledger.store
   const prove = createProver(parts)
+  const findClaim = (wanted: Partial<ClaimTable>) =>
+    db
+      .selectFrom('claim')
+      .selectAll()
+      .where((eb) => eb.and(wanted))
+      .executeTakeFirst()
   const check = async (claim: ClaimTable | undefined, shown: Parameters<typeof checkClaim>[3]) => {
     if (claim === undefined)
       return problem('claim-not-found', { detail: 'You have no claim with this id.' })
@@ -98,17 +103,15 @@ export function createClaimCheck(parts: Parts): SellerRoute {
   }
   const bySeller = createSignedInRoute(parts, async (event, { sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
-    const claim = await findClaim(db, idOf(event), sellerId)
+    // Another seller's claim is no claim: the query knows only the asker's.
+    const claim = await findClaim({ id: idOf(event), seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })
   const byWorkflow = createSellerRoute(parts, async (event) => {
     const refused = refusalOf(await limits.take('search', clientOf(event.req, config)), problem)
     if (refused !== null) return refused
-    const claim = db
-      .selectFrom('claim')
-      .selectAll()
-      .where((eb) => eb.and({ id: idOf(event), method: 'oidc' }))
-    return check(await claim.executeTakeFirst(), { idToken: idTokenOf(event) })
+    const claim = await findClaim({ id: idOf(event), method: 'oidc' })
+    return check(claim, { idToken: idTokenOf(event) })
   })
   return (event) => (idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event))
 }
