@@ -111,7 +111,6 @@ function refuse(
   }
   const detail =
     'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
-  // Each door says it in its own form.
   const isArd = path.startsWith('/ard/')
   const said = isArd ? { errorCode: 'UNAUTHENTICATED', message: detail } : { error: detail }
   const refusal = isDoorPath(path)

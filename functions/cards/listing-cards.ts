@@ -15,7 +15,6 @@ import { readListing } from '../release/release.ts'
 
 /** Some 60 KB each; beyond it the oldest go. */
 const MOST_KEPT = 4096
-/** Of those, this many go at once. */
 const TO_FORGET = 512
 
 export type ListingCards = ReturnType<typeof createListingCards>

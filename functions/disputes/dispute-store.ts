@@ -41,7 +41,6 @@ export async function addDispute(
   })
 }
 
-/** Oldest first. */
 export async function listWaitingDisputes({ db }: Store): Promise<DisputeTable[]> {
   return db
     .selectFrom('dispute')

@@ -19,7 +19,6 @@ export interface Budget {
   take(client: string, options?: HoldOptions): Holding | Reached
   /** The share of `client` that is used up, if its next piece would be refused. Takes nothing. */
   reachedBy(client: string): 'client' | 'network' | null
-  /** True while nobody holds anything. */
   isFree(): boolean
 }
 

@@ -85,7 +85,6 @@ function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
   return [...all.mcp, ...either, ...all.a2a, ...all.http]
 }
 
-/** Writes each request down with what came back. */
 function watch({ ask }: Pick<Asker, 'ask'>, asked: AskedStep[]): Asker['ask'] {
   return async (request) => {
     const reply = await ask(request)

@@ -45,7 +45,6 @@ export interface MeasureOptions {
   signal: AbortSignal
 }
 
-/** What a run did on one chain. */
 export interface ChainReport extends ChainTally {
   network: string
   payouts: number

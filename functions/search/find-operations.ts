@@ -132,7 +132,6 @@ function wordsOf(text: string): string[] {
 }
 
 interface FoundRow extends RankedRow {
-  /** Id of the listing it is of. */
   listing: string
 }
 

@@ -92,7 +92,6 @@ const encoder = new TextEncoder()
 /** Answers are written one at a time, and each copies its bytes out in the end. */
 let memory = new Uint8Array(2 ** 16)
 
-/** Bytes of an answer in the making. */
 export function startBytes() {
   let length = 0
   const reserve = (more: number) => {

@@ -45,7 +45,6 @@ export function writeGzipResponse(input: SearchResponseInput): Uint8Array<ArrayB
     start = bytes.length()
     bytes.add(NO_HEADER)
   }
-  /** What is short is written as it is. */
   const closeText = () => {
     const text = bytes.since(start + STORED_HEADER_BYTES)
     length += text.length

@@ -82,7 +82,6 @@ export async function openEvmChain(
     },
     hasCode: async (address: string) =>
       isContract(await rpc.call('eth_getCode', [address, 'latest'], v.string())),
-    /** The transaction of a log or a receipt. */
     async call({ transactionHash, blockHash }: Pick<EvmLog, 'transactionHash' | 'blockHash'>) {
       const call = await rpc.call('eth_getTransactionByHash', [transactionHash], CallSchema)
       if (call.hash !== transactionHash || call.blockHash !== blockHash)

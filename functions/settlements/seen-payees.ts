@@ -22,7 +22,6 @@ export function createSeenPayees() {
   /** By listing and by what was said, the first time it was, in the order it was said last. */
   const seen = new Map<string, Map<string, { first: number; last: number }>>()
   return {
-    /** Notes an answer's terms, where it has any. */
     note(listingId: string, response: RawHeaders, at: number): void {
       const said = termsOf(response)
       if (said === null) return

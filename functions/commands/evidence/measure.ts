@@ -30,7 +30,6 @@ RPC_URLS is empty.`
 
 const DAY_MS = 86_400_000
 
-/** What the history shows. */
 const MOST_DAYS = 90
 
 /** `npm run measure`: reads the chains by hand, while no server holds the state. */

@@ -3,7 +3,6 @@ import type { Holding, Reached } from '../../limits/budget.ts'
 import { clientOf } from '../../limits/client-key.ts'
 import { type DoorBodies, type DoorLimits, type DoorRequest, takeForDoor } from './door-limits.ts'
 
-/** A JSON-RPC or JSON body as a door reads it. */
 export interface DoorBody {
   json: unknown
   taken: Record<string, string>
@@ -26,7 +25,6 @@ const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32
 /** What lies in buffers before a body is asked for its next piece. */
 const PIECE = 64 * 1024
-/** Milliseconds a body may take. */
 const READ_MS = 30_000
 
 /**
@@ -75,7 +73,6 @@ function findAnnouncedFault(req: Request, max: number): Fault | null {
   return Number(req.headers.get('content-length') ?? 0) > max ? toTooLarge(max) : null
 }
 
-/** The body's text, and the bytes it holds from now on. */
 async function readHeld(
   parts: DoorLimits & DoorBodies,
   req: DoorRequest,

@@ -45,7 +45,6 @@ export async function recordProof(
     .executeTakeFirstOrThrow()
 }
 
-/** What a seller is told of a check, when it was made and later. */
 export function toCheckResult(
   method: ClaimMethod,
   { verified, expected, observed, reason, next }: Proof,

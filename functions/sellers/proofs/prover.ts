@@ -10,7 +10,6 @@ import { proveByWorkflow } from './proof-workflow.ts'
 /** Longer than the resolver's own tries; a resolver that hangs altogether is cut here (milliseconds). */
 const DEADLINE_MS = 10_000
 
-/** Proves by the way that a request names. */
 export function createProver(
   parts: Pick<Parts, 'config' | 'resolver' | 'release' | 'clock'>,
 ): Prove {
