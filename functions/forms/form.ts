@@ -126,10 +126,7 @@ function isRefused(answer: { kind: string } | Refused): answer is Refused {
   return answer.kind === 'refused'
 }
 
-export function toProblem(
-  { code, reason, field, headers }: Refused,
-  problem: MakeProblem,
-): Response {
+export function toProblem({ code, reason, field, headers }: Refused, problem: MakeProblem) {
   return problem(code, {
     detail: field === undefined ? reason : `${field}: ${reason}`,
     ...(field !== undefined && { errors: [{ in: 'body', name: field, detail: reason }] }),

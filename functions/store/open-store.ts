@@ -36,10 +36,7 @@ function listMigrations(): Record<string, Migration> {
  *
  * @throws OperatorError where a backup must be restored first, or another version migrated the store
  */
-export async function openStore(
-  config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>,
-  log: Log,
-): Promise<Store> {
+export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>, log: Log) {
   let store: Store | undefined
   try {
     store =

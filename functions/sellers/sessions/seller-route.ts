@@ -76,10 +76,7 @@ export function setCookies(response: Response, cookies: readonly string[]): Resp
  * decides where it is sent, else the whole `Origin`; a write with neither comes from no browser, and
  * then no victim's cookie is on it.
  */
-export function isCrossSite(
-  read: (header: string) => string | null | undefined,
-  baseUrl: string,
-): boolean {
+export function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
   const site = read('sec-fetch-site')
   if (site != null) return site !== 'same-origin' && site !== 'none'
   return (read('origin') ?? baseUrl) !== baseUrl
