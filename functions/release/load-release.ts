@@ -192,9 +192,10 @@ async function findDamaged(dir: string, files: Iterable<StaticFile>): Promise<st
   const damaged: string[] = []
   let seen = 0
   for (const { file, size, br, gz } of files) {
-    if (!hasSize(join(dir, file), size)) damaged.push(file)
-    if (br > 0 && !hasSize(join(dir, `${file}.br`), br)) damaged.push(`${file}.br`)
-    if (gz > 0 && !hasSize(join(dir, `${file}.gz`), gz)) damaged.push(`${file}.gz`)
+    const path = `${dir}/${file}`
+    if (!hasSize(path, size)) damaged.push(file)
+    if (br > 0 && !hasSize(`${path}.br`, br)) damaged.push(`${file}.br`)
+    if (gz > 0 && !hasSize(`${path}.gz`, gz)) damaged.push(`${file}.gz`)
     seen += 1
     if (seen % FILES_AT_A_TIME === 0) await pause()
   }

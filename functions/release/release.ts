@@ -69,8 +69,8 @@ export async function readListing(
 /** The listing that was at an address and is gone; null where there never was one. */
 export function findGone({ gone, listings }: Release, path: string): Gone | null {
   for (const id of listingOfPath(path)) {
-    const found = listings.has(id) ? undefined : gone.get(id)
-    if (found !== undefined) return found
+    const found = gone.get(id)
+    if (found !== undefined && !listings.has(id)) return found
   }
   return null
 }

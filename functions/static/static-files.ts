@@ -33,44 +33,30 @@ export interface PublicFolder {
  * A file is read and verified when it is first asked for; one that is not what was published is a
  * 500 in the log, never a short body.
  */
-export function createStaticFiles(
-  { dir, files, copies }: PublicFolder,
-  report: ReportFailure,
-): StaticFiles {
-  const read = createFileCache((variant) => readVerified(dir, variant))
-  const prepare = createPreparation(copies)
+export function createStaticFiles(folder: PublicFolder, report: ReportFailure): StaticFiles {
+  const read = createFileCache((variant) => readVerified(folder.dir, variant))
+  const find = createPreparation(folder)
   const send = createSender(read, report)
   return {
-    has: (path) => files.has(path) || findDownload(files, path) !== undefined,
+    has: (path) => find(path) !== null,
     serve(req, res, path) {
-      const download = findDownload(files, path)
-      const file = files.get(path) ?? download
-      if (file === undefined) return redirectSlash(res, path, files)
+      const found = find(path)
+      if (found === null) return redirectSlash(res, path, folder.files)
       if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      const prepared = prepare(file)
-      void send(req, res, file === download ? toDownload(prepared) : choose(prepared, req), 200)
+      void send(req, res, found.sent(choose(found, req)), 200)
       return true
     },
     serveAs(req, res, path, status) {
-      const file = files.get(path)
-      if (file === undefined) return false
-      void send(req, res, choose(prepare(file), req), status)
+      const found = find(path)
+      if (found === null) return false
+      void send(req, res, found.sent(choose(found, req)), status)
       return true
     },
     read(path) {
-      const file = files.get(path)
-      return file === undefined ? null : read(prepare(file).plain)
+      const found = find(path)
+      return found === null || found.isDownload ? null : read(found.sent('plain'))
     },
   }
-}
-
-/** The file whose compressed copy has an address of its own: a dump is kept as it is fetched. */
-function findDownload(
-  files: ReadonlyMap<string, StaticFile>,
-  path: string,
-): StaticFile | undefined {
-  const file = path.endsWith('.ndjson.gz') ? files.get(path.slice(0, -'.gz'.length)) : undefined
-  return file !== undefined && file.gz > 0 ? file : undefined
 }
 
 /** Canonical addresses have no trailing slash; only a known address is ever redirected to. */
@@ -92,20 +78,21 @@ function redirectSlash(
   return true
 }
 
-function createSender(read: (variant: Variant) => Promise<Buffer>, report: ReportFailure) {
+function createSender(read: (sent: Sent) => Promise<Buffer>, report: ReportFailure) {
   return async function send(
     req: IncomingMessage,
     res: ServerResponse,
-    variant: Sent,
+    sent: Sent,
     status: number,
   ): Promise<void> {
-    const { bare, full, etag, name } = variant
+    const { bare, full, etag, name } = sent
     if (status === 200 && matchesEtag(req.headers['if-none-match'], etag)) {
       res.writeHead(304, bare).end()
       return
     }
     try {
-      const bytes = await read(variant)
+      const bytes = sent.kept ?? (await read(sent))
+      sent.wasAsked = true
       // What is wrong now may be right in a moment.
       const headers = status === 200 ? full : { ...full, 'cache-control': 'no-store' }
       res.writeHead(status, headers).end(req.method === 'HEAD' ? undefined : bytes)
@@ -115,64 +102,91 @@ function createSender(read: (variant: Variant) => Promise<Buffer>, report: Repor
   }
 }
 
-/** A variant with the headers of its answers, without a body and with it. */
+type Coding = 'plain' | 'br' | 'gz'
+
+/** A variant with the headers of its answers, without a body and with it, and its bytes once read. */
 interface Sent extends Variant {
   etag: string
   bare: Record<string, string>
   full: Record<string, string>
+  reading: Promise<Buffer> | null
+  kept: Buffer | null
+  /** Since the cache looked last. */
+  wasAsked: boolean
 }
 
-/** What a file is sent as, by coding: the same for every request of a release. */
-type Prepared = Record<'plain', Sent> & Record<'br' | 'gz', Sent | null>
+/** What an address is answered with, the same for every request of a release. */
+interface Prepared {
+  file: StaticFile
+  /** The address is that of the compressed copy: a dump is kept as it is fetched. */
+  isDownload: boolean
+  sent(coding: Coding): Sent
+}
 
-/** Made when a file is first asked for. */
-function createPreparation(copies: PublicFolder['copies']) {
-  const prepared = new Map<StaticFile, Prepared>()
-  return function prepare(file: StaticFile): Prepared {
-    const known = prepared.get(file)
+/** Made when an address is first asked for; null where there is no file. */
+function createPreparation({ files, copies }: PublicFolder) {
+  const prepared = new Map<string, Prepared>()
+  return function find(path: string): Prepared | null {
+    const known = prepared.get(path)
     if (known !== undefined) return known
-    const { size, br, gz, digest } = file
-    const of = copies.get(file.file)
-    const made = {
-      plain: toSent(file, null, { size, digest, ending: '' }),
-      br: br > 0 ? toSent(file, 'br', { size: br, digest: of?.br, ending: 'br' }) : null,
-      gz: gz > 0 ? toSent(file, 'gzip', { size: gz, digest: of?.gz, ending: 'gz' }) : null,
-    }
-    prepared.set(file, made)
+    const own = files.get(path)
+    const file = own ?? findDumped(files, path)
+    if (file === undefined) return null
+    const isDownload = own === undefined
+    const codings: Partial<Record<Coding, Sent>> = {}
+    const sent = (coding: Coding) =>
+      (codings[coding] ??= toSent(file, coding, copies.get(file.file), isDownload))
+    const made = { file, isDownload, sent }
+    prepared.set(path, made)
     return made
   }
 }
 
+function findDumped(files: PublicFolder['files'], path: string): StaticFile | undefined {
+  const file = path.endsWith('.ndjson.gz') ? files.get(path.slice(0, -'.gz'.length)) : undefined
+  return file !== undefined && file.gz > 0 ? file : undefined
+}
+
 function toSent(
   file: StaticFile,
-  coding: 'br' | 'gzip' | null,
-  { size, digest = '', ending }: { size: number; digest?: string | undefined; ending: string },
+  coding: Coding,
+  copies: Copies | undefined,
+  isDownload: boolean,
 ): Sent {
+  const isPlain = coding === 'plain'
   const fixed = fileHeaders(file)
   const isCompressed = file.br > 0 || file.gz > 0
   const vary = [fixed.vary, isCompressed ? 'accept-encoding' : undefined].filter(
     (name) => name !== undefined,
   )
-  const etag = `"${file.digest}${ending && `-${ending}`}"`
-  const bare = { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
-  const encoding = coding === null ? {} : { 'content-encoding': coding }
-  const full = { ...bare, ...encoding, 'content-length': String(size) }
-  return { name: `${file.file}${ending && `.${ending}`}`, etag, size, digest, bare, full }
+  const etag = `"${file.digest}${isPlain ? '' : `-${coding}`}"`
+  const bare = {
+    ...fixed,
+    etag,
+    ...(vary.length > 0 && { vary: vary.join(', ') }),
+    ...(isDownload && { 'content-type': 'application/gzip' }),
+  }
+  const encoding =
+    isPlain || isDownload ? {} : { 'content-encoding': coding === 'gz' ? 'gzip' : coding }
+  const size = isPlain ? file.size : file[coding]
+  return {
+    name: `${file.file}${isPlain ? '' : `.${coding}`}`,
+    size,
+    digest: isPlain ? file.digest : (copies?.[coding] ?? ''),
+    etag,
+    bare,
+    full: { ...bare, ...encoding, 'content-length': String(size) },
+    reading: null,
+    kept: null,
+    wasAsked: false,
+  }
 }
 
-/** The compressed copy itself is what was asked for. */
-function toDownload({ gz, plain: none }: Prepared): Sent {
-  const sent = gz ?? none
-  const type = { 'content-type': 'application/gzip' }
-  const { 'content-encoding': _, ...plain } = sent.full
-  return { ...sent, bare: { ...sent.bare, ...type }, full: { ...plain, ...type } }
-}
-
-function choose({ plain, br, gz }: Prepared, { headers }: IncomingMessage): Sent {
+function choose({ file, isDownload }: Prepared, { headers }: IncomingMessage): Coding {
   const accepted = headers['accept-encoding']
-  if (br !== null && acceptsEncoding(accepted, 'br')) return br
-  if (gz !== null && acceptsEncoding(accepted, 'gzip')) return gz
-  return plain
+  if (isDownload) return 'gz'
+  if (file.br > 0 && acceptsEncoding(accepted, 'br')) return 'br'
+  return file.gz > 0 && acceptsEncoding(accepted, 'gzip') ? 'gz' : 'plain'
 }
 
 /** `If-None-Match` compares weakly (RFC 9110 §13.1.2). */
@@ -183,37 +197,40 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
   )
 }
 
-/** Bytes of files kept in memory; the least recently used leave first. */
+/** Bytes of files kept in memory; the oldest that nobody asked for since the last look leave first. */
 const MAX_CACHED_BYTES = 256 * 1024 * 1024
 
 /** Reads each file once while it fits; requests for one file at the same time share the read. */
 function createFileCache(readFile: (variant: Variant) => Promise<Buffer>) {
-  const cached = new Map<string, Promise<Buffer>>()
-  let bytes = 0
-  const keep = (name: string, size: number) => {
-    bytes += size
-    for (const [oldest, reading] of cached) {
-      if (bytes <= MAX_CACHED_BYTES || oldest === name) break
+  const cached = new Set<Sent>()
+  let size = 0
+  const keep = (sent: Sent, bytes: Buffer) => {
+    sent.kept = bytes
+    size += bytes.length
+    cached.add(sent)
+    for (const oldest of cached) {
+      if (size <= MAX_CACHED_BYTES) return
       cached.delete(oldest)
-      void reading.then((old) => {
-        bytes -= old.length
-      })
+      if (oldest.wasAsked) cached.add(oldest)
+      else {
+        size -= oldest.kept?.length ?? 0
+        oldest.kept = null
+      }
+      oldest.wasAsked = false
     }
   }
-  return function read(variant: Variant): Promise<Buffer> {
-    const { name } = variant
-    const hit = cached.get(name)
-    if (hit !== undefined) {
-      cached.delete(name)
-      cached.set(name, hit)
-      return hit
+  const load = async (sent: Sent) => {
+    try {
+      const bytes = await readFile(sent)
+      keep(sent, bytes)
+      return bytes
+    } finally {
+      sent.reading = null
     }
-    const reading = readFile(variant)
-    cached.set(name, reading)
-    reading.then(
-      (content) => keep(name, content.length),
-      () => cached.delete(name),
-    )
-    return reading
+  }
+  return (sent: Sent): Promise<Buffer> => {
+    if (sent.kept !== null) return Promise.resolve(sent.kept)
+    sent.reading ??= load(sent)
+    return sent.reading
   }
 }
