@@ -50,11 +50,10 @@ export function createApp(
   const stub = createStub(parts)
   for (const [id, route] of Object.entries(ROUTES)) {
     const handler = route.answer === 'stub' ? stub : findHandler(handlers, id)
-    if (handler !== undefined)
-      for (const method of route.methods) app.on(method, route.path, handler)
+    if (handler === undefined) continue
+    for (const method of route.methods) app.on(method, route.path, handler)
     // Node sends no body after HEAD; a click's HEAD is flagged by its own handler.
-    if (handler !== undefined && route.methods.some((method) => method === 'GET'))
-      app.on('HEAD', route.path, handler)
+    if (route.methods.some((method) => method === 'GET')) app.on('HEAD', route.path, handler)
   }
   // A door answers wrong methods too, in its own protocol.
   for (const [id, handler] of Object.entries(doors)) if (isLiveDoor(id)) mountDoor(app, id, handler)

@@ -103,7 +103,7 @@ function createLayerTable(layers: Layers): Layer[] {
       [release().files, pages, cards].some((layer) => layer?.has(asked.path) === true) &&
       refuseOtherMethods(asked, problem),
     ({ req, res, path }) =>
-      wantsPage(req, path) && release().files.serveAs(req, res, '/404.html', 404),
+      wantsPage(req, path) && release().files.serve(req, res, '/404.html', 404),
     toApp,
   ]
 }
@@ -148,7 +148,7 @@ function answerGone(
   const gone = findGone(release, path)
   if (gone === null) return false
   const hasPage = gone.moved_to === undefined && wantsPage(req, path)
-  if (hasPage && release.files.serveAs(req, res, gonePagePath(gone.id), 410)) return true
+  if (hasPage && release.files.serve(req, res, gonePagePath(gone.id), 410)) return true
   return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
 }
 
@@ -207,13 +207,8 @@ function cutSlowBody({ req, res }: Asked): false {
 
 /** A browser asking for a page that does not exist gets one that says so; `/api/` is always JSON. */
 function wantsPage(req: IncomingMessage, path: string): boolean {
-  if (
-    path.startsWith('/api/') ||
-    path.startsWith('/go/') ||
-    (req.method !== 'GET' && req.method !== 'HEAD')
-  )
-    return false
-  if (path === '/healthz' || path === '/readyz') return false
+  if (/^\/(?:api\/|go\/|healthz$|readyz$)/.test(path)) return false
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false
   const accept = req.headers.accept ?? ''
   return accept.includes('text/html') && !accept.startsWith('application/json')
 }

@@ -7,17 +7,7 @@ import type { SellerHead } from './seller-call.ts'
  * Writes a seller's answer to the caller: head as latin1 bytes, body as it comes, with
  * back-pressure. The caller's connection is torn, never ended, when the answer is incomplete:
  * under chunked framing a clean end would make half an answer look whole.
- */
-export interface AnswerWriter {
-  head(head: SellerHead): void
-  /** The chunk is the writer's from here on: once written, its memory is gone. */
-  /** @returns false when the caller cannot take more until the response drains. */
-  data(chunk: Buffer): boolean
-  end(): void
-  tear(): void
-}
-
-/**
+ *
  * @param isPaid true when the request carried a payment
  * @param transport headers of every answer of ours, raw pairs
  * @param onDrain told when a caller that could not take more can again
@@ -27,7 +17,7 @@ export function createAnswerWriter(
   isPaid: boolean,
   transport: readonly string[],
   onDrain: () => void,
-): AnswerWriter {
+) {
   let isHeadSent = false
   // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty latin1
   // write sends it as it is.
@@ -41,14 +31,18 @@ export function createAnswerWriter(
     return isTaken
   }
   return {
-    head({ status, reason, headers }) {
+    head({ status, reason, headers }: SellerHead): void {
       const relayed = toCallerHeaders(headers, { status, isPaid })
       res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
       // Head and first bytes of the body usually come together and should leave together: what is
       // there already is handed on before this tick.
       process.nextTick(sendHead)
     },
-    data(chunk) {
+    /**
+     * The chunk is the writer's from here on: once written, its memory is gone.
+     * @returns false when the caller cannot take more until the response drains
+     */
+    data(chunk: Buffer): boolean {
       // As text a short body is one string with its head, where a buffer is a write of its own.
       const isShort = !isHeadSent && chunk.length <= SHORT_BODY
       isHeadSent = true
@@ -65,7 +59,7 @@ export function createAnswerWriter(
         : res.write(chunk)
       return toldWhenDrained(isTaken)
     },
-    end() {
+    end(): void {
       isHeadSent = true
       res.end()
     },

@@ -184,6 +184,6 @@ function unbracket(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
-function portOf({ port, protocol }: Target): number {
+export function portOf({ port, protocol }: Target): number {
   return Number(port || (protocol === 'https:' ? 443 : 80))
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
+import { portOf } from './guard.ts'
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
 
@@ -20,10 +21,6 @@ export function createOwnAddress(host: string, socket: Socket) {
 /** Is an address of the web this service's own, by name? `own` is `BASE_URL`. */
 export function isOwnHost(url: URL, own: URL): boolean {
   return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
-}
-
-function portOf({ port, protocol }: URL): string {
-  return port || (protocol === 'https:' ? '443' : '80')
 }
 
 function isOfThisMachine(address: string): boolean {

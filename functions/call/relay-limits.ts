@@ -34,12 +34,6 @@ export const RELAY_LIMITS = {
 
 export type RelayLimits = typeof RELAY_LIMITS
 
-/** Counts calls under way, so that a slow seller or a greedy client cannot take all there is. */
-export interface InFlight {
-  /** @returns the call's place, or the name of the limit that is reached. */
-  enter(listingId: string, client: string): Place | string
-}
-
 export interface Place {
   leave(): void
   /** The caller of this sets it; it ends the call, because others who hold less find no place. */
@@ -47,10 +41,11 @@ export interface Place {
 }
 
 /**
- * A place counts twice, for its listing and in all. Where all are taken, the client that holds most
+ * Counts calls under way, so that a slow seller or a greedy client cannot take all there is. A place
+ * counts twice, for its listing and in all. Where all are taken, the client that holds most
  * gives up its oldest: a few clients with a hundred calls each must not keep everybody else out.
  */
-export function createInFlight(limits: RelayLimits['inFlight']): InFlight {
+export function createInFlight(limits: RelayLimits['inFlight']) {
   const all = createBudget(limits)
   const listings = new Map<string, Budget>()
   const ofListing = (id: string): Budget => {
@@ -65,7 +60,8 @@ export function createInFlight(limits: RelayLimits['inFlight']): InFlight {
     return created
   }
   return {
-    enter(listingId, client) {
+    /** @returns the call's place, or the name of the limit that is reached */
+    enter(listingId: string, client: string): Place | string {
       const own = ofListing(listingId)
       const [ofOwn, ofAll] = [own.reachedBy(client), all.reachedBy(client)]
       if (ofOwn !== null) return `listing and ${ofOwn}`

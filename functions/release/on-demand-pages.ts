@@ -156,6 +156,6 @@ async function refuse(
     const value = refusal.headers.get(name)
     if (value !== null) res.setHeader(name, value)
   }
-  if (!release().files.serveAs(req, res, LIMITED_PAGE, refusal.status))
+  if (!release().files.serve(req, res, LIMITED_PAGE, refusal.status))
     await sendResponse(req, res, refusal)
 }

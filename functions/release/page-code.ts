@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PublishedFile } from '../../src/domain/derived/release-file.ts'
-import { DamagedFileError, hasDigest } from '../static/read-verified.ts'
+import { hasDigest } from '../static/read-verified.ts'
 
 export type AstroHandler = (
   req: IncomingMessage,
@@ -38,12 +38,12 @@ export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler
 
 /**
  * All of it at once, so that nothing is read from a release that may be gone by then.
- * @throws DamagedFileError before anything of it is run
+ * @throws before anything of it is run
  */
 async function importVerified({ dir, files }: PageCode): Promise<AstroHandler> {
   for (const [name, { digest }] of files)
     if (!hasDigest(await readFile(join(dir, name)), digest))
-      throw new DamagedFileError(`${name} has other bytes than were published: build again`)
+      throw new Error(`${name} has other bytes than were published: build again`)
   const modules: [string, unknown][] = await Promise.all(
     [...files.keys()].map(async (name) => [
       name,

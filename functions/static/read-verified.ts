@@ -9,10 +9,6 @@ export interface Variant {
   digest: string
 }
 
-export class DamagedFileError extends Error {
-  override name = 'DamagedFileError'
-}
-
 /**
  * A file up to this long (bytes) is read at once: it takes some microseconds where the system has it
  * in memory, and handing it to the thread pool and back takes a tenth of a millisecond each time.
@@ -22,17 +18,15 @@ const SHORT_BYTES = 64 * 1024
 /**
  * Reads a file and proves that it is the one that was published.
  *
- * @throws DamagedFileError when it has other bytes; the system's error when it cannot be read
+ * @throws when it has other bytes; the system's error when it cannot be read
  */
 export async function readVerified(dir: string, { name, size, digest }: Variant): Promise<Buffer> {
   const path = `${dir}/${name}`
   const bytes = size <= SHORT_BYTES ? readFileSync(path) : await readFile(path)
   if (bytes.length !== size)
-    throw new DamagedFileError(
-      `${name} has ${bytes.length} bytes, but ${size} were published: build again`,
-    )
+    throw new Error(`${name} has ${bytes.length} bytes, but ${size} were published: build again`)
   if (!hasDigest(bytes, digest))
-    throw new DamagedFileError(`${name} has other bytes than were published: build again`)
+    throw new Error(`${name} has other bytes than were published: build again`)
   return bytes
 }
 

@@ -12,10 +12,11 @@ import { readVerified, type Variant } from './read-verified.ts'
  */
 export interface StaticFiles {
   has(path: string): boolean
-  /** Answers GET, HEAD and OPTIONS of a known path; false leaves the request to the next layer. */
-  serve(req: IncomingMessage, res: ServerResponse, path: string): boolean
-  /** Answers with the file at `path` under another status, such as the 404 page. */
-  serveAs(req: IncomingMessage, res: ServerResponse, path: string, status: number): boolean
+  /**
+   * Answers GET and HEAD of a known path; false leaves the request to the next layer. Under another
+   * `status`, such as the 404 page's, the file answers every method.
+   */
+  serve(req: IncomingMessage, res: ServerResponse, path: string, status?: number): boolean
   /** The uncompressed bytes of a known address, for doors of another protocol. */
   read(path: string): Promise<Buffer> | null
 }
@@ -39,16 +40,10 @@ export function createStaticFiles(folder: PublicFolder, report: ReportFailure): 
   const send = createSender(read, report)
   return {
     has: (path) => find(path) !== null,
-    serve(req, res, path) {
+    serve(req, res, path, status = 200) {
       const found = find(path)
       if (found === null) return redirectSlash(res, path, folder.files)
-      if (req.method !== 'GET' && req.method !== 'HEAD') return false
-      void send(req, res, found.sent(choose(found, req)), 200)
-      return true
-    },
-    serveAs(req, res, path, status) {
-      const found = find(path)
-      if (found === null) return false
+      if (status === 200 && req.method !== 'GET' && req.method !== 'HEAD') return false
       void send(req, res, found.sent(choose(found, req)), status)
       return true
     },
@@ -134,9 +129,11 @@ function createPreparation({ files, copies }: PublicFolder) {
     if (file === undefined) return null
     const isDownload = own === undefined
     const codings: Partial<Record<Coding, Sent>> = {}
-    const sent = (coding: Coding) =>
-      (codings[coding] ??= toSent(file, coding, copies.get(file.file), isDownload))
-    const made = { file, isDownload, sent }
+    const made: Prepared = {
+      file,
+      isDownload,
+      sent: (coding) => (codings[coding] ??= toSent(made, coding, copies.get(file.file))),
+    }
     prepared.set(path, made)
     return made
   }
@@ -147,12 +144,7 @@ function findDumped(files: PublicFolder['files'], path: string): StaticFile | un
   return file !== undefined && file.gz > 0 ? file : undefined
 }
 
-function toSent(
-  file: StaticFile,
-  coding: Coding,
-  copies: Copies | undefined,
-  isDownload: boolean,
-): Sent {
+function toSent({ file, isDownload }: Prepared, coding: Coding, copies?: Copies): Sent {
   const isPlain = coding === 'plain'
   const fixed = fileHeaders(file)
   const isCompressed = file.br > 0 || file.gz > 0
