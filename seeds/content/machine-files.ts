@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 
 /** Files that machines keep beside a listing, by the listing's own path. */
@@ -8,14 +9,6 @@ export function evidenceFileOf(listing: string): string {
 
 export function tombstoneFileOf(listing: string): string {
   return beside(listing, 'tombstones')
-}
-
-/** @example listingIdOf('listings/mcp/a.b.md') → 'mcp.a.b' */
-export function listingIdOf(listing: string): string {
-  return listing
-    .replace(/^listings\//, '')
-    .replace(/\.md$/, '')
-    .replace('/', '.')
 }
 
 /** @example listingFileOf('mcp.a.b') → 'listings/mcp/a.b.md' */

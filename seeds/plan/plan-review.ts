@@ -1,5 +1,6 @@
+import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { renderListing } from '../content/listing-text.ts'
-import { evidenceFileOf, listingIdOf, renderJson } from '../content/machine-files.ts'
+import { evidenceFileOf, renderJson } from '../content/machine-files.ts'
 import {
   parseSettled,
   type ReviewItem,

@@ -1,7 +1,7 @@
+import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { type ExistingListing, hasComment, renderListing } from '../content/listing-text.ts'
 import {
   evidenceFileOf,
-  listingIdOf,
   membersOf,
   renderTombstone,
   tombstoneFileOf,

@@ -7,13 +7,13 @@ import {
   settleProposal,
 } from '../../functions/proposals/proposal-store.ts'
 import type { ProposalTable, Store } from '../../functions/store/schema/store.ts'
+import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { toFoundView } from '../../src/domain/proposals/found-service.ts'
 import { contentFileOf } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { readTables } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
-import { listingIdOf } from '../content/machine-files.ts'
 import {
   type ReviewFile,
   ReviewFileSchema,

@@ -41,7 +41,7 @@ export function parseYaml(text: string): YamlResult {
           },
       ),
     }
-  const forbidden = findForbidden(text) ?? findOddNumber(document, lines)
+  const forbidden = findForbidden(text) ?? findOddNumber(text, document, lines)
   if (forbidden !== null) return { ok: false, faults: [forbidden] }
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
@@ -123,8 +123,10 @@ function findForbidden(text: string): YamlFault | null {
 /** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
-function findOddNumber(document: Document, lines: LineCounter): YamlFault | null {
+function findOddNumber(text: string, document: Document, lines: LineCounter): YamlFault | null {
   let fault: YamlFault | null = null
+  // Most texts have none anywhere, not even in an address: then nothing is visited.
+  if (!/(?<![\w.]|\w[-+])0[xXoO\d]/.test(text)) return fault
   visit(document, {
     Scalar(_, { value, source = '', range }) {
       if (typeof value !== 'number' || !ODD_NUMBER.test(source)) return undefined

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from '../../domain/derived/tables.ts'
 import type { Tombstone } from '../../domain/derived/tombstone.ts'
+import { listingIdOf } from '../../domain/listing/listing-id.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Said } from '../../domain/views/listing-view.ts'
@@ -59,7 +60,7 @@ export function readContent(
   const { listings, broken, faults: listingFaults } = readListings(contentDir, rules, known)
   const seen = new Set([
     ...listings.map(({ id }) => id),
-    ...listingFaults.map(({ file }) => toId(file)),
+    ...listingFaults.map(({ file }) => listingIdOf(file)),
   ])
   const { values: evidence, faults: evidenceFaults } = readEvidence(contentDir, seen)
   const { values: tombstones, faults: tombstoneFaults } = readTombstones(contentDir, seen)
@@ -116,12 +117,4 @@ function findUnreadFolders(contentDir: string): Fault[] {
       const message = `nobody reads this folder: expected one of ${FOLDERS.join(', ')}${hint}`
       return faultOf(name, message, { severity: 'warning' })
     })
-}
-
-/** A listing whose file has faults still exists: its evidence is not blamed too. */
-function toId(file: string): string {
-  return file
-    .replace(/^listings\//, '')
-    .replace(/\.md$/, '')
-    .replace('/', '.')
 }

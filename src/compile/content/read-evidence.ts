@@ -11,7 +11,11 @@ interface MachineFiles<Value> {
   faults: Fault[]
 }
 
-/** Reads `evidence/<prefix>/<slug>.json`; evidence for a listing nobody has is a fault. */
+/**
+ * Reads `evidence/<prefix>/<slug>.json`; evidence for a listing nobody has is a fault.
+ *
+ * @param listed ids, those of files with faults too: their evidence is not blamed for that
+ */
 export function readEvidence(
   contentDir: string,
   listed: ReadonlySet<string>,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { listingIdOf } from '../../domain/listing/listing-id.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
 import type { Said } from '../../domain/views/listing-view.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
@@ -36,10 +37,7 @@ export function readSaid(contentDir: string): Map<string, Said[]> {
   for (const name of files.filter((each) => /^[a-z0-9-]+\.json$/.test(each))) {
     const lock = v.safeParse(LockSchema, parseJson(readFileSync(join(folder, name), 'utf8')))
     for (const { file, ...entry } of lock.success ? Object.values(lock.output.listings) : []) {
-      const id = file
-        .replace(/^listings\//, '')
-        .replace(/\.md$/, '')
-        .replace('/', '.')
+      const id = listingIdOf(file)
       const { sources = [], ...facts } = { ...entry.said, ...entry.told }
       const rows = sources.map(({ source }) => ({ source, ...facts }))
       if (rows.length > 0) said.set(id, [...(said.get(id) ?? []), ...rows])

@@ -30,8 +30,14 @@ const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
 
 const LINE_END = 10
 
-/** A listing's body is short: a small window and small tables take less time to set up. */
-const OPTIONS = { level: 9, windowBits: 12, memLevel: 6, finishFlush: constants.Z_SYNC_FLUSH }
+/** A listing's body is short: a small window, small tables and little room take less time to set up. */
+const OPTIONS = {
+  level: 9,
+  windowBits: 12,
+  memLevel: 6,
+  chunkSize: 1024,
+  finishFlush: constants.Z_SYNC_FLUSH,
+}
 
 /** What of the content's tables the indexes are made with. */
 export interface IndexTables {

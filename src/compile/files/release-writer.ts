@@ -4,6 +4,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmdirSync,
   rmSync,
   writeFileSync,
@@ -52,6 +53,15 @@ export function parseRows(lines: Uint8Array) {
 /** Hex SHA-256, cut to what a name needs. */
 export function digestOf(content: string | Uint8Array, characters = 32): string {
   return hash('sha256', content, 'hex').slice(0, characters)
+}
+
+/** Null where the file is not there, or cannot be read. */
+export function readOr(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }
 
 /** Every file below a folder, sorted by path: the paths from it, with forward slashes. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { close, createIndex } from 'pagefind'
-import * as v from 'valibot'
 import { parseRows } from '../files/release-writer.ts'
+import type { IndexFile, IndexJob, SearchPage } from './page-indexes.ts'
 
 /** Ready-made interfaces that Pagefind has beside its index; the search page has its own. */
 const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
@@ -12,28 +12,15 @@ const PROGRAM = /^(?:pagefind|pagefind-worker)\.js$|^wasm\./
 /** Pages told at once: Pagefind answers each, and answers must not pile up. */
 const AT_ONCE = 200
 
-const JobsSchema = v.array(
-  v.strictObject({
-    pages: v.instance(Uint8Array),
-    hasProgram: v.boolean(),
-  }),
-)
-const PagesSchema = v.array(v.strictObject({ url: v.string(), content: v.string() }))
-type Job = v.InferOutput<typeof JobsSchema>[number]
-
-/** A file of an index: its path from the index's folder, with forward slashes. */
-export interface IndexFile {
-  path: string
-  content: Uint8Array
-}
-
 const made: IndexFile[][] = []
-for (const job of v.parse(JobsSchema, workerData)) made.push(await index(job))
+// What a thread is given is typed `any`; `indexPages` gives it this.
+const jobs: IndexJob[] = workerData
+for (const job of jobs) made.push(await index(job))
 await close()
 parentPort?.postMessage(made)
 
-async function index({ pages: rows, hasProgram }: Job): Promise<IndexFile[]> {
-  const pages = v.parse(PagesSchema, parseRows(rows))
+async function index({ pages: rows, hasProgram }: IndexJob): Promise<IndexFile[]> {
+  const pages: SearchPage[] = parseRows(rows)
   const { index: made, errors } = await createIndex()
   if (made === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
   for (let from = 0; from < pages.length; from += AT_ONCE) {

@@ -9,7 +9,6 @@ import { INDEX_FACET } from '../../site/search/page-index.ts'
 import { inThread, joinBytes } from '../files/in-thread.ts'
 import type { PublicFiles } from '../files/public-files.ts'
 import { digestOf } from '../files/release-writer.ts'
-import type { IndexFile } from './index-worker.ts'
 
 /**
  * Listings that one index holds on average. Each has its index by its id alone, so that a changed
@@ -52,8 +51,14 @@ export function beginPageIndexes(pages: readonly ShownPage[], files: PublicFiles
   }
 }
 
+/** A file of an index: its path from the index's folder, with forward slashes. */
+export interface IndexFile {
+  path: string
+  content: Uint8Array
+}
+
 /** An index for the search in the browser. */
-interface IndexJob {
+export interface IndexJob {
   /** Rows of `SearchPage`; the thread takes them over. */
   pages: Uint8Array<ArrayBuffer>
   /** Whether the program that reads it, and all beside it, is among its files. */
@@ -75,7 +80,7 @@ export function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
 }
 
 /** What Pagefind is told of a listing: a page of its own, with nothing in it but what is searched. */
-interface SearchPage {
+export interface SearchPage {
   url: string
   content: string
 }

@@ -30,8 +30,9 @@ export async function writeSearchFunction(
   const { site: texts, alsoSearch } = tables
   const input = { base_url: baseUrl, texts, also_search: alsoSearch }
   const key = digestOf(`search function ${JSON.stringify(input)}`, KEY)
-  const code = memory.recall(key) ?? (await bundleSearch(input))
-  memory.keep(key, code)
+  const known = memory.recall(key)
+  const code = known ?? (await bundleSearch(input))
+  if (known === null) memory.keep(key, code)
   createReleaseWriter(releaseDir).write(SEARCH_CODE, code)
   const folder = join(releaseDir, dirname(SEARCH_CODE))
   // Without it Node takes a file of modules for CommonJS, wherever the folder is copied to.

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { ReleaseFileSchema } from '../../domain/derived/release-file.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { type StaticFile, StaticFileSchema } from '../../domain/wire/static-file.ts'
-import { digestOf } from '../files/release-writer.ts'
+import { digestOf, readOr } from '../files/release-writer.ts'
 
 const DECODERS = { br: brotliDecompressSync, gz: gunzipSync } as const
 
@@ -17,13 +17,16 @@ export type Look = 'bytes' | 'lengths'
 
 /** Whether a release is there in full, as it was published. */
 export function isWhole(dir: string, name: string, look: Look): boolean {
-  const release = v.safeParse(ReleaseFileSchema, parseJson(readOr(join(dir, 'data/release.json'))))
+  const release = v.safeParse(
+    ReleaseFileSchema,
+    parseJson(readOr(join(dir, 'data/release.json')) ?? ''),
+  )
   if (!release.success || release.output.name !== name) return false
   return (
     Object.entries(release.output.files).every(([file, published]) =>
       isPublished(join(dir, file), published, look),
     ) &&
-    readOr(join(dir, 'data/files.ndjson'))
+    (readOr(join(dir, 'data/files.ndjson')) ?? '')
       .split('\n')
       .every((row) => row === '' || isFileWhole(join(dir, 'public'), row, look))
   )
@@ -60,14 +63,6 @@ function isCopyWhole(path: string, coding: 'br' | 'gz', file: StaticFile, look: 
 
 function hasSize(path: string, size: number): boolean {
   return statSync(path, { throwIfNoEntry: false })?.size === size
-}
-
-function readOr(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** Whether `<path>.br` or `<path>.gz` holds these bytes: its length alone would not tell. */

@@ -5,7 +5,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -23,6 +22,7 @@ import {
 } from '../../domain/changes/change-log.ts'
 import { type Gone, GoneSchema } from '../../domain/derived/tombstone.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
+import { readOr } from '../files/release-writer.ts'
 import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
 
 /** Folder of the log in `OUT_DIR`. */
@@ -172,12 +172,4 @@ function removeUnnamed(dir: string, head: LogHead): void {
   const own = /^(?:\.next|[0-9a-f]{16}\.\d+\.(?:ndjson|hashes))$/
   for (const name of readdirSync(dir))
     if (own.test(name) && !named.has(name)) rmSync(join(dir, name), { force: true })
-}
-
-function readOr(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
 }

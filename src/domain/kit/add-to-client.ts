@@ -26,12 +26,13 @@ function toLink(
   snippet: string | undefined,
   toUrl: (name: string, config: object) => string,
 ) {
-  const settings = v.safeParse(SettingsSchema, parseJson(snippet ?? ''))
+  if (snippet === undefined) return null
+  const settings = v.safeParse(SettingsSchema, parseJson(snippet))
   if (!settings.success) return null
   const { output } = settings
   const [entry] = Object.entries('servers' in output ? output.servers : output.mcpServers)
   if (entry === undefined) return null
-  return { label, url: toUrl(entry[0], entry[1]), isUnfinished: /<[A-Z_]+>/.test(snippet ?? '') }
+  return { label, url: toUrl(entry[0], entry[1]), isUnfinished: /<[A-Z_]+>/.test(snippet) }
 }
 
 /** Plain ASCII before it is coded: not every reader of it knows UTF-8. */

@@ -14,6 +14,14 @@ export function isListingId(text: string): boolean {
   return text.length <= MAX_ID_LENGTH && ID_PATTERN.test(text)
 }
 
+/** @example listingIdOf('listings/mcp/a.b.md') → 'mcp.a.b' */
+export function listingIdOf(listing: string): string {
+  return listing
+    .replace(/^listings\//, '')
+    .replace(/\.md$/, '')
+    .replace('/', '.')
+}
+
 /** Paid HTTP is `x402` on either rail; an `http_api` of unknown price may have either prefix. */
 export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
   if (kind === 'http_api') return isPaid ? ['x402'] : ['api', 'x402']
