@@ -1,9 +1,13 @@
+import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Resolver } from '../../functions/ports/resolver.ts'
 import { recordProof } from '../../functions/sellers/claims/claim-transitions.ts'
+import { createWatchPage } from '../../functions/watches/watch-form.ts'
 import { startWatch } from '../../functions/watches/watch-store.ts'
 import { WATCH_EVENTS } from '../../src/domain/watches/watch.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
@@ -98,6 +102,35 @@ describeStores('watches', ({ newPlace }) => {
     expect(mail?.to).toBe('ann@mail.example')
     expect(mail?.text).not.toContain(ID)
     expect(await row(id)).toMatchObject({ state: 'waiting' })
+  })
+
+  test('the page of a mail’s link starts a watch and ends it, for its own form alone', async () => {
+    const page = createWatchPage(world.parts)
+    const site = createServer((req, res) => {
+      page(req, res).then((shown) => res.end(JSON.stringify(shown)))
+    }).listen(0, '127.0.0.1')
+    await once(site, 'listening')
+    const { port } = site.address() as AddressInfo
+    const press = async (query: string, fields: Record<string, string>, headers = {}) => {
+      const body = new URLSearchParams(fields)
+      const url = `http://127.0.0.1:${port}/watch${query}`
+      return (await (await fetch(url, { method: 'POST', body, headers })).json()).answer
+    }
+    const asked = await press('', { target: ID, email: 'ann@shop.example' })
+    expect(asked).toMatchObject({ kind: 'taken', started: { state: 'waiting' } })
+    const { id } = asked.started
+    const token = (await row(id))?.token ?? ''
+    const act = (act: string, headers = {}) => press(`?token=${token}`, { token, id, act }, headers)
+    const elsewhere = await act('confirm', { origin: 'https://elsewhere.example' })
+    expect(elsewhere).toMatchObject({ kind: 'refused', code: 'cross-site' })
+    expect(await row(id)).toMatchObject({ state: 'waiting' })
+    expect(await act('confirm')).toMatchObject({ kind: 'own', said: 'Thank you.' })
+    expect(await row(id)).toMatchObject({ state: 'live' })
+    expect(await act('end')).toMatchObject({ kind: 'refused', reason: 'The watch has ended.' })
+    expect(await row(id)).toBeUndefined()
+    expect(await act('confirm')).toMatchObject({ kind: 'refused', code: 'token-invalid' })
+    site.closeAllConnections()
+    site.close()
   })
 
   test('news by mail says what was and what is, and one click ends it', async () => {
