@@ -6,13 +6,14 @@ import { createInterface } from 'node:readline/promises'
 import { runMain } from '../../functions/operations/run-main.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import type { Decision, ReviewFile } from '../content/review-item.ts'
+import type { Decision, ReviewFile, ReviewItem } from '../content/review-item.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import { type ReviewOptions, readReviewOptions } from './review-options.ts'
 import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
-import { toListLine, toShowLines } from './review-text.ts'
 
+/** Of one line of an item: everything it holds may be foreign text. */
+const LONG = 4000
 /** Of one printed fault, which may list many. */
 const MAX_FAULT = 20_000
 const ANSWERS = ['accept', 'edit', 'refuse', 'skip', 'quit'] as const
@@ -174,4 +175,26 @@ export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): st
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** @example '3f2a9c01b7de  2026-11-20  mcp-registry  mcp.com.example.foo  suspicious_text' */
+export function toListLine({ id, at, from, listing, why }: ReviewItem): string {
+  return [id, at.slice(0, 10), from, listing, why].map((part) => toPrintable(part)).join('  ')
+}
+
+/** @param more what else the person who decides should know */
+export function toShowLines(item: ReviewItem, more: readonly string[]): string[] {
+  const { id, at, why, from, listing, note, file, found } = item
+  return [
+    `${id}: ${why}, asked by ${from} on ${at.slice(0, 10)}`,
+    `listing: ${listing}`,
+    `note:    ${note}`,
+    ...more,
+    ...(file === undefined ? [] : ['', file.path, ...indent(file.text)]),
+    ...(found === undefined ? [] : ['', 'found', ...indent(JSON.stringify(found, null, 2))]),
+  ].map((line) => toPrintable(line, LONG))
+}
+
+function indent(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => `  ${line}`)
 }

@@ -12,38 +12,35 @@ import type { Seed } from '../facts/seed-facts.ts'
 import { type Draft, fileOf, planText } from './seeding-plan.ts'
 /** A row whose words a person should read first: its file waits, ready to be accepted. */
 export function planReviewOfSeed(draft: Draft, seed: Seed): void {
-  const { now, today, source } = draft.input
-  const file = fileOf(seed)
-  if (draft.own.has(seed.key) || draft.input.existing.has(file)) return
-  planReview(draft, {
-    id: reviewId([source.id, seed.key, seed.suspicious ?? '']),
-    at: now,
+  const path = fileOf(seed)
+  const { suspicious = '', published } = seed
+  if (draft.own.has(seed.key) || draft.input.existing.has(path)) return
+  planReview(draft, [seed.key, suspicious], path, {
     why: 'suspicious_text',
-    from: source.id,
-    listing: listingIdOf(file),
-    note: `Its text holds words that give orders to an agent: ${JSON.stringify(seed.suspicious)}.`,
-    file: { path: file, text: renderListing(seed.facts, seed.published ?? today) },
+    note: `Its text holds words that give orders to an agent: ${JSON.stringify(suspicious)}.`,
+    file: { path, text: renderListing(seed.facts, published ?? draft.input.today) },
   })
 }
 
 /** A listing that people edited and its source withdrew: theirs to decide. */
-export function planReviewOfWithdrawn(draft: Draft, key: string, file: string): void {
-  const { now, source } = draft.input
-  planReview(draft, {
-    id: reviewId([source.id, key, 'withdrawn']),
-    at: now,
+export function planReviewOfWithdrawn(draft: Draft, key: string, path: string): void {
+  planReview(draft, [key, 'withdrawn'], path, {
     why: 'withdrawn_at_source',
-    from: source.id,
-    listing: listingIdOf(file),
-    note: `${source.id} does not list ${key} any more; people edited ${file} and ${evidenceFileOf(file)} says so.`,
+    note: `${draft.input.source.id} does not list ${key} any more; people edited ${path} and ${evidenceFileOf(path)} says so.`,
   })
 }
 
-function planReview(draft: Draft, item: ReviewItem): void {
-  const file = reviewFileOf(item.id)
-  const { machine } = draft.input
+function planReview(
+  draft: Draft,
+  about: string[],
+  path: string,
+  { why, ...asked }: Pick<ReviewItem, 'why' | 'note' | 'file'>,
+): void {
+  const { machine, now, source } = draft.input
+  const id = reviewId([source.id, ...about])
   // The first time it was found stays; what people settled is not asked again.
   const settled = parseSettled(machine.get(SETTLED_FILE))
-  if (machine.has(file) || Object.hasOwn(settled, item.id)) return
-  planText(draft, file, renderJson(item))
+  if (machine.has(reviewFileOf(id)) || Object.hasOwn(settled, id)) return
+  const item = { id, at: now, why, from: source.id, listing: listingIdOf(path), ...asked }
+  planText(draft, reviewFileOf(id), renderJson(item))
 }

@@ -27,7 +27,7 @@ describe('the badge image', () => {
 
   test.each([
     ['markup', '</text><script>alert(1)</script>', '&lt;/text&gt;&lt;script&gt;'],
-    ['quotes and ampersands', '"a" & \'b\'', '&quot;a&quot; &amp; &apos;b&apos;'],
+    ['quotes and ampersands', '"a" & \'b\'', '&quot;a&quot; &amp; &#39;b&#39;'],
     ['a CDATA end', ']]>', ']]&gt;'],
   ])('escapes %s', (_, message, expected) => {
     const svg = renderBadgeSvg({ label: 'Waypost', message, tone: 'accent' })

@@ -117,17 +117,16 @@ function mapEndpoint(value: unknown, at: number, service: Service, { url, rules,
   const endpoint = parseEndpoint(value, service)
   const name = `${service.id} ${endpoint === null ? `endpoint ${at + 1}` : `${endpoint.method} ${endpoint.path}`}`
   const method = toMethod(endpoint?.method)
-  if (endpoint === null || method === null) {
-    dropped.push({ reason: 'invalid_row', name, detail: 'expected a method and a path' })
+  const drop = (fault: Fault) => {
+    dropped.push({ ...fault, name })
     return null
   }
+  if (endpoint === null || method === null)
+    return drop(faultOf('invalid_row', 'expected a method and a path'))
   const address = toOperationAddress(url + endpoint.path, rules)
-  if ('reason' in address) {
-    dropped.push({ ...address, name })
-    return null
-  }
+  if ('reason' in address) return drop(address)
   const price = priceEndpoint(endpoint)
-  if (price !== null && 'reason' in price) dropped.push({ ...price, name })
+  if (price !== null && 'reason' in price) drop(price)
   const description = toSeedLine(endpoint.description, 300)
   const params = toPathParams(address.places)
   return {

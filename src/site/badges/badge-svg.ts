@@ -1,5 +1,5 @@
 import { BADGE_COLORS, type BadgeView } from '../../domain/views/badge-view.ts'
-import { toXmlText } from '../frame/xml-text.ts'
+import { toXmlText } from '../frame/html.ts'
 
 const HEIGHT = 20
 const PADDING = 6

@@ -1,6 +1,6 @@
 import { CARD_HEIGHT, CARD_WIDTH } from '../../domain/wire/links.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
-import { toXmlText } from '../frame/xml-text.ts'
+import { toXmlText } from '../frame/html.ts'
 import { toMonogram } from '../rows/tile.ts'
 import { cutToWidth, toWritable, type Weight, widthOf, wrapToWidth } from './face.ts'
 import type { LinkCard } from './link-card.ts'

@@ -1,5 +1,5 @@
 import type { Compiled } from '../../compiled.ts'
-import { toXmlText } from '../frame/xml-text.ts'
+import { toXmlText } from '../frame/html.ts'
 import { toHomeLists } from '../home/home-lists.ts'
 
 const FEED_LENGTH = 50

@@ -3,7 +3,7 @@ import { FIXED_PAGES } from '../../domain/listing/page-templates.ts'
 import type { CategoriesView } from '../../domain/views/reference-views.ts'
 import { categoryPath, comparePath, kindPath, pagePath } from '../../domain/wire/links.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
-import { toXmlText } from '../frame/xml-text.ts'
+import { toXmlText } from '../frame/html.ts'
 import { KIND_ORDER } from '../rows/kind-texts.ts'
 
 /** URLs in one sitemap; the protocol allows 50,000. */

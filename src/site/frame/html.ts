@@ -36,6 +36,15 @@ function toText(piece: Piece): string {
   return escapeHtml(String(piece))
 }
 
+/** What XML 1.0 does not allow in a document at all, escaped or not. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
+/** Foreign text for XML. A lone surrogate becomes U+FFFD, since one makes the whole document unreadable. */
+export function toXmlText(text: string): string {
+  return escapeHtml(text.toWellFormed().replace(NOT_IN_XML, ''))
+}
+
 /** @example escapeHtml('"a" < b') → '&quot;a&quot; &lt; b' */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)

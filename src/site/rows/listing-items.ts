@@ -1,7 +1,6 @@
 import { html, type Markup } from '../frame/html.ts'
 import type { ListingRow } from './listing-row.ts'
-import { toShape, toTile } from './tile.ts'
-import { toMeter } from './trust-meter.ts'
+import { toMeter, toShape, toTile } from './tile.ts'
 
 /** Our own kits, as a search finds them, have neither price nor score. */
 type ItemRow = Pick<ListingRow, 'id' | 'name' | 'kind' | 'kind_label' | 'page'> &
