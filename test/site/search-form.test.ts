@@ -122,7 +122,10 @@ describe('what the page makes of an answer', () => {
 describe('rows of one registered domain', () => {
   const printed = (domains: readonly (string | undefined)[]) => {
     const facts = { kind: 'http_api', summary: '', price: null, rails: [], trust: null } as const
-    const rows = domains.map((domain, at) => ({ id: `api.${at}`, name: 'Row', ...facts, domain }))
+    const rows = domains.map((domain, at) => ({
+      ...{ id: `api.${at}`, name: 'Row', ...facts },
+      ...(domain !== undefined && { domain }),
+    }))
     const answer = {
       kind: 'results',
       total: 9,

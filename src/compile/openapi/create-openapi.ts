@@ -3,7 +3,7 @@ import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
 import { OPERATIONS, type OperationFacts } from './operations.ts'
 import { toParameters } from './parameters.ts'
-import { type SchemaName, toComponentSchemas, toRef } from './schemas.ts'
+import { toComponentSchemas, toRef } from './schemas.ts'
 
 /** Version of the interface (spec: Versioning). */
 const INTERFACE_VERSION = '0.1.0'
@@ -100,10 +100,11 @@ function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
 }
 
 function toSuccess({ answers, answer, other_answer, media = '' }: OperationFacts) {
-  const content =
-    answer === undefined
-      ? { [media]: { schema: { type: 'string' } } }
-      : jsonContent(answer, other_answer)
+  const bodies = [answer ?? [], other_answer ?? []].flat().map(toRef)
+  const json = bodies.length > 1 ? { anyOf: bodies } : bodies[0]
+  const content = json
+    ? { 'application/json': { schema: json } }
+    : { [media]: { schema: { type: 'string' } } }
   const location = { Location: { schema: { type: 'string' } } }
   return Object.fromEntries(
     Object.entries(answers).map(([status, description]) => [
@@ -115,11 +116,6 @@ function toSuccess({ answers, answer, other_answer, media = '' }: OperationFacts
       },
     ]),
   )
-}
-
-function jsonContent(name: SchemaName, other?: SchemaName) {
-  const schema = other === undefined ? toRef(name) : { anyOf: [toRef(name), toRef(other)] }
-  return { 'application/json': { schema } }
 }
 
 function isRouteId(id: string): id is RouteId {

@@ -66,17 +66,15 @@ function pathParameters(id: RouteId): Parameter[] {
   return [...ROUTES[id].path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
-    ...describePath(name),
+    ...described(PATH_TEXTS[name], `path parameter ${name}`),
     required: true,
     schema: TEXT,
   }))
 }
 
-function describePath(name: string) {
-  const described = PATH_TEXTS[name]
-  if (described === undefined)
-    throw new Error(`OpenAPI: path parameter ${name} has no description; expected one sentence`)
-  return described
+function described<Words>(words: Words | undefined, what: string): Words {
+  if (words !== undefined) return words
+  throw new Error(`OpenAPI: ${what} has no description; expected one sentence`)
 }
 
 /** The query's own schema: what validates is what is published. Lists are comma lists on the wire. */
@@ -85,7 +83,7 @@ function searchParameters(): Parameter[] {
   return Object.entries(properties ?? {}).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
-    description: describedBy(description, `search parameter ${name}`),
+    description: described(description, `search parameter ${name}`),
     schema: { ...schema, ...DEFAULTS[name] },
     ...(schema.type === 'array' && { style: 'form', explode: false }),
     example: Reflect.get(SEARCH_EXAMPLES, name),
@@ -99,9 +97,4 @@ function operationParameters(): Parameter[] {
   return searchParameters()
     .filter(({ name }) => !left.has(name))
     .map((parameter) => (parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter))
-}
-
-function describedBy(text: unknown, what: string): string {
-  if (typeof text === 'string') return text
-  throw new Error(`OpenAPI: ${what} has no description; expected one sentence`)
 }

@@ -156,8 +156,8 @@ export function toComponentSchemas(): Record<string, object> {
   )
   const published = Object.entries({
     ...schemas,
-    SearchQuery: toEcho(SearchQuery),
-    TrustMethod: toOutline(TrustMethod),
+    SearchQuery: withProperties(SearchQuery, toSilent),
+    TrustMethod: withProperties(TrustMethod, toOutline),
   })
   return Object.fromEntries(
     // Bodies we take are published with every rule they are judged by.
@@ -166,13 +166,24 @@ export function toComponentSchemas(): Record<string, object> {
 }
 
 /** The method is a text with its constants for people: the answer itself says what is nested. */
-function toOutline({ properties = {}, ...schema }: JsonSchema): object {
-  const outlined = Object.entries(properties).map(([name, property]) => {
-    if (typeof property === 'boolean') return [name, property]
-    const isNested = property.type === 'object' || property.type === 'array'
-    return [name, isNested ? { type: property.type } : property]
+function toOutline(property: JsonSchema): object {
+  const isNested = property.type === 'object' || property.type === 'array'
+  return isNested ? { type: property.type } : property
+}
+
+/** The echo of a search's parameters: what each means is said once, where it is a parameter. */
+function toSilent({ description: _, ...property }: JsonSchema): object {
+  return property
+}
+
+function withProperties(
+  { properties = {}, ...schema }: JsonSchema,
+  change: (property: JsonSchema) => object,
+): object {
+  const changed = Object.entries(properties).map(([name, property]) => {
+    return [name, typeof property === 'boolean' ? property : change(property)]
   })
-  return { ...schema, properties: Object.fromEntries(outlined) }
+  return { ...schema, properties: Object.fromEntries(changed) }
 }
 
 /** Rules for who writes content, which say nothing to who reads an answer; it may grow members. */
@@ -195,16 +206,6 @@ function withoutType(value: unknown): unknown {
   if (!v.is(TextListSchema, value)) return value
   const { type: _, ...rest } = value
   return rest
-}
-
-/** The echo of a search's parameters: what each means is said once, where it is a parameter. */
-function toEcho({ properties = {}, ...schema }: JsonSchema): object {
-  const silent = Object.entries(properties).map(([name, property]) => {
-    if (typeof property === 'boolean') return [name, property]
-    const { description: _, ...rest } = property
-    return [name, rest]
-  })
-  return { ...schema, properties: Object.fromEntries(silent) }
 }
 
 /** OpenAPI 3.1 takes JSON Schema 2020-12 as it is. */

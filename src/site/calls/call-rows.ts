@@ -92,19 +92,18 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
     ...PLAIN,
     name: tool.name,
     text: tool.description,
-    tag:
-      tool.destructive === true
-        ? { text: 'deletes', tone: 'bad' }
-        : tool.read_only === true
-          ? { text: 'reads', tone: 'plain' }
-          : tool.read_only === false
-            ? { text: 'writes', tone: 'strong' }
-            : null,
+    tag: toToolTag(tool),
     params: toSchemaParams(tool.input_schema),
     withoutParams: isJsonObject(tool.input_schema.properties)
       ? 'Takes no input.'
       : 'We do not know its inputs.',
   }
+}
+
+function toToolTag({ destructive, read_only }: Kit['tools'][number]): CallTag | null {
+  if (destructive === true) return { text: 'deletes', tone: 'bad' }
+  if (read_only === undefined) return null
+  return read_only ? { text: 'reads', tone: 'plain' } : { text: 'writes', tone: 'strong' }
 }
 
 function toOperationRow(operation: Kit['operations'][number], url: string): CallRow {

@@ -5,25 +5,22 @@ import { toWorth } from '../../domain/views/trust-view.ts'
 
 type Trust = ListingView['trust']
 
-/** The trust panel of a listing's page, in plain words. */
-export interface TrustWords {
-  headline: string
-  explanation: string
-  /** Label and value of each measured number; empty without a measurement. */
-  numbers: readonly (readonly [label: string, value: string])[]
-  /** What was paid in all; empty without a measurement. */
-  volume: string
-  /** Who is counted, who is not, and what inventing the buyers would have cost; empty without a score. */
-  worth: string
-  /** The ways of paying that brought what is counted, as one line; empty where nobody wrote them down. */
-  paidBy: string
+/** What stays empty without a measurement, or without a score. */
+const NO_WORDS = {
+  /** Label and value of each measured number. */
+  numbers: [],
+  /** What was paid in all. */
+  volume: '',
+  /** Who is counted, who is not, and what inventing the buyers would have cost. */
+  worth: '',
+  /** The ways of paying that brought what is counted, as one line. */
+  paidBy: '',
   /** What was excluded or is watched, one sentence each. */
-  notes: readonly string[]
+  notes: [],
 }
 
-const NO_WORDS = { numbers: [], volume: '', worth: '', paidBy: '', notes: [] }
-
-export function toTrustWords(trust: Trust): TrustWords {
+/** The trust panel of a listing's page, in plain words. */
+export function toTrustWords(trust: Trust) {
   if (trust.evidence === 'no_payment_data')
     return {
       ...NO_WORDS,

@@ -1,25 +1,13 @@
 import type { PageAnswer, PageResponse } from '../../domain/search/search-response.ts'
-import type { Kind } from '../../domain/wire/vocabulary.ts'
+
+type FoundRow = PageResponse['results'][number]
 
 /** Our own kits that match have no price and no score. */
-export interface OwnRow {
-  id: string
-  name: string
-  kind: Kind
-  summary: string
-}
+export type OwnRow = Pick<FoundRow, 'id' | 'name' | 'kind' | 'summary'>
 
 /** A result as a compact answer has it, so that typing and submitting show the same. */
-export interface SearchRow extends OwnRow {
-  price: { min_usd: number; max_usd: number } | null
+export interface SearchRow extends Omit<FoundRow, 'auth' | 'call' | 'explain' | 'rails'> {
   rails: readonly string[]
-  trust: number | null
-  /** Beside a score: false where nobody vouches for its buyers. */
-  vouched?: boolean | undefined
-  /** The domain that somebody registered for it; absent where it is nobody's own. */
-  domain?: string | undefined
-  /** The operation, tool or skill that matches best. */
-  operation?: string | undefined
 }
 
 /** What the search page prints of an answer of the search function. */
