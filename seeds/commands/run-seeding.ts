@@ -103,7 +103,7 @@ async function readChosen(
 async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPorts) {
   // Loaded by who reads sellers: a saved file needs no client for HTTP.
   const { createSellerReader } = await import('../fetch/read-sellers.ts')
-  const reader = createSellerReader({ allowPrivate: ports.allowPrivate ?? false })
+  const reader = createSellerReader(ports.allowPrivate ?? false)
   try {
     const followed = await source.follow?.(rows.values, reader)
     return followed === undefined

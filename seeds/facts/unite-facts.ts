@@ -35,11 +35,11 @@ export function uniteFacts(said: readonly [SeedFacts, ...SeedFacts[]]): SeedFact
   const known = said.find(({ auth = { type: 'unknown' } }) => auth.type !== 'unknown')?.auth
   return {
     ...rest,
-    ...(known === undefined ? {} : { auth: known }),
-    ...(rest.pricing === undefined ? {} : { pricing: unitePricing(said, collapsed.pricing) }),
-    ...(http.length === 0 ? {} : { http: collapsed.http }),
-    ...(invoke.length === 0 ? {} : { invoke }),
-    ...(Object.keys(discovery).length === 0 ? {} : { discovery }),
+    ...(known !== undefined && { auth: known }),
+    ...(rest.pricing !== undefined && { pricing: unitePricing(said, collapsed.pricing) }),
+    ...(http.length > 0 && { http: collapsed.http }),
+    ...(invoke.length > 0 && { invoke }),
+    ...(Object.keys(discovery).length > 0 && { discovery }),
     sources: eachOnce(
       said.flatMap(({ sources }) => sources),
       ({ source, ref }) => `${source} ${ref}`,
@@ -82,15 +82,9 @@ function uniteOperations(said: readonly Operation[]): Operation[] {
 
 /** The members of an operation, as a listing's file has them. */
 const MEMBERS = [
-  'description',
-  'price',
-  'offers',
-  'params',
-  'body',
-  'response',
-  'task',
-  'safe',
-] as const
+  ...(['description', 'price', 'offers', 'params'] as const),
+  ...(['body', 'response', 'task', 'safe'] as const),
+]
 
 function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
   const naming = (field: keyof Operation) => said.filter((each) => each[field] !== undefined)

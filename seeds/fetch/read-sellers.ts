@@ -9,11 +9,7 @@ import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 const AT_ONCE = 8
 
 /** @param allowPrivate for trials with sellers on this machine */
-export function createSellerReader({
-  allowPrivate,
-}: {
-  allowPrivate: PrivateTargets
-}): SellerReader {
+export function createSellerReader(allowPrivate: PrivateTargets): SellerReader {
   const { BASE_URL } = parseConfig(process.env)
   const config = { BASE_URL, PRIVATE_TARGETS: allowPrivate }
   const asker = createAsker({ config, resolver: createResolver(undefined) })

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Wallet } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
@@ -72,18 +73,9 @@ async function findLock(waypost: Waypost, id: string, named: string | undefined)
 /** A body that is JSON is said to be; anything else goes as the caller says. */
 function withJsonType(headers: Record<string, string>, body: string | undefined) {
   const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
-  return body === undefined || isTyped || !isJson(body)
+  return body === undefined || isTyped || parseJson(body) === undefined
     ? headers
     : { ...headers, 'content-type': 'application/json' }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function readHeaders(lines: readonly string[]): Record<string, string> {
@@ -120,11 +112,7 @@ async function importWallet(file: string) {
 }
 
 function isWallet(value: unknown): value is Wallet {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof Reflect.get(value, 'createPaymentPayload') === 'function'
-  )
+  return isJsonObject(value) && typeof value.createPaymentPayload === 'function'
 }
 
 function tell({ response, terms, paid, receipt }: CallReply): void {

@@ -10,17 +10,12 @@ export const runShow: Run = async (args, connect) => {
   })
   const id = readSubject(positionals, 'id')
   const waypost = connect(values.base)
+  const print = <Found>(found: Found, toText: (found: Found) => string) =>
+    values.json === true ? printJson(found) : console.log(toText(found))
   if (values.snippet !== undefined)
     console.log(toPrintable(findSnippet(await waypost.kit(id), values.snippet)))
-  else if (values.kit === true) {
-    const kit = await waypost.kit(id)
-    if (values.json === true) printJson(kit)
-    else console.log(toKitText(kit))
-  } else {
-    const listing = await waypost.listing(id)
-    if (values.json === true) printJson(listing)
-    else console.log(toListingText(listing))
-  }
+  else if (values.kit === true) print(await waypost.kit(id), toKitText)
+  else print(await waypost.listing(id), toListingText)
   return EXIT.ok
 }
 

@@ -1,4 +1,5 @@
 import { parseRetryAfter } from '../../../src/domain/probe/read/probe-answer.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Problem } from './generated/answers.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -106,18 +107,12 @@ export function toProblemError(response: Response, text: string): WaypostError {
 }
 
 function readProblem(text: string): Problem | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isProblem =
-      typeof value === 'object' &&
-      value !== null &&
-      typeof Reflect.get(value, 'code') === 'string' &&
-      typeof Reflect.get(value, 'detail') === 'string'
-    // Both members that are read here were looked at; the rest is the service's contract.
-    return isProblem ? (value as Problem) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  if (!isJsonObject(value)) return undefined
+  const { code, detail } = value
+  // Both members that are read here were looked at; the rest is the service's contract.
+  const isProblem = typeof code === 'string' && typeof detail === 'string'
+  return isProblem ? (value as unknown as Problem) : undefined
 }
 
 export function toFailure(

@@ -83,7 +83,7 @@ function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
 
 function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
   const { file, kind, name, origin } = target
-  const read = toInterfaceOf(kind, found, rules)
+  const evidence = toInterfaceOf(kind, found, rules)
   return {
     key: file,
     into: file,
@@ -100,21 +100,15 @@ function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
       sources: [],
       discovery: { ...found.files },
     },
-    ...(read === null ? {} : { evidence: read }),
+    ...(evidence !== null && { evidence }),
   }
 }
 
 function toInterfaceOf(kind: string, { api, card }: FoundSeller, rules: MapRules) {
   if (kind === 'http_api' && api !== null && api.operations.length > 0) {
-    const { operations, truncated } = api
-    return {
-      interface: {
-        at: rules.now,
-        from: 'openapi',
-        operations: withPlainWords(operations),
-        ...(truncated ? { truncated } : {}),
-      },
-    }
+    const operations = withPlainWords(api.operations)
+    const cut = api.truncated && { truncated: true }
+    return { interface: { at: rules.now, from: 'openapi', operations, ...cut } }
   }
   if (kind !== 'a2a_agent' || card === null) return null
   const parsed = parseAgentCard(card)
