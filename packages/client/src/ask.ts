@@ -108,11 +108,12 @@ export function toProblemError(response: Response, text: string): WaypostError {
 
 function readProblem(text: string): Problem | undefined {
   const value = parseJson(text)
-  if (!isJsonObject(value)) return undefined
-  const { code, detail } = value
-  // Both members that are read here were looked at; the rest is the service's contract.
-  const isProblem = typeof code === 'string' && typeof detail === 'string'
-  return isProblem ? (value as unknown as Problem) : undefined
+  return isProblem(value) ? value : undefined
+}
+
+/** Both members that are read here are looked at; the rest is the service's contract. */
+function isProblem(value: unknown): value is Problem {
+  return isJsonObject(value) && typeof value.code === 'string' && typeof value.detail === 'string'
 }
 
 export function toFailure(
