@@ -107,6 +107,14 @@ describe('operations that do not are named', () => {
       "http.0.offers.0: expected an offer within the operation's price of 0.02 to 0.02 USD",
     ],
     [
+      [get({ offers: [{ rail: 'x402', network: 'eip155:8453', min_usd: 0.05, max_usd: 0.01 }] })],
+      'http.0.offers.0.max_usd: expected max_usd to be at least min_usd',
+    ],
+    [
+      [get({ offers: Array(2).fill({ rail: 'x402', min_usd: 0.02, max_usd: 0.02 }) })],
+      'http.0.offers.1: expected each offer once, got x402 on no network again',
+    ],
+    [
       [get({ offers: [{ rail: 'mpp', network: 'eip155:4217', min_usd: 0.02, max_usd: 0.02 }] })],
       "pricing.rails: expected what the operations' offers name: mpp",
     ],
