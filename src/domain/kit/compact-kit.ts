@@ -3,7 +3,6 @@ import { callsOf, toDigest, toFactsOfCall } from '../pins/caller-facts.ts'
 import { AUTH_TYPES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'
 import {
-  type FoundOperation,
   FoundOperationSchema,
   toFoundHttp,
   toFoundSkill,
@@ -67,12 +66,7 @@ export function toCompactKit(kit: KitView, choice: CompactChoice): CompactKit | 
   }
 }
 
-interface Row {
-  name: string
-  toOperation(): FoundOperation['operation']
-}
-
-function toRows(kit: KitView): Row[] {
+function toRows(kit: KitView) {
   const { origin } = new URL(kit.url)
   return [
     ...kit.operations.map((each) => ({

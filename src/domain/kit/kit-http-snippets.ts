@@ -1,18 +1,14 @@
 import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
-import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
+import type { Rail } from '../wire/vocabulary.ts'
 
 /** Code that runs as it is pasted: URLs, headers and bodies are foreign text, and are quoted. */
 export function toHttpSnippets(
   request: ExampleRequest,
   { rails, networks }: PaymentTerms,
 ): Record<string, string> {
-  const { body, headers } = request
-  const call: Call = {
-    method: request.method,
-    url: request.url,
-    headers,
-    ...(body !== undefined && { body: encodeBody(headers['Content-Type'] ?? '', body) }),
-  }
+  const { method, url, headers, body } = request
+  const sent = body !== undefined && { body: encodeBody(headers['Content-Type'] ?? '', body) }
+  const call: Call = { method, url, headers, ...sent }
   const isSolanaOnly = networks.length > 0 && networks.every((id) => id.startsWith('solana:'))
   const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'x402') : (rails[0] ?? 'plain')
   return {
@@ -27,10 +23,7 @@ export interface PaymentTerms {
   networks: readonly string[]
 }
 
-interface Call {
-  method: HttpMethod
-  url: string
-  headers: Record<string, string>
+interface Call extends ExampleRequest {
   /** As it goes over the wire; absent where none is sent. */
   body?: string
 }

@@ -17,11 +17,7 @@ export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & { seen?: SeenCall }
 
-export interface Surface {
-  operations: SurfaceOperation[]
-  tools: Tool[]
-  skills: Skill[]
-}
+export type Surface = ReturnType<typeof toSurface>
 
 /** Where nobody knows what a tool takes. */
 const ANY = { type: 'object' }
@@ -34,7 +30,7 @@ export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
   read: Interface | undefined,
   rules: UrlRules,
-): Surface {
+) {
   return {
     operations: facts.kind === 'http_api' ? mergeOperations(facts, read, rules) : [],
     tools: facts.kind === 'mcp_server' ? mergeTools(facts.tools ?? [], read?.tools ?? []) : [],
