@@ -139,7 +139,9 @@ export function makeSearchIndex(
 ): Uint8Array {
   const version = digestOf(JSON.stringify([code, tables]))
   const memory = openMemory(join(cacheDir, `${name}.index`), version)
-  const index = toSearchIndex(rows[name], tables, memory)
+  const make = () => toSearchIndex(rows[name], tables, memory)
+  // Few changes of a listing change what may be asked of it; the other index is long, and always new.
+  const index = name === 'operations' ? remember(memory, rows[name], make) : make()
   memory.save()
   return index
 }
