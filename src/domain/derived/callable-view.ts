@@ -62,11 +62,13 @@ export const callableEntries = {
 
 const CallableSchema = v.object(callableEntries)
 
-export function toCallableView(listing: DerivedListing): v.InferOutput<typeof CallableSchema> {
-  const { facts, surface, notices, digest, evidence } = listing
+/** All but the digest, which takes longer than the rest: rows of lists print none. */
+export function toCallableView(
+  listing: DerivedListing,
+): Omit<v.InferOutput<typeof CallableSchema>, 'digest'> {
+  const { facts, surface, notices, evidence } = listing
   const { registry_name, version } = facts
   return {
-    digest,
     cost: costOf(facts),
     auth: facts.auth,
     operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),

@@ -116,6 +116,9 @@ export function toListingView(
     badges: listing.badges,
     tiers: toTiersView(listing, baseUrl),
     invoke: toInvokeView(facts.invoke),
+    get digest() {
+      return listing.digest
+    },
     ...toCallableView(listing),
     buy: listing.buy.buy,
     page: pagePath(id),
