@@ -2,6 +2,9 @@ import { Worker } from 'node:worker_threads'
 
 export const FILES_WORKER = new URL('./files-worker.ts', import.meta.url)
 
+/** What is young in a thread is soon garbage: by itself each would set aside three times as much. */
+const LIMITS = { maxYoungGenerationSizeMb: 16 }
+
 interface ThreadOptions {
   /** Memory that it takes over: a copy would be as large again. */
   transferList?: ArrayBuffer[]
@@ -22,7 +25,7 @@ export function inThread<Result>(
   { transferList = [], begun = () => undefined }: ThreadOptions = {},
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(program, { workerData, transferList })
+    const worker = new Worker(program, { workerData, transferList, resourceLimits: LIMITS })
     worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', () => reject(new Error(ended)))
