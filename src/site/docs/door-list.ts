@@ -4,64 +4,61 @@ import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 interface Words {
   /** What its clients need to know, in a sentence. */
   note: string
-  /** A command one can run as it stands. */
-  example: (baseUrl: string) => string
+  /** A command one can run once `{base}` is this directory's address. */
+  example: string
 }
 
 /** A protocol without words here stops the build. */
 const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   MCP: {
     note: 'Streamable HTTP without sessions, in the current revision and the former ones. Six tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
-    example: (base) =>
-      rpc(`${base}/mcp`, 'tools/call', {
-        name: 'search_listings',
-        arguments: { query: 'web search' },
-      }),
+    example: rpc('{base}/mcp', 'tools/call', {
+      name: 'search_listings',
+      arguments: { query: 'web search' },
+    }),
   },
   A2A: {
     note: 'JSON-RPC of 1.0, and of 0.3 where no A2A-Version is sent. A message is a search, a data part adds its filters, the answer is one message; streaming and tasks are not offered.',
-    example: (base) =>
-      rpc(`${base}/a2a`, 'message/send', {
-        message: {
-          kind: 'message',
-          messageId: '1',
-          role: 'user',
-          parts: [{ kind: 'text', text: 'web search' }],
-        },
-      }),
+    example: rpc('{base}/a2a', 'message/send', {
+      message: {
+        kind: 'message',
+        messageId: '1',
+        role: 'user',
+        parts: [{ kind: 'text', text: 'web search' }],
+      },
+    }),
   },
   'MCP registry API': {
     note: 'The read API of the MCP registry over our MCP listings, for clients that look there. Trust is under our own _meta key. With updated_since, servers that left are listed as deleted.',
-    example: (base) => `curl -s '${base}/v0.1/servers?search=postgres&limit=5'`,
+    example: "curl -s '{base}/v0.1/servers?search=postgres&limit=5'",
   },
   'x402 discovery': {
     note: 'The x402 discovery shape over our paid operations. accepts is empty, because only the seller’s own 402 says what a wallet signs.',
-    example: (base) => `curl -s '${base}/discovery/search?query=web+search&limit=5'`,
+    example: "curl -s '{base}/discovery/search?query=web+search&limit=5'",
   },
   ARD: {
     note: 'ARD 0.91. The manifest names this directory; a search finds listings, and on its first page what our peers have, by text and by terms of any namespace that @context binds. federation none asks nobody else, referrals names the peers; Prefer: wait=3 is how long they may take.',
-    example: (base) =>
-      `curl -s '${base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
+    example: `curl -s '{base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
   },
   'AI Catalog': {
     note: 'The same entries as an AI catalog.',
-    example: (base) => `curl -s '${base}/.well-known/ai-catalog.json'`,
+    example: "curl -s '{base}/.well-known/ai-catalog.json'",
   },
   'RFC 9727': {
     note: 'Where our APIs are described, as a linkset.',
-    example: (base) => `curl -s '${base}/.well-known/api-catalog'`,
+    example: "curl -s '{base}/.well-known/api-catalog'",
   },
   'llms.txt': {
     note: 'For models that read text: the doors and categories, and every listing in a line.',
-    example: (base) => `curl -s '${base}/llms.txt'`,
+    example: "curl -s '{base}/llms.txt'",
   },
   Feeds: {
     note: 'What changed of a listing, or of the first fifty results of a search, as Atom or JSON Feed.',
-    example: (base) => `curl -s '${base}/search.json?q=web+search'`,
+    example: "curl -s '{base}/search.json?q=web+search'",
   },
   Markdown: {
     note: 'Every listing, category and comparison as Markdown, by its suffix or by Accept: text/markdown.',
-    example: (base) => `curl -s '${base}/category/web_search.md'`,
+    example: "curl -s '{base}/category/web_search.md'",
   },
 }
 
@@ -77,7 +74,7 @@ export function toDoorGroups(baseUrl: string) {
       path: door.path.replace(/:(\w+)/g, '{$1}'),
     })),
     note: WORDS[protocol].note,
-    example: WORDS[protocol].example(baseUrl),
+    example: WORDS[protocol].example.replaceAll('{base}', baseUrl),
     /** What is shown and clicked through it counts as. */
     src: CLICK_SOURCES.find((src) => src === protocol.toLowerCase()) ?? 'api',
   }))
