@@ -13,8 +13,8 @@ const LEAST_FILES = 500
 const BATCH_BYTES = 2 ** 20
 const MOST_WAITING = 24 * BATCH_BYTES
 
-/** A thread that failed makes no room: nobody waits longer for it (milliseconds). */
-const LONGEST_WAIT = 1000
+/** Threads that failed make no room: after this they are waited for no more (milliseconds). */
+const LONGEST_WAIT = 10_000
 
 /** Files that a thread is given at once, their bytes one behind the other. */
 export interface Batch {
@@ -43,6 +43,7 @@ export function createFileThreads(root: string): FileThreads {
   const listed: Promise<ListedFile[]>[] = []
   let held: FreshFile[] = []
   let size = 0
+  let isStuck = false
   const begin = () => {
     const work: WriteWork = { work: 'write', root, waiting }
     const ended = `${root}: a thread ended before its files`
@@ -62,7 +63,8 @@ export function createFileThreads(root: string): FileThreads {
     if (thread === undefined) throw new Error(`${root}: expected a thread`)
     thread.postMessage(batch, [batch.bytes.buffer])
     threads.push(thread)
-    if (bytes > MOST_WAITING) Atomics.wait(waiting, 0, bytes, LONGEST_WAIT)
+    if (bytes > MOST_WAITING && !isStuck)
+      isStuck = Atomics.wait(waiting, 0, bytes, LONGEST_WAIT) === 'timed-out'
   }
   return {
     write(made) {
