@@ -51,10 +51,6 @@ export async function pullRelease(bucket: Bucket, outDir: string): Promise<strin
   }
 }
 
-interface Own {
-  bytes: Buffer
-}
-
 interface Taking {
   bucket: Bucket
   outDir: string
@@ -83,9 +79,9 @@ async function take({ bucket, outDir, own, name, manifest }: Taking): Promise<vo
     const old = known.get(file.path)
     const from = own === null ? '' : join(isOfLog(file) ? outDir : own, file.path)
     if (old?.digest === file.digest && tryLink(from, to, file)) return
-    const pieces = old === undefined ? new Map<string, Own>() : readOwnPieces(from, old)
+    const pieces = old === undefined ? null : readOwnPieces(from, old)
     const fetchAll = () => readPieces(file, (key) => bucket.get(key))
-    const bytes = await (pieces.size === 0
+    const bytes = await (pieces === null
       ? fetchAll()
       : // What a disk did to a piece is mended by the store's.
         readPieces(file, async (key) => pieces.get(key) ?? bucket.get(key)).catch(fetchAll))
@@ -118,15 +114,15 @@ function tryLink(from: string, to: string, { digest }: StoredFile): boolean {
 }
 
 /** The pieces of a file that lies here, by key. They are verified with the file they go into. */
-function readOwnPieces(from: string, { pieces }: StoredFile): Map<string, Own> {
+function readOwnPieces(from: string, { pieces }: StoredFile) {
   const bytes = readOr(from)
-  const own = new Map<string, Own>()
+  const own = new Map<string, { bytes: Buffer }>()
   let at = 0
   for (const { key, size } of pieces) {
     own.set(key, { bytes: bytes.subarray(at, at + size) })
     at += size
   }
-  return at === bytes.length ? own : new Map()
+  return at === bytes.length ? own : null
 }
 
 function readOr(path: string): Buffer {

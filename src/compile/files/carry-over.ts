@@ -5,7 +5,7 @@ import { type ReleaseFile, ReleaseFileSchema } from '../../domain/derived/releas
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import type { StaticFile } from '../../domain/wire/static-file.ts'
 import { FILES_WORKER, inThread } from './in-thread.ts'
-import { type Lines, type Manifest, NO_FILES, readLines } from './manifest.ts'
+import { type Lines, type Manifest, readLines } from './manifest.ts'
 import { digestOf, removeWithCopies } from './release-writer.ts'
 
 export interface Carrying {
@@ -46,7 +46,7 @@ export interface Carried extends Manifest {
   left: readonly number[]
 }
 
-export const NOTHING: Carried = { ...NO_FILES, left: [] }
+export const NOTHING: Carried = { files: Buffer.of(), copies: Buffer.of(), left: [] }
 
 /** The thread's work. @throws where the release before can't be read, or nothing can be linked */
 export function linkEarlier({

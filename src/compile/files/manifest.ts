@@ -9,8 +9,6 @@ export interface Manifest {
   copies: Uint8Array
 }
 
-export const NO_FILES: Manifest = { files: Buffer.of(), copies: Buffer.of() }
-
 /** A file as a manifest lists it. */
 export interface ListedFile {
   /** Path below `public/`. */
