@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { joinBytes } from '../../src/compile/files/in-thread.ts'
 import { createReleaseWriter } from '../../src/compile/files/release-writer.ts'
 import { divideByIndex, indexPages, toSearchPage } from '../../src/compile/pages/page-indexes.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
@@ -126,7 +127,7 @@ test('several indexes answer as one: the same order by trust, the same counts, t
   const indexes = divideByIndex(pages, Math.ceil(listings.length / 3))
   expect(indexes.filter((rows) => rows.length > 0)).toHaveLength(3)
   const made = await indexPages(
-    indexes.map((rows, place) => ({ pages: Buffer.concat(rows), hasProgram: place === 0 })),
+    indexes.map((rows, place) => ({ pages: joinBytes(rows), hasProgram: place === 0 })),
   )
   const writer = createReleaseWriter(join(pagefind, 'pagefind'))
   for (const [place, files] of made.entries())

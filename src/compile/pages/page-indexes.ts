@@ -59,7 +59,7 @@ export interface IndexFile {
 
 /** An index for the search in the browser. */
 export interface IndexJob {
-  /** Rows of `SearchPage`; the thread takes them over. */
+  /** Rows of `SearchPage`, by `joinBytes`: the thread takes them over. */
   pages: Uint8Array<ArrayBuffer>
   /** Whether the program that reads it, and all beside it, is among its files. */
   hasProgram: boolean
