@@ -6,15 +6,13 @@ import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
+import { createBatches } from '../http/batches.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import { refuseParameters } from '../http/problem.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
-
-/** Nobody waits for more than so many others. */
-const BATCH_SIZE = 32
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
@@ -74,7 +72,7 @@ export function createSearchRoute(
 }
 
 function createDoor({ limits, config }: DoorParts, search: Search, counted: Counted): SearchDoor {
-  const later = createBatches()
+  const turnEnds = createBatches()
   return async function door(req, res, query, next) {
     const taken = await limits.take('search', nodeClientOf(req, config)).catch(() => null)
     if (taken === null) return next()
@@ -83,22 +81,17 @@ function createDoor({ limits, config }: DoorParts, search: Search, counted: Coun
       next()
     }
     if (!taken.allowed) return pass()
-    later(() => {
-      // A client that left needs no answer.
-      if (res.destroyed) return () => {}
-      const isTyping = TYPING_HEADERS.some((name) => req.headers[name] === '1')
-      const accepts = toText(req.headers['accept-encoding'])
-      const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined, accepts })
-      if (reply?.status !== 200) return pass
-      return () => {
-        res.writeHead(200, {
-          ...reply.headers,
-          ...taken.headers,
-          'Content-Length': reply.body.length,
-        })
-        res.end(reply.body)
-      }
-    })
+    await turnEnds()
+    // A client that left needs no answer.
+    if (res.destroyed) return
+    const isTyping = TYPING_HEADERS.some((name) => req.headers[name] === '1')
+    const accepts = toText(req.headers['accept-encoding'])
+    const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined, accepts })
+    // The others of its batch search first.
+    await null
+    if (reply?.status !== 200) return pass()
+    res.writeHead(200, { ...reply.headers, ...taken.headers, 'Content-Length': reply.body.length })
+    res.end(reply.body)
   }
 }
 
@@ -140,33 +133,6 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
     randomUuid: randomUUID,
     onShown: shown.add,
   })
-}
-
-/** What is asked: the work, which returns how it is answered. */
-type Task = () => () => void
-
-/**
- * Puts off what is asked within one turn of the event loop to its end, and then does the work of
- * many together before any is answered. Sending goes deep into the operating system, which leaves
- * nothing of a search in the processor's caches: work that alternates with it takes half as long
- * again. A task that is alone is not held up.
- *
- * Tasks must not throw: there is nobody left to catch it.
- */
-function createBatches(): (task: Task) => void {
-  let waiting: Task[] = []
-  const run = () => {
-    const tasks = waiting
-    waiting = []
-    for (let at = 0; at < tasks.length; at += BATCH_SIZE) {
-      const answers = tasks.slice(at, at + BATCH_SIZE).map((work) => work())
-      for (const answer of answers) answer()
-    }
-  }
-  return (task) => {
-    if (waiting.length === 0) setImmediate(run)
-    waiting.push(task)
-  }
 }
 
 /**

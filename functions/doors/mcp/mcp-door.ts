@@ -7,6 +7,7 @@ import {
 import { type H3Event, HTTPResponse } from 'h3'
 import * as v from 'valibot'
 import type { Relay } from '../../call/relay.ts'
+import { createBatches } from '../../http/batches.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { type DoorBody, readDoorBody } from '../entry/read-door-body.ts'
@@ -46,6 +47,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
   const makeServer = () => createMcpServer({ directory, tools, info: describeServer() })
   const handler = createMcpHandler(makeServer, { maxRequestBodySize: MAX_MESSAGE_BYTES })
   const answerToolCall = createToolCalls(tools, describeServer)
+  const turnEnds = createBatches()
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
@@ -66,6 +68,8 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
         `A batch holds at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
+    // Calls are searches, most of them: they are done together, and their answers go out then.
+    await turnEnds()
     const caller = { req, holdUntil }
     const called = await callers.run(caller, () => answerToolCall(req, json))
     if (called !== null)
