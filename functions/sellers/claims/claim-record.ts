@@ -78,7 +78,7 @@ export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: nu
 
 export function toClaimView(claim: ClaimTable): ClaimView {
   const { id, listing_id, method, state, verified_at, last_checked_at } = claim
-  // Of a claim nobody checked there is none, and another version may have kept something else.
+  // A claim that nobody checked has none, and another version may have kept something else.
   const kept = v.safeParse(ClaimCheckResultSchema, parseJson(claim.last_check ?? ''))
   return {
     id,

@@ -82,7 +82,7 @@ export const PAGES_WITH_TWIN = ['listing', 'category', 'compare'] as const
 
 const WITH_TWIN = new RegExp(`^/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+$`)
 
-/** Null where there is none. @example twinPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
+/** Null for a page without one. @example twinPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
 export function twinPathOf(path: string): string | null {
   return WITH_TWIN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
 }
