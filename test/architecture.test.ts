@@ -51,6 +51,18 @@ describe('imports', () => {
     expect(code.filter(({ to, from }) => !paths.has(to) && isOwnCode(from)).map(show)).toEqual([])
   })
 
+  test('every file of ours that a comment names in backticks exists', () => {
+    const known = files.map(({ path }) => `/${path}`)
+    const named = product.flatMap(({ path, text }) =>
+      [...text.matchAll(/^\s*(?:\*|\/\/|\/\*\*).*?`([\w./-]+\.(?:ts|astro))`/gm)].map(
+        ([, name = '']) => ({ path, name }),
+      ),
+    )
+    expect(named.length).toBeGreaterThan(20)
+    const isThere = (name: string) => known.some((path) => path.endsWith(`/${name}`))
+    expect(named.filter(({ name }) => !isThere(name))).toEqual([])
+  })
+
   test('no file imports itself by a detour, types included', () => {
     expect(
       findCycles([

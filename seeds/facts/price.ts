@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { toNetworkName } from '../../src/domain/listing/caip-account.ts'
+import { isTestNetwork } from '../../src/domain/listing/networks.ts'
 import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts'
 import { toCaip2, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
@@ -116,10 +116,6 @@ const DECIMALS: Readonly<Record<string, number>> = {
   'eip155:56:0x8d0d000ee44948fc98c9b98a4fa4921476f08b0d': 18,
   // Tempo's own dollar
   'eip155:4217:0x20c0000000000000000000000000000000000000': 6,
-}
-
-export function isTestNetwork(network: string): boolean {
-  return /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i.test(toNetworkName(network))
 }
 
 /** @returns null for a coin that is not known to be worth a dollar. */

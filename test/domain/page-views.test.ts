@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toFacets, toFacetTexts } from '../../src/compile/pages/page-indexes.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
-import { toNetworkName } from '../../src/domain/listing/caip-account.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
@@ -261,11 +260,6 @@ describe('words', () => {
     const examples = toTrustExamples()
     for (const { input, score } of examples) expect(score).toBe(scoreTrust(input))
     expect(new Set(examples.map(({ title }) => title)).size).toBe(examples.length)
-  })
-
-  test('of networks: a name where there is one', () => {
-    expect(toNetworkName('eip155:8453')).toBe('Base')
-    expect(toNetworkName('eip155:777')).toBe('eip155:777')
   })
 })
 

@@ -49,7 +49,9 @@ describe('filters judge what was published', () => {
   }
   test('by network, price, kind of resource and payee', async () => {
     expect(await ids('network=eip155:8453')).toContain('x402.weather')
+    expect(await ids('network=base')).toEqual(await ids('network=eip155:8453'))
     expect(await ids('network=eip155:1')).toEqual([])
+    expect(await ids('network=ethereum')).toEqual([])
     expect(await ids('maxUsdPrice=0.005')).toContain('x402.tide-tables')
     expect(await ids('maxUsdPrice=0.005')).not.toContain('x402.weather')
     expect(await ids('type=mcp')).toEqual([])
@@ -59,6 +61,7 @@ describe('filters judge what was published', () => {
   test.each([
     ['/discovery/resources?limit=0', /limit/],
     ['/discovery/resources?networks=x', /networks/],
+    ['/discovery/resources?network=nowhere', /such as base/],
     ['/discovery/resources?maxUsdPrice=cheap', /US dollars/],
     ['/discovery/search?query=a&query=b', /more than once/],
     ['/discovery/search?cursor=abc', /cursor/],

@@ -1,5 +1,6 @@
 import type { ResourceRow } from '../../../src/domain/doors/discovery-resource.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
+import { toCaip2 } from '../../../src/domain/settlement/usd-assets.ts'
 import { type DirectoryParts, findIds } from '../entry/directory.ts'
 import type { DoorLimits } from '../entry/door-limits.ts'
 import {
@@ -74,7 +75,7 @@ function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
   const type = query.text('type')
   const scheme = query.text('scheme')
   const extension = query.text('extensions')
-  const network = query.text('network')
+  const network = readNetwork(query.text('network'))
   const payTo = query.text('payTo')?.toLowerCase()
   const price = query.text('maxUsdPrice')
   const most = price === undefined ? undefined : readPrice(price)
@@ -87,6 +88,13 @@ function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
     (payTo === undefined ||
       row.payouts.some((payout) => payout.toLowerCase().endsWith(`:${payTo}`))) &&
     (most === undefined || (row.min_usd !== null && row.min_usd <= most))
+}
+
+function readNetwork(text: string | undefined): string | undefined {
+  const id = text === undefined ? undefined : toCaip2(text)
+  if (id === null)
+    throw new QueryFault('network: expected a CAIP-2 id or a name such as base or solana-devnet.')
+  return id
 }
 
 function readPrice(text: string): number {

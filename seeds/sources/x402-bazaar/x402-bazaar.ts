@@ -1,3 +1,4 @@
+import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { originOf } from '../../facts/listing-marks.ts'
 import {
@@ -19,7 +20,7 @@ import {
   toPathParams,
   toPrice,
 } from '../../facts/operations.ts'
-import { isTestNetwork, type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
+import { type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'

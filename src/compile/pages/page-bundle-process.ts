@@ -62,7 +62,7 @@ function toEntry(environment: string) {
 
 /**
  * Astro bundles the pages, renders them and throws the bundle away. Here it renders none, and the
- * bundle is kept: a later build renders the pages it needs (`render-pages.ts`) without bundling again.
+ * bundle is kept: a later build renders the pages it needs (`prerender-entry.ts`) without bundling again.
  */
 function keepBundle(outDir: string): AstroIntegration {
   return {

@@ -2,6 +2,7 @@ import type { CompareView } from '../compare/compare-view.ts'
 import type { KitSetting } from '../kit/kit-invoke.ts'
 import { MCP_CLIENTS } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
+import { toNetworkName } from '../listing/networks.ts'
 import type { CompactRow } from '../search/search-response.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { toWorth } from '../views/trust-view.ts'
@@ -16,7 +17,7 @@ export function toListingMarkdown(view: ListingView, kit: KitView, baseUrl: stri
   const { pricing, trust } = view
   const price =
     pricing.model === 'per_call'
-      ? `$${pricing.min_usd} to $${pricing.max_usd} a call, on ${pricing.rails.join(' and ')} (${pricing.networks.join(', ')})`
+      ? `$${pricing.min_usd} to $${pricing.max_usd} a call, on ${pricing.rails.join(' and ')} (${pricing.networks.map(toNetworkName).join(', ')})`
       : 'not published'
   return toDocument([
     `# ${inert(view.name)}`,
@@ -72,7 +73,9 @@ function toBrought({ auth, invoke, payment }: KitView): string[] {
     ...new Set(settings),
     ...(payment.rails.length === 0
       ? []
-      : [`A wallet that pays on ${payment.rails.join(' or ')} (${payment.networks.join(', ')})`]),
+      : [
+          `A wallet that pays on ${payment.rails.join(' or ')} (${payment.networks.map(toNetworkName).join(', ')})`,
+        ]),
   ]
 }
 

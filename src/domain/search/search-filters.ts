@@ -1,4 +1,4 @@
-import { toNetworkId, toNetworkName } from '../listing/caip-account.ts'
+import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { AUTH_TYPES, DISCOVERY_FILES, KIND_LABELS, KINDS, RAILS, RUNS } from '../wire/vocabulary.ts'
 
@@ -45,8 +45,8 @@ interface FilterRow {
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
-  /** The value that another name means; null if it means none. */
-  named?: (text: string) => string | null
+  /** Where values are ids that people have names for: what a text means, null for nothing, and what to write. */
+  named?: { read: (text: string) => string | null; write: (value: string) => string }
   /** The values that hold for a listing. */
   of: (facts: FilterFacts) => readonly string[]
 }
@@ -68,7 +68,7 @@ function toPriceWords(value: string): string {
  * The filters of the search, each a row: the endpoint's parameters and their checks, the bit sets of
  * the index, facets, OpenAPI and the search page follow from here. A new filter is a row, and where
  * the listing's fact is not among `FilterFacts` yet, that fact in `search-document.ts` and
- * `search-documents.ts`. The order is that of the `query` echo.
+ * `write-engine.ts`. The order is that of the `query` echo.
  */
 export const FILTERS = {
   kind: {
@@ -166,7 +166,7 @@ export const FILTERS = {
   network: {
     takes: 'one',
     values: 'networks',
-    named: toNetworkId,
+    named: { read: toNetworkId, write: toNetworkWord },
     of: ({ networks }) => networks,
     text: 'Only listings that take payment on this network: its CAIP-2 id or its common name, such as base or solana.',
     example: 'eip155:8453',
@@ -214,6 +214,12 @@ export function filterOf(facet: SearchFacet): FilterName {
 export const LISTED_FILTERS = FILTER_ROWS.flatMap(([name, { list }]) =>
   list === undefined ? [] : [{ name, ...list }],
 ).toSorted((a, b) => a.place - b.place)
+
+/** A value as a parameter is written: by its name where it has one. */
+export function toFilterValue(name: string, value: string): string {
+  const [, filter] = FILTER_ROWS.find(([known]) => known === name) ?? []
+  return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value
+}
 
 /** Words for a value of a filter; those of names, and what nobody knows, stand as they are. */
 export function toFilterWords(name: FilterName, value: string): string {

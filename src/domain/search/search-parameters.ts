@@ -96,8 +96,8 @@ function readFilter(text: string, filter: Filter, known: KnownValues) {
   if ('max' in filter) return readDecimal(text, filter.max)
   if (filter.takes === 'flag') return readBoolean(text)
   const allowed = typeof filter.values === 'string' ? known[filter.values] : filter.values
-  const named = filter.named?.(text)
-  if (typeof named === 'string') return named
+  if (filter.named !== undefined)
+    return filter.named.read(text) ?? oneOf(text, allowed, filter.named.write)
   return filter.takes === 'one' ? oneOf(text, allowed) : someOf(text, allowed)
 }
 
@@ -110,9 +110,14 @@ function readText(text: string): Partial<SearchQuery> {
   return q === '' ? {} : { q }
 }
 
-function oneOf<const T extends string>(text: string, allowed: readonly T[]): T {
+/** @param write how a caller may write a value */
+function oneOf<const T extends string>(
+  text: string,
+  allowed: readonly T[],
+  write = (value: T): string => value,
+): T {
   const found = allowed.find((value) => value === text)
-  if (found === undefined) throw new Refusal(`unknown value ${quote(text)}`, allowed)
+  if (found === undefined) throw new Refusal(`unknown value ${quote(text)}`, allowed.map(write))
   return found
 }
 

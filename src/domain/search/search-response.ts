@@ -34,7 +34,14 @@ export const SearchResultSchema = v.object({
 })
 
 const FacetSchema = v.optional(
-  v.array(v.object({ id: v.string(), count: v.pipe(v.number(), v.integer(), v.minValue(1)) })),
+  v.array(
+    v.object({
+      id: v.string(),
+      /** Of a network that has one. */
+      name: v.optional(v.string()),
+      count: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    }),
+  ),
 )
 
 export const FacetsSchema = v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))

@@ -1,3 +1,5 @@
+import { toNetworkId } from '../listing/networks.ts'
+
 /**
  * Tokens that count as US dollars, by chain: what their issuer redeems one for one, and what a bridge
  * redeems for that. Anybody can deploy a token named USDC; an allow list of contracts is the only proof
@@ -45,17 +47,6 @@ const TEST_COIN: Record<string, string> = {
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 }
 
-/** Protocol v1 names its networks, v2 uses CAIP-2. */
-const V1_NETWORKS: Record<string, string> = {
-  base: 'eip155:8453',
-  'base-sepolia': 'eip155:84532',
-  avalanche: 'eip155:43114',
-  'avalanche-fuji': 'eip155:43113',
-  polygon: 'eip155:137',
-  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-  'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
-}
-
 /** The chain of MPP's method `tempo` where a challenge names none. */
 export const TEMPO_CHAIN_ID = 4217
 
@@ -67,10 +58,13 @@ export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }):
   return address === undefined ? null : { address, decimals: USDC_DECIMALS }
 }
 
-/** @example toCaip2('base-sepolia') → 'eip155:84532'; toCaip2('eip155:1') → 'eip155:1' */
+/**
+ * Protocol v1 names its networks, v2 uses CAIP-2.
+ * @example toCaip2('base-sepolia') → 'eip155:84532'; toCaip2('eip155:1') → 'eip155:1'
+ */
 export function toCaip2(network: string): string | null {
   if (/^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/.test(network)) return network
-  return Object.hasOwn(V1_NETWORKS, network) ? (V1_NETWORKS[network] ?? null) : null
+  return toNetworkId(network)
 }
 
 /** Atomic units of a token whose dollars are known; null for every other. */

@@ -1,4 +1,9 @@
-import { filterOf, type SearchFacet } from '../../domain/search/search-filters.ts'
+import {
+  filterOf,
+  type SearchFacet,
+  toFilterValue,
+  toFilterWords,
+} from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { Facets } from '../../domain/search/search-response.ts'
 import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
@@ -30,7 +35,7 @@ export function countFacets(
     return [...filterPlaces]
       .filter(([value]) => value.startsWith(`${facet}:`))
       .map(([value, place]) => ({
-        id: value.slice(facet.length + 1),
+        ...toNamed(facet, value.slice(facet.length + 1)),
         count: countRows(keepBoth(bitsFor(organic, place).slice(), base), organic.rows),
       }))
       .sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
@@ -41,4 +46,10 @@ export function countFacets(
       countFacet(facet).filter(({ count }) => count > 0),
     ]),
   )
+}
+
+/** A value that a parameter may say by name, with its name for people. */
+function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } {
+  const filter = filterOf(facet)
+  return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }
 }

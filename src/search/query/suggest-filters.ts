@@ -1,3 +1,4 @@
+import { toFilterValue } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import type { FilterPhrase } from '../words/filter-phrases.ts'
@@ -57,7 +58,7 @@ export function suggestFilters(
     ],
     notes: told.map(({ phrase: { written, parameter, value }, total }) =>
       total > 0
-        ? `Left out “${written}”: ${parameter}=${value} leaves ${total} of these results.`
+        ? `Left out “${written}”: ${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
         : `Left out “${written}”: it would leave no results.`,
     ),
   }

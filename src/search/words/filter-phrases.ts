@@ -1,5 +1,5 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
-import { NAMED_NETWORKS, toNetworkId } from '../../domain/listing/caip-account.ts'
+import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import type { Word } from './split-text.ts'
 
 /** Words of a query that sound like a filter, and the parameter that is one. */
@@ -17,7 +17,12 @@ const PRICE = [
   '(?<unit>cent|dollar|usdc?|buck)s?(?: (?:a|per|each|calls?|requests?|image|message|use)\\b){0,2}',
 ].join(' ')
 /** `on solana`. */
-const NETWORK = `(?:on|via|over) (?<network>${NAMED_NETWORKS.join('|')})`
+const NETWORK = `(?:on|via|over) (?<network>${longestFirst(NETWORK_NAMES).join('|')})`
+/** `base sepolia` before `base`. */
+function longestFirst(texts: readonly string[]): string[] {
+  return texts.toSorted((a, b) => b.length - a.length)
+}
+
 /** First words of prices and networks. */
 const STARTS = 'for under below within max maximum no not less cheaper at up on via over'.split(' ')
 const STEPS = 1e6
@@ -35,8 +40,7 @@ export type PhraseTable = ReturnType<typeof createPhraseTable>
 /** What each phrase of the table means (`runs=local`), and what finds those, prices and networks. */
 export function createPhraseTable(rows: SearchWords['filters']) {
   const uses = new Map(rows.flatMap(({ words, use }) => words.map((phrase) => [phrase, use])))
-  const longestFirst = [...uses.keys()].sort((a, b) => b.length - a.length)
-  const kinds = [PRICE, NETWORK, ...longestFirst].join('|')
+  const kinds = [PRICE, NETWORK, ...longestFirst([...uses.keys()])].join('|')
   // Most queries have none of these.
   const starts = new Set([...uses.keys()].map((phrase) => phrase.replace(/ .*/, '')))
   for (const start of STARTS) starts.add(start)

@@ -1,4 +1,4 @@
-import { toNetworkName } from '../../domain/listing/caip-account.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/extremes.ts'

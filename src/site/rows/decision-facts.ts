@@ -1,5 +1,5 @@
-import { toNetworkName } from '../../domain/listing/caip-account.ts'
 import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'

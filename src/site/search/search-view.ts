@@ -3,6 +3,7 @@ import {
   FILTER_ROWS,
   type FilterName,
   LISTED_FILTERS,
+  toFilterValue,
   toFilterWords,
 } from '../../domain/search/search-filters.ts'
 import type { SearchResults } from './search-answer.ts'
@@ -92,8 +93,9 @@ const MOST_OPEN = 8
 function toFacetViews(form: SearchForm, facets: SearchResults['facets'], names: Names) {
   return LISTED_FILTERS.map(({ name: field, label }) => {
     const options = (facets[field] ?? []).map(({ id, count }) => {
-      const isActive = form[field] === id
-      const path = toSearchPath(withField(form, field, isActive ? null : id))
+      const value = toFilterValue(field, id)
+      const isActive = toFilterValue(field, form[field] ?? '') === value
+      const path = toSearchPath(withField(form, field, isActive ? null : value))
       return { text: toWords(field, id, names), count, isActive, path }
     })
     const isOpen = (option: SearchOption, place: number) => place < MOST_OPEN || option.isActive

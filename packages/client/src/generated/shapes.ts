@@ -49,16 +49,16 @@ export interface Discovery {
 }
 
 export interface Facets {
-  kind?: { id: string; count: number }[]
-  category?: { id: string; count: number }[]
-  rail?: { id: string; count: number }[]
-  source?: { id: string; count: number }[]
-  max_price_usd?: { id: string; count: number }[]
-  min_trust?: { id: string; count: number }[]
-  auth?: { id: string; count: number }[]
-  runs?: { id: string; count: number }[]
-  network?: { id: string; count: number }[]
-  price?: { id: string; count: number }[]
+  kind?: { id: string; name?: string; count: number }[]
+  category?: { id: string; name?: string; count: number }[]
+  rail?: { id: string; name?: string; count: number }[]
+  source?: { id: string; name?: string; count: number }[]
+  max_price_usd?: { id: string; name?: string; count: number }[]
+  min_trust?: { id: string; name?: string; count: number }[]
+  auth?: { id: string; name?: string; count: number }[]
+  runs?: { id: string; name?: string; count: number }[]
+  network?: { id: string; name?: string; count: number }[]
+  price?: { id: string; name?: string; count: number }[]
 }
 
 export type Invoke = { kind: "mcp"; transport: "streamable-http" | "sse"; url: string } | { kind: "mcp_package"; transport: "stdio" | "streamable-http" | "sse"; registry: "npm" | "oci" | "mcpb" | "pypi" | "nuget"; identifier: string }

@@ -1,4 +1,4 @@
-import { toNetworkName } from '../../../domain/listing/caip-account.ts'
+import { toNetworkName } from '../../../domain/listing/networks.ts'
 import type { KnownPayout, PayoutChecked, PayoutState } from '../../../domain/views/seller-views.ts'
 import { html, type Markup } from '../../frame/html.ts'
 import { toCopyBlock } from '../../frame/sentences.ts'
