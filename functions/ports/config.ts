@@ -151,11 +151,6 @@ const rateLimits = jsonOf(
   `such as {"call":"60/60","search":"off"} with names among ${LIMIT_NAMES.join(', ')}`,
 )
 
-const peerTokens = jsonOf(
-  v.record(v.string(), v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,500}$/))),
-  'from the url of a peer to its token, such as {"https://peer.example/ard":"…"}',
-)
-
 /** Who signs the identity tokens of GitHub's workflows. */
 export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com'
 
@@ -203,7 +198,6 @@ const VariablesSchema = v.object({
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(['true', 'false', '1', '0'], 'false'),
   PRIVATE_HOSTS: privateHosts,
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
-  PEER_TOKENS: peerTokens,
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
     textLike(/^\S{16,256}$/, 'expected 16 to 256 characters without spaces'),

@@ -110,6 +110,71 @@ describe('search', () => {
   })
 })
 
+describe('federation', () => {
+  const PEERS = ['one', 'two'].map((name) => ({
+    identifier: `urn:air:${name}.example:registry:main`,
+    name,
+    url: `https://${name}.example/ard`,
+  }))
+  const searchAs = async (more: object) => {
+    const response = await fetch(`${running.url}/ard/search`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: { text: 'weather' }, ...more }),
+    })
+    return { federation: response.headers.get('ard-federation'), json: await response.json() }
+  }
+
+  test.each([
+    [{}, 'referrals'],
+    [{ federation: 'auto' }, 'referrals'],
+    [{ federation: 'referrals' }, 'referrals'],
+    [{ federation: 'none' }, 'none'],
+  ])('%j is answered as %s; peers are named, and never asked', async (asked, answered) => {
+    running.service.parts.release().peers = PEERS
+    try {
+      const { federation, json } = await searchAs(asked)
+      expect(federation).toBe(answered)
+      expect(json.referrals).toEqual(
+        answered === 'none'
+          ? undefined
+          : PEERS.map(({ identifier, name, url }) => ({
+              identifier,
+              displayName: name,
+              type: 'application/ai-registry+json',
+              url: `${url}/search`,
+            })),
+      )
+      expect(findArdFaults('found', json)).toEqual([])
+      const sources = json.results.map(({ source }: { source: string }) => source)
+      expect(new Set(sources)).toEqual(new Set(['https://waypost.example/ard']))
+    } finally {
+      running.service.parts.release().peers = []
+    }
+  })
+
+  test('searches that hang up change nothing for those after them', async () => {
+    running.service.parts.release().peers = PEERS
+    try {
+      const own = await searchAs({})
+      for (let times = 0; times < 20; times += 1) {
+        const hungUp = new AbortController()
+        const asked = fetch(`${running.url}/ard/search`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ query: { text: 'weather' } }),
+          signal: hungUp.signal,
+        }).catch(() => null)
+        hungUp.abort()
+        await asked
+      }
+      expect(await searchAs({})).toEqual(own)
+    } finally {
+      running.service.parts.release().peers = []
+    }
+  })
+})
+
 describe('explore', () => {
   test('counts over all that the same search finds, not over a page', async () => {
     const query = { text: 'weather', filter: { kind: ['http_api', 'mcp_server'] } }

@@ -1,10 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningService } from '../support/running-service.ts'
-import { startSellerSite } from '../support/seller-site.ts'
 import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
 const SOFTWARE = /waypost/i
@@ -122,34 +120,6 @@ test('its mails come from it', async () => {
   // Asked for above.
   await expect.poll(mails).toContain('Confirm that Acme Services may write to you')
   expect(withoutAddress(mails())).not.toMatch(SOFTWARE)
-})
-
-test('a registry that it asks sees its name', async () => {
-  const heard: IncomingMessage[] = []
-  const peer = await startSellerSite()
-  peer.answer = (req, res) => {
-    heard.push(req)
-    res.writeHead(200).end('{"results":[]}')
-  }
-  const trusting = await own.start({
-    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
-    STATE_DIR: `${own.stateDir}-beside`,
-  })
-  try {
-    trusting.service.parts.release().peers = [
-      { identifier: 'urn:air:peer.example:registry:main', name: 'Peer', url: peer.url },
-    ]
-    await fetch(`${trusting.url}/ard/search`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":{"text":"notes"}}',
-    })
-    expect(heard.map(({ method }) => method)).toEqual(['POST'])
-    expect(withoutAddress(JSON.stringify(heard[0]?.rawHeaders))).not.toMatch(SOFTWARE)
-  } finally {
-    await trusting.close()
-    await peer.close()
-  }
 })
 
 /**

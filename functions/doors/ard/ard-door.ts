@@ -1,6 +1,6 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { parseUrn, REGISTRY_TYPE, toArdEntry, toUrn } from '../../../src/domain/doors/ard-entry.ts'
+import { parseUrn, REGISTRY_TYPE, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
 import {
   ArdExploreSchema,
   type ArdQuery,
@@ -11,9 +11,8 @@ import {
   createTermReader,
   fitsFilter,
 } from '../../../src/domain/doors/ard-query.ts'
-import { fuseRanks, type PeerResult } from '../../../src/domain/doors/peer-answer.ts'
 import { publicJson } from '../../http/problem.ts'
-import type { Handler, Parts } from '../../parts/parts.ts'
+import type { Handler } from '../../parts/parts.ts'
 import {
   createDirectory,
   type Directory,
@@ -29,7 +28,6 @@ import {
   readPathPart,
   toPageToken,
 } from '../entry/read-page.ts'
-import { createPeerSearch, type PeerAnswer } from './ask-peers.ts'
 
 /** ARD's own names of errors, by the HTTP status each goes with. */
 const ERROR_CODES = new Map([
@@ -43,9 +41,9 @@ const BAD_TOKEN = 'pageToken: expected a token we gave.'
 const MAX_BODY_BYTES = 16 * 1024
 const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
-type ArdParts = DirectoryParts & DoorLimits & DoorBodies & Pick<Parts, 'resolver' | 'clock'>
+type ArdParts = DirectoryParts & DoorLimits & DoorBodies
 
-/** The registry API of ARD 0.91 (§5.3): over our listings, and over those of the peers we know. */
+/** The registry API of ARD 0.91 (§5.3) over our listings. Peers are named, never asked. */
 export function createArdDoors(parts: ArdParts) {
   const directory = createDirectory(parts, 'api')
   return {
@@ -55,45 +53,31 @@ export function createArdDoors(parts: ArdParts) {
   }
 }
 
-/** `POST /ard/search`: a page of ours, on the first one fused with what peers have. */
+/** `POST /ard/search`: a page of our listings, and the peers that the caller may ask itself. */
 function createSearch(parts: ArdParts, directory: Directory) {
   const baseUrl = parts.config.BASE_URL
   const findRows = createFinder(parts)
-  const askPeers = createPeerSearch(parts)
-  return async function search(asked: v.InferOutput<typeof ArdSearchSchema>, event: H3Event) {
+  return async function search(asked: v.InferOutput<typeof ArdSearchSchema>) {
     const { federation, pageSize, pageToken, query } = asked
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
-    const isFused = federation === 'auto' && pageToken === undefined
-    const answers = isFused ? await askPeers({ query, constraints }, event) : []
     const found = await findRows(query, constraints, start + pageSize + 1)
-    const ours = found
-      .slice(start, start + pageSize)
-      .map((row) => ({ identifier: toUrn(row.id, row.kind, baseUrl), id: row.id }))
-    const theirs = answers.map(({ peer, results }) =>
-      (results ?? []).map((result) => ({ ...result, source: peer.url })),
-    )
-    const page = fuseRanks<Placed>([ours, ...theirs]).slice(0, pageSize)
-    const shown = page.flatMap((entry) => ('id' in entry ? [entry.id] : []))
+    const shown = found.slice(start, start + pageSize).map(({ id }) => id)
     parts.ledger.usage.searched(shown, 'api')
     const results = await Promise.all(
-      page.map(async (entry, at) => {
+      shown.map(async (id, at) => {
         // 100 for the first result and falling with its rank: how well it fits, never trust.
         const score = Math.max(1, Math.round(100 / (1 + (start + at) / 10)))
-        if (!('id' in entry)) return { ...entry, score }
-        const view = await directory.listing(entry.id)
+        const view = await directory.listing(id)
         return view && { ...toArdEntry(view, baseUrl), score, source: `${baseUrl}/ard` }
       }),
     )
     const next = start + shown.length
-    const referred =
-      federation === 'referrals'
-        ? parts.release().peers
-        : answers.flatMap(({ peer, results }) => (results === null ? [peer] : []))
+    const answered = federation === 'none' ? 'none' : 'referrals'
+    const referred = answered === 'none' ? [] : parts.release().peers
     return {
       body: {
         results: results.filter((result) => result !== null),
-        // A peer that did not answer is referred to: the caller may ask it itself.
         ...(referred.length > 0 && {
           referrals: referred.map(({ identifier, name, url }) => ({
             ...{ identifier, displayName: name, type: REGISTRY_TYPE, url: `${url}/search` },
@@ -101,18 +85,15 @@ function createSearch(parts: ArdParts, directory: Directory) {
         }),
         ...(next < found.length && { pageToken: toPageToken(String(next), JSON.stringify(query)) }),
       },
-      ...(answers.length > 0 && { headers: toPeerHeaders(answers) }),
+      headers: toFederationHeaders(answered),
     }
   }
 }
 
-/** One of ours by its id, or one of a peer as it may be shown. */
-type Placed = { identifier: string; id: string } | (PeerResult & { source: string })
-
-/** The answer's own form is closed (§5.3.2), so a header says how each peer was found. */
-function toPeerHeaders(answers: readonly PeerAnswer[]): Record<string, string> {
-  const items = answers.map(({ peer, outcome }) => `"${peer.identifier}";outcome=${outcome}`)
-  return { 'Ard-Peers': items.join(', '), 'Access-Control-Expose-Headers': 'Ard-Peers' }
+/** The answer's own form is closed (§5.3.2), so a header says which federation it has. */
+function toFederationHeaders(answered: 'none' | 'referrals'): Record<string, string> {
+  const exposed = 'Ard-Federation, RateLimit, RateLimit-Policy, Retry-After'
+  return { 'Ard-Federation': answered, 'Access-Control-Expose-Headers': exposed }
 }
 
 /** `POST /ard/explore`: how many of our listings that fit have each value of a term. */
@@ -181,7 +162,6 @@ function createBodyDoor<Schema extends v.GenericSchema>(
   schema: Schema,
   answer: (
     asked: v.InferOutput<Schema>,
-    event: H3Event,
   ) => Promise<{ body: object; headers?: Record<string, string> }>,
 ): Handler {
   const refuse = (status: number, message: string, headers: Record<string, string>) =>
@@ -196,7 +176,7 @@ function createBodyDoor<Schema extends v.GenericSchema>(
     const parsed = v.safeParse(schema, read.json)
     if (!parsed.success) return refuse(400, toSentence(parsed.issues), read.taken)
     try {
-      const { body, headers } = await answer(parsed.output, event)
+      const { body, headers } = await answer(parsed.output)
       return publicJson(body, { ...read.taken, ...headers })
     } catch (error) {
       if (!(error instanceof QueryFault)) throw error

@@ -82,20 +82,6 @@ export function createOwnTerms(baseUrl: string): Terms<ArdRow> {
   ])
 }
 
-/** The same of what a peer sent; whatever else it says is its own to judge. */
-export const PEER_TERMS: Terms<{ identifier: string; type?: string | undefined; tags: string[] }> =
-  new Map([
-    [`${ARD_NAMESPACE}identifier`, ({ identifier }) => [identifier]],
-    [`${ARD_NAMESPACE}type`, ({ type }) => (type === undefined ? [] : [type])],
-    [`${ARD_NAMESPACE}tags`, ({ tags }) => tags],
-    [`${ARD_NAMESPACE}publisher`, ({ identifier }) => [publisherOf(identifier)]],
-  ])
-
-/** @example publisherOf('urn:air:acme.example:server:weather') → 'acme.example' */
-export function publisherOf(identifier: string): string {
-  return identifier.split(':')[2]?.toLowerCase() ?? ''
-}
-
 /** Reads names as IRIs (§5.3.1); null for an unbound one. No context is fetched. */
 export function createTermReader(context: ArdQuery['@context'], baseUrl: string) {
   const own = toOwnNamespace(baseUrl)
