@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { isDoorPath } from '../../src/domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
@@ -74,18 +75,25 @@ function createTokenCheck({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
   }
 }
 
-/** Takes the token out of the request: neither a log nor a seller sees it. */
+const CREDENTIALS = ['proxy-authorization', 'authorization'] as const
+
+/**
+ * The token that a request comes in by. Every line that carries it leaves the request, whichever
+ * field it is in and however often: neither a log nor a seller sees it.
+ */
 function takeToken(req: IncomingMessage): string | null {
-  for (const name of ['proxy-authorization', 'authorization'] as const) {
-    const token = readToken(req.headers[name] ?? '')
-    if (!SECRET_PATTERN.test(token)) continue
+  const { rawHeaders } = req
+  const lines = CREDENTIALS.flatMap((name) => valuesOf(rawHeaders, name).map(readToken))
+  const token = lines.find((line) => SECRET_PATTERN.test(line))
+  if (token === undefined) return null
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
+    const name = CREDENTIALS.find((each) => each === rawHeaders[at]?.toLowerCase())
+    const value = rawHeaders[at + 1] ?? ''
+    if (name === undefined || !(readToken(value) === token || value.includes(token))) continue
+    rawHeaders.splice(at, 2)
     delete req.headers[name]
-    const { rawHeaders } = req
-    for (let at = rawHeaders.length - 2; at >= 0; at -= 2)
-      if (rawHeaders[at]?.toLowerCase() === name) rawHeaders.splice(at, 2)
-    return token
   }
-  return null
+  return token
 }
 
 /** @example readToken('Basic ' + btoa('anybody:secret')) → 'secret' */

@@ -11,7 +11,9 @@ import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { liveListing } from '../support/live-listing.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 
 const CLOSED = 'private, no-store'
 const OPEN = /^\/(?:_astro\/.*|sellers\/sign-in|favicon\.svg|colours\.css)$/
@@ -28,7 +30,11 @@ const access = (...args: string[]) =>
 beforeAll(async () => {
   stateDir = mkdtempSync(join(tmpdir(), 'closed-'))
   token = access('add', 'build agents')
-  closed = await startService({ READ_ACCESS: 'token', STATE_DIR: stateDir })
+  closed = await startService({
+    READ_ACCESS: 'token',
+    STATE_DIR: stateDir,
+    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+  })
 })
 afterAll(async () => {
   await closed?.close()
@@ -222,6 +228,98 @@ describe('a directory that is closed', () => {
     expect(() => access('add', 'for a while')).toThrow(/has a token already/)
     access('remove', 'for a while')
     await expect.poll(async () => (await ask('/', headers)).status).toBe(401)
+  })
+})
+
+describe('a call through the relay of a closed directory', () => {
+  let seller: SellerSite
+  let heard: string[][]
+  beforeAll(async () => {
+    seller = await startSellerSite()
+    seller.answer = (req, res) => {
+      heard.push(req.rawHeaders)
+      res.end('ok')
+    }
+    const { listings } = closed.service.parts.release()
+    if (!(listings instanceof Map)) throw new Error('expected a map')
+    const url = `${seller.url}/`
+    listings.set('api.seller', { ...liveListing('api.seller', url), buy: 'relay_x402' })
+  })
+  afterAll(async () => {
+    await seller?.close()
+  })
+  /** @returns what the seller got as `Authorization` and `Proxy-Authorization`; null where nothing came */
+  async function call(lines: readonly (readonly [name: string, value: string])[]) {
+    heard = []
+    const { promise, resolve: done, reject } = Promise.withResolvers<number>()
+    const path = '/api/v1/call/api.seller'
+    const headers = ['Host', 'waypost.example', 'Connection', 'close', ...lines.flat()]
+    const { hostname, port } = new URL(closed.url)
+    const req = request({ hostname, port, path, headers, agent: false }, (res) => {
+      res.resume().once('end', () => done(res.statusCode ?? 0))
+    })
+    req.on('error', reject).end()
+    const status = await promise
+    const raw = heard[0]?.join('\n') ?? null
+    return { status, raw, isLeaked: raw?.includes(token) || raw?.includes(btoa(`a:${token}`)) }
+  }
+  const bearer = () => `Bearer ${token}`
+  const basic = () => `Basic ${btoa(`a:${token}`)}`
+
+  test.each([
+    ['alone', () => [['Authorization', bearer()]]],
+    ['as a password', () => [['Authorization', basic()]]],
+    [
+      'beside itself',
+      () => [
+        ['Proxy-Authorization', bearer()],
+        ['Authorization', bearer()],
+      ],
+    ],
+    [
+      'beside itself, as a password',
+      () => [
+        ['Proxy-Authorization', bearer()],
+        ['Authorization', basic()],
+      ],
+    ],
+    [
+      'in two lines',
+      () => [
+        ['authorization', bearer()],
+        ['AUTHORIZATION', bearer()],
+      ],
+    ],
+    [
+      'behind a key of the seller',
+      () => [
+        ['Proxy-Authorization', bearer()],
+        ['Authorization', 'Bearer key-of-seller'],
+        ['Authorization', bearer()],
+      ],
+    ],
+    [
+      'in a list',
+      () => [
+        ['Proxy-Authorization', bearer()],
+        ['Authorization', `Bearer key, ${bearer()}`],
+      ],
+    ],
+  ] as [string, () => [string, string][]][])(
+    'keeps our token from the seller: %s',
+    async (_, lines) => {
+      expect(await call(lines())).toMatchObject({ status: 200, isLeaked: false })
+    },
+  )
+
+  test('brings the seller its own key where our token comes as Proxy-Authorization', async () => {
+    const lines = [
+      ['Proxy-Authorization', bearer()],
+      ['Authorization', 'Bearer key-of-seller'],
+    ] as const
+    const { raw, isLeaked } = await call(lines)
+    expect(raw).toContain('Authorization\nBearer key-of-seller')
+    expect(isLeaked).toBe(false)
   })
 })
 
