@@ -137,7 +137,7 @@ function readExpectation(
   if (typeof expectation === 'string')
     return refuse(
       { code: 'invalid-parameter', error: 'http_request_error', detail: expectation },
-      { errors: [{ in: 'header', name: 'Waypost-Expect', detail: expectation }] },
+      { errors: [{ in: 'header', name: 'Call-Expect', detail: expectation }] },
     )
   const changed = expectation === null ? [] : findChanged(req, listing, expectation)
   return changed.length > 0 ? toChanged(changed, refuse) : expectation

@@ -187,7 +187,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
         isError: true,
         structuredContent: { status: 409, error: { code: 'changed', changed } },
       })
-      expect(asked[0]?.headers['waypost-expect']).toBe(`payee=${payee[0]}, max_usd=0.0000001`)
+      expect(asked[0]?.headers['call-expect']).toBe(`payee=${payee[0]}, max_usd=0.0000001`)
     }))
 
   test('is told what the relay refused in a sentence, never in a problem document', () =>

@@ -73,7 +73,7 @@ function inBody(terms: object) {
 async function call(expectation: Expectation | string, headers: Record<string, string> = {}) {
   const value = typeof expectation === 'string' ? expectation : toExpectText(expectation)
   const answer = await fetch(`${relay.url}/x402.seller`, {
-    headers: { 'Waypost-Expect': value, ...headers },
+    headers: { 'Call-Expect': value, ...headers },
   })
   const text = await answer.text()
   const { code, changed = [] } = answer.status === 409 ? JSON.parse(text) : {}
@@ -87,7 +87,7 @@ describe('what is as expected', () => {
   test('passes, terms unchanged, and the seller never sees the header', async () => {
     const { status, headers } = await call(PINNED)
     expect([status, headers.get('payment-required')]).toEqual([402, encode(termsOf(offer()))])
-    expect(asked[0]?.headers).not.toHaveProperty('waypost-expect')
+    expect(asked[0]?.headers).not.toHaveProperty('call-expect')
   })
 
   test('passes with its payment', async () => {
@@ -260,8 +260,24 @@ describe('the header', () => {
     'price=1',
   ])('%j is refused with what would be right', async (value) => {
     const { status, text } = await call(value === '' ? ',' : value)
-    expect([status, JSON.parse(text).errors[0].name]).toEqual([400, 'Waypost-Expect'])
+    expect([status, JSON.parse(text).errors[0].name]).toEqual([400, 'Call-Expect'])
     expect(asked).toEqual([])
+  })
+
+  test('is taken by its former name too, which the seller never sees either', async () => {
+    const former = { 'Waypost-Expect': toExpectText(PINNED) }
+    const paidElsewhere = { 'PAYMENT-SIGNATURE': payment(offer({ payTo: THIEF })) }
+    const headers = { ...former, ...paidElsewhere }
+    expect((await fetch(`${relay.url}/x402.seller`, { headers })).status).toBe(409)
+    expect((await fetch(`${relay.url}/x402.seller`, { headers: former })).status).toBe(402)
+    expect(asked.map((request) => request.headers)).toEqual([
+      expect.not.objectContaining({ 'waypost-expect': expect.anything() }),
+    ])
+  })
+
+  test('by both names says the same once, and never two things', async () => {
+    const both = (value: string) => call('max_usd=1', { 'Waypost-Expect': value })
+    expect([(await both('max_usd=1')).status, (await both('max_usd=2')).status]).toEqual([402, 400])
   })
 
   test('is read as it was written', () => {
@@ -276,7 +292,7 @@ describe('the header', () => {
     )
     fc.assert(
       fc.property(written, (expectation) => {
-        expect(parseExpectation(['Waypost-Expect', toExpectText(expectation)])).toEqual(expectation)
+        expect(parseExpectation(['Call-Expect', toExpectText(expectation)])).toEqual(expectation)
       }),
     )
   })

@@ -9,12 +9,13 @@ import {
   type Difference,
   EXPECT_HEADER,
   type Expectation,
+  FORMER_EXPECT_HEADER,
   judgeOffer,
   type Offered,
   readOffer,
 } from './offer.ts'
 
-/** What a caller expects of the listing it calls: header `Waypost-Expect`, `expect` of `call_listing`. */
+/** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
 export const ExpectationSchema = v.strictObject({
   digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
   /** CAIP-10; one of them must be paid. */
@@ -23,16 +24,18 @@ export const ExpectationSchema = v.strictObject({
   max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
 })
 
-const WRITING = `${EXPECT_HEADER}: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05`
+const WRITING =
+  'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
 
 /**
  * @returns null without such a header; a sentence where it cannot be read
- * @example parseExpectation(['Waypost-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
+ * @example parseExpectation(['Call-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
  */
 export function parseExpectation(raw: RawHeaders): Expectation | null | string {
-  const lines = valuesOf(raw, EXPECT_HEADER)
-  if (lines.length === 0) return null
-  const members = lines.flatMap((line) => line.split(',')).map((member) => member.trim())
+  const names = [EXPECT_HEADER, FORMER_EXPECT_HEADER]
+  const lines = new Set(names.flatMap((name) => valuesOf(raw, name)))
+  if (lines.size === 0) return null
+  const members = [...lines].flatMap((line) => line.split(',')).map((member) => member.trim())
   const pairs = members.map((member) => /^(\w+)=(\S+)$/.exec(member)?.slice(1) ?? ['', ''])
   const payee = pairs.flatMap(([name, value]) => (name === 'payee' ? [value] : []))
   const others = pairs.filter(([name]) => name !== 'payee')

@@ -68,7 +68,7 @@ export const PROBLEMS = {
   changed: {
     status: 409,
     title: 'It is not what you expected',
-    help: 'What the call expected of the listing (`Waypost-Expect`) has changed. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
+    help: 'What the call expected of the listing (`Call-Expect`) has changed. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
   },
   'payload-too-large': {
     status: 413,
