@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { SlowReaders } from './slow-readers.ts'
+import { assertParserStops, stopParsing } from './stop-parsing.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 
@@ -44,12 +45,15 @@ interface Line {
  * as it is read, and keeps the answers until their turn: 60 KB of requests would become hundreds of
  * pages being rendered at once and held in memory for somebody who reads none of them. Work begins
  * when the answer before it has left, and never for a connection that is gone.
+ *
+ * @throws OperatorError on a Node whose parser cannot be stopped
  */
 export function createTurns(
   answer: NodeHandler,
   readers: SlowReaders,
   stillMs: number = STILL_MS,
 ): Turns {
+  assertParserStops()
   const lines = new WeakMap<object, Line>()
   const lineOf = (socket: object): Line => {
     const known = lines.get(socket)
@@ -117,17 +121,7 @@ function continueLine(line: Line, socket: Socket): void {
   else line.waiting.shift()?.()
 }
 
-/** What Node's parser takes for "another protocol follows": it leaves the rest of its bytes alone. */
-const STOP_PARSING = 2
-
-/**
- * The parser would go on to the end of what it was handed, 64 KiB, and make objects and errors for a
- * thousand requests while everybody waits. Node has no public way to stop it; where this one is gone
- * the connection is closed all the same, only more dearly.
- */
 function closeAtOnce(socket: Socket): void {
-  const parser: unknown = Reflect.get(socket, 'parser')
-  if (typeof parser === 'object' && parser !== null)
-    Reflect.set(parser, 'onIncoming', () => STOP_PARSING)
+  stopParsing(socket)
   socket.destroy()
 }
