@@ -153,6 +153,7 @@ export const EvidenceSchema = v.strictObject({
 })
 
 export type Day = v.InferOutput<typeof DaySchema>
+/** A file has whole buyers and settlements; our own figures have fractions, which the wire rounds. */
 export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>

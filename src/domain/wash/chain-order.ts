@@ -1,6 +1,7 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
 import { normalizeWallet } from './wash-rules.ts'
 
+type Paid = Omit<Settlement, 'listing_id'>
 type Moment = Pick<Settlement, 'network' | 'at' | 'transaction' | 'log_index' | 'block'>
 
 /**
@@ -17,8 +18,10 @@ export function isSurelyBefore(one: Moment, other: Moment): boolean {
 }
 
 /** Each payer's first payment, by wallet; of several at one moment always the same one. */
-export function findFirstPayments(settlements: readonly Settlement[]): Map<string, Settlement> {
-  const first = new Map<string, Settlement>()
+export function findFirstPayments<Payment extends Paid>(
+  settlements: readonly Payment[],
+): Map<string, Payment> {
+  const first = new Map<string, Payment>()
   for (const settlement of settlements) {
     const wallet = normalizeWallet(settlement.payer)
     const known = first.get(wallet)
@@ -28,7 +31,7 @@ export function findFirstPayments(settlements: readonly Settlement[]): Map<strin
 }
 
 /** Who gave a payer, before, at least its first payment: anybody can throw dust at a wallet. */
-export function findFunders(first: Settlement, transfers: TransferIndex): Map<string, Transfer[]> {
+export function findFunders(first: Paid, transfers: TransferIndex): Map<string, Transfer[]> {
   const received = transfers
     .to(normalizeWallet(first.payer))
     .filter((transfer) => isSurelyBefore(transfer, first))
@@ -41,7 +44,7 @@ export function sumOf(moved: readonly Pick<Transfer, 'amount'>[]): bigint {
 }
 
 /** A fixed order for equal times, so that the same payments give the same verdict. */
-function comesFirst(one: Settlement, other: Settlement): boolean {
+function comesFirst(one: Paid, other: Paid): boolean {
   if (one.at !== other.at) return one.at < other.at
   if (isSurelyBefore(one, other)) return true
   if (isSurelyBefore(other, one)) return false

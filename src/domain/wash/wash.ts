@@ -36,15 +36,33 @@ export interface WashKnowledge {
  */
 export function excludeWash(
   settlements: readonly Settlement[],
-  { wallets, transfers, hasPaidOthers }: WashKnowledge,
+  knowledge: WashKnowledge,
 ): WashResult {
+  const found = findWash(settlements, knowledge)
+  const flagged = Map.groupBy(found.values(), (flag) => flag)
+  return {
+    independent: settlements.filter((settlement) => !found.has(settlement)),
+    flags: WASH_FLAGS.flatMap((flag) => {
+      const count = flagged.get(flag)?.length ?? 0
+      return count === 0 ? [] : [{ flag, settlements: count }]
+    }),
+  }
+}
+
+/** What the exclusions read of a payment. */
+type Paid = Omit<Settlement, 'listing_id'>
+
+/** The wash among one seller's payments of one window, with the first flag that fits each. */
+export function findWash<Payment extends Paid>(
+  payments: readonly Payment[],
+  { wallets, transfers, hasPaidOthers }: WashKnowledge,
+): Map<Payment, WashFlagId> {
   const own = new Set(wallets.map(normalizeWallet))
-  const flags: WashResult['flags'] = []
-  let rest = [...settlements]
-  const exclude = (flag: WashFlagId, isWash: (settlement: Settlement) => boolean) => {
-    const kept = rest.filter((settlement) => !isWash(settlement))
-    if (kept.length < rest.length) flags.push({ flag, settlements: rest.length - kept.length })
-    rest = kept
+  const found = new Map<Payment, WashFlagId>()
+  let rest = [...payments]
+  const exclude = (flag: WashFlagId, isWash: (payment: Payment) => boolean) => {
+    for (const payment of rest) if (isWash(payment)) found.set(payment, flag)
+    rest = rest.filter((payment) => !found.has(payment))
   }
   exclude('self_payment', ({ payer, payee }) => {
     const wallet = normalizeWallet(payer)
@@ -55,13 +73,13 @@ export function excludeWash(
   const returned = findReturned(rest, own, transfers)
   exclude('round_trip', ({ payer }) => returned.has(normalizeWallet(payer)))
   const burst = findBursts(rest, transfers, hasPaidOthers)
-  exclude('burst_cohort', (settlement) => burst.has(settlement))
-  return { independent: rest, flags }
+  exclude('burst_cohort', (payment) => burst.has(payment))
+  return found
 }
 
 /** Payers that got back most of what they paid. */
 function findReturned(
-  settlements: readonly Settlement[],
+  settlements: readonly Paid[],
   own: ReadonlySet<string>,
   transfers: TransferIndex,
 ): Set<string> {
@@ -83,12 +101,12 @@ function findReturned(
  *
  * @returns every settlement of those payers in that amount.
  */
-function findBursts(
-  settlements: readonly Settlement[],
+function findBursts<Payment extends Paid>(
+  settlements: readonly Payment[],
   transfers: TransferIndex,
   hasPaidOthers: (wallet: string) => boolean,
-): Set<Settlement> {
-  const found = new Set<Settlement>()
+): Set<Payment> {
+  const found = new Set<Payment>()
   const cohorts = Map.groupBy(findFirstPayments(settlements).values(), ({ amount }) => amount)
   for (const [amount, cohort] of cohorts) {
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
@@ -104,7 +122,7 @@ function findBursts(
 }
 
 /** Those whose first payment lies in a half hour that holds most of the cohort. */
-function findCrowd(cohort: readonly Settlement[]): Settlement[] {
+function findCrowd(cohort: readonly Paid[]): Paid[] {
   const { share, windowMs } = WASH.burst
   const times = cohort.map(({ at }) => at).sort((a, b) => a - b)
   const needed = Math.ceil(share * times.length)
@@ -116,7 +134,7 @@ function findCrowd(cohort: readonly Settlement[]): Settlement[] {
 }
 
 /** Who funded half of a cohort and as many payers of others is an exchange: it does not count. */
-function isOfOneFunder(cohort: readonly Settlement[], transfers: TransferIndex): boolean {
+function isOfOneFunder(cohort: readonly Paid[], transfers: TransferIndex): boolean {
   const funders = cohort.flatMap((first) => [...findFunders(first, transfers).keys()])
   const needed = WASH.burst.funderShare * cohort.length
   return [...Map.groupBy(funders, (funder) => funder)].some(
@@ -133,7 +151,7 @@ function isOfOneFunder(cohort: readonly Settlement[], transfers: TransferIndex):
  * pass on everybody's money), not in another token, and not longer ago than `WASH.hopDays`.
  */
 function findFunded(
-  settlements: readonly Settlement[],
+  settlements: readonly Paid[],
   own: ReadonlySet<string>,
   transfers: TransferIndex,
 ): Set<string> {
@@ -160,7 +178,7 @@ function isOwn({ from }: Transfer, own: ReadonlySet<string>): boolean {
 /** Whether who sent this had it, within the look-back, of the seller. */
 function isHop(
   passed: Transfer,
-  first: Settlement,
+  first: Paid,
   own: ReadonlySet<string>,
   transfers: TransferIndex,
 ): boolean {

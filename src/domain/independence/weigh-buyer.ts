@@ -1,0 +1,89 @@
+/** What makes a buyer known, and how the money is spread. Dollars are millionths, so that sums are exact. */
+export const VOUCHING = {
+  /** What a buyer pays known sellers for each listing where it counts in full. */
+  microsAListing: 250_000,
+  /** Of what a buyer pays a listing on one day (UTC), so much is custom. */
+  customADay: 100_000,
+  /** The most custom that a buyer has at one listing. */
+  mostCustom: 300_000,
+  /** Known sellers that must be measured for the rule to hold. */
+  measuredSeeds: 3,
+} as const
+
+/** A weight of one: the buyer counts in full. */
+export const FULL = 1_000_000
+
+/** One payment of a buyer, as far as the rule reads it. */
+export interface Purchase {
+  /** UTC, such as 2026-11-22. */
+  day: string
+  micros: number
+  /** The seller's domain. */
+  owner: string
+  listings: readonly string[]
+}
+
+/**
+ * How much a buyer counts at each listing it bought from, in millionths: by its own payments of the window
+ * and the list of known sellers alone, in any order.
+ *
+ * What it paid known sellers is spread over the other listings it bought from, by the square of its custom
+ * there, up to 25 cents each; what is over goes to the others in the same way. At a known seller's listing
+ * it counts by what it paid the other known sellers, and that takes nothing from anybody.
+ */
+export function weighBuyer(
+  purchases: readonly Purchase[],
+  seeds: ReadonlySet<string>,
+): Map<string, number> {
+  const toSeeds = new Map<string, number>()
+  for (const { owner, micros } of purchases)
+    if (seeds.has(owner)) toSeeds.set(owner, (toSeeds.get(owner) ?? 0) + micros)
+  const given = [...toSeeds.values()].reduce((sum, micros) => sum + micros, 0)
+  const weights = spread(given, readCustom(purchases.filter(({ owner }) => !seeds.has(owner))))
+  for (const { owner, listings } of purchases) {
+    const others = given - (toSeeds.get(owner) ?? 0)
+    if (seeds.has(owner)) for (const id of listings) weights.set(id, toWeight(others))
+  }
+  return weights
+}
+
+/** Millionths of a dollar by listing. A payment for several listings is custom of each in equal parts. */
+function readCustom(purchases: readonly Purchase[]): Map<string, number> {
+  const days = new Map<string, Map<string, number>>()
+  for (const { day, micros, listings } of purchases)
+    for (const id of listings) {
+      const own = days.get(id) ?? new Map<string, number>()
+      days.set(id, own.set(day, (own.get(day) ?? 0) + Math.floor(micros / listings.length)))
+    }
+  const { customADay, mostCustom } = VOUCHING
+  return new Map(
+    [...days].map(([id, own]) => {
+      const custom = [...own.values()].reduce((sum, paid) => sum + Math.min(paid, customADay), 0)
+      return [id, Math.min(custom, mostCustom)]
+    }),
+  )
+}
+
+/** Whole numbers throughout: two readers of the same payments get the same digits. */
+function spread(given: number, custom: ReadonlyMap<string, number>): Map<string, number> {
+  const claims = [...custom]
+    .map(([id, micros]) => ({ id, claim: BigInt(micros) ** 2n }))
+    .sort((a, b) => Number(b.claim - a.claim))
+  let left = BigInt(given)
+  let all = claims.reduce((sum, { claim }) => sum + claim, 0n)
+  const full = BigInt(VOUCHING.microsAListing)
+  const weights = new Map<string, number>()
+  for (const { id, claim } of claims) {
+    const share = all === 0n ? 0n : (left * claim) / all
+    weights.set(id, toWeight(Number(share)))
+    // The largest claims come first: after one that is not full, all are in one proportion.
+    if (share < full) continue
+    left -= full
+    all -= claim
+  }
+  return weights
+}
+
+function toWeight(micros: number): number {
+  return Math.floor((Math.min(micros, VOUCHING.microsAListing) * FULL) / VOUCHING.microsAListing)
+}

@@ -1,0 +1,60 @@
+import * as v from 'valibot'
+import { PayoutSchema } from '../listing/caip-account.ts'
+import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
+import { WASH_FLAGS } from '../wash/wash.ts'
+import { count, textLike } from '../wire/shapes.ts'
+import { InstantSchema } from './instant.ts'
+
+/**
+ * What became of a payment: it counts, or why it does not. Limits for one buyer's payments are no
+ * verdict, since the score itself applies them.
+ */
+export const VERDICTS = [
+  'counted',
+  ...WASH_FLAGS,
+  /** Anybody can write a transfer of nothing in anybody's name. */
+  'nothing_paid',
+  /** No seller proved the payee, and nobody published it for a known seller. */
+  'payee_not_owned',
+  /** Nobody has looked yet where the payer had the money from. */
+  'payer_untraced',
+] as const
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
+const listings = v.array(text)
+
+/** One payment that the meter looked at: a line of the published ledger. */
+export const LedgerPaymentSchema = v.strictObject({
+  network: text,
+  transaction: text,
+  /** Index of the transfer's log; 0 where a chain has none. */
+  log: count,
+  at: InstantSchema,
+  /** Contract or mint of the coin. */
+  asset: text,
+  /** Smallest units of the coin. */
+  amount: textLike(/^\d{1,78}$/, 'expected a whole number in decimal digits'),
+  /** Millionths of a US dollar. */
+  usd_micro: count,
+  /** EVM addresses in lower case. */
+  payer: text,
+  payee: text,
+  /** Null where an older version wrote the payment down. */
+  scheme: v.nullable(v.picklist(COUNTED_SCHEMES)),
+  /** The listings that it is a payment for: one where the relay's notes name it. */
+  listings,
+  verdict: v.picklist(VERDICTS),
+})
+
+/** Whose a payee is: a line of the published payees. */
+export const LedgerPayeeSchema = v.strictObject({
+  payee: PayoutSchema,
+  /** The seller's domain. */
+  owner: text,
+  proof: v.picklist(['signature', 'published']),
+  listings,
+})
+
+export type Verdict = (typeof VERDICTS)[number]
+export type LedgerPayment = v.InferOutput<typeof LedgerPaymentSchema>
+export type LedgerPayee = v.InferOutput<typeof LedgerPayeeSchema>

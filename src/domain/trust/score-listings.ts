@@ -1,0 +1,114 @@
+import { type Purchase, VOUCHING, weighBuyer } from '../independence/weigh-buyer.ts'
+import { normalizePayout } from '../listing/caip-account.ts'
+import { normalizeWallet } from '../wash/wash-rules.ts'
+import { type CountedPayment, countShares } from './count-shares.ts'
+import type { Measured } from './evidence.ts'
+import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
+import { toMeasured } from './to-measured.ts'
+import { TRUST } from './trust.ts'
+
+const DAY_MS = 86_400_000
+const WINDOW_MS = TRUST.windowDays * DAY_MS
+/** The window, and what is kept of history before it: ninety days in all. */
+const WINDOWS = 3
+
+export interface Ledger {
+  /** End of the window, ISO 8601. */
+  as_of: string
+  payments: readonly LedgerPayment[]
+  /** Those that the meter reads: a listing of theirs that nobody paid was looked at too. */
+  payees: readonly LedgerPayee[]
+  /** Domains of sellers that are surely independent. */
+  seeds: ReadonlySet<string>
+}
+
+export interface ListingScore {
+  measured: Measured
+  /** Listings on its payees, at least 1. */
+  sharers: number
+  /** How much each payer of the window counts, in millionths; without the rule each in full. */
+  buyers: ReadonlyMap<string, number>
+}
+
+/** What the published rows say of each listing. The same digits for the same rows, in any order. */
+export function scoreListings(ledger: Ledger): {
+  listings: Map<string, ListingScore>
+  /** Known sellers that were paid in the window. */
+  measuredSeeds: number
+} {
+  const { as_of, payments, payees, seeds } = ledger
+  const asOf = Date.parse(as_of)
+  const byWindow = Map.groupBy(payments, ({ at }) => windowOf(Date.parse(at), asOf))
+  const windows = Array.from({ length: WINDOWS }, (_, n) => byWindow.get(n) ?? [])
+  const ownerOf = createOwnerLookup(payees)
+  const counted = windows.map((rows) =>
+    rows
+      .filter(({ verdict }) => verdict === 'counted')
+      .map((row) => ({ ...row, payer: normalizeWallet(row.payer), owner: ownerOf(row) })),
+  )
+  const measured = new Set(counted[0]?.map(({ owner }) => owner).filter((one) => seeds.has(one)))
+  const holds = measured.size >= VOUCHING.measuredSeeds
+  const weights = counted.map((rows) => (holds ? weighBuyers(rows, seeds) : null))
+  const bought = counted.map(groupByListing)
+  const looked = groupByListing(windows[0] ?? [])
+  const sharers = countSharers([...payees, ...(windows[0] ?? [])])
+  const ids = [...new Set([...sharers.keys(), ...bought.flatMap((rows) => [...rows.keys()])])]
+  const listings = ids.sort().map((id): [string, ListingScore] => {
+    const shares = bought.map((rows, n) =>
+      countShares(
+        rows.get(id) ?? [],
+        (payer) => weights[n]?.get(payer)?.get(id) ?? (holds ? 0 : null),
+      ),
+    )
+    return [
+      id,
+      {
+        measured: toMeasured({ as_of, rows: looked.get(id) ?? [], windows: shares, holds }),
+        sharers: sharers.get(id) ?? 1,
+        buyers: shares[0]?.weights ?? new Map(),
+      },
+    ]
+  })
+  return { listings: new Map(listings), measuredSeeds: measured.size }
+}
+
+/** The window that ends with `asOf` is 0, the one before it 1; what is later than that has a negative number. */
+export function windowOf(at: number, asOf: number): number {
+  return Math.floor((asOf - at) / WINDOW_MS)
+}
+
+/** How much each payer counts at each listing, in millionths. */
+function weighBuyers(rows: readonly CountedPayment[], seeds: ReadonlySet<string>) {
+  const weights = new Map<string, Map<string, number>>()
+  for (const [payer, own] of Map.groupBy(rows, (row) => row.payer))
+    weights.set(payer, weighBuyer(own.map(toPurchase), seeds))
+  return weights
+}
+
+function toPurchase({ at, usd_micro, owner, listings }: CountedPayment): Purchase {
+  return { day: at.slice(0, 10), micros: usd_micro, owner, listings }
+}
+
+function createOwnerLookup(payees: readonly LedgerPayee[]) {
+  const owners = new Map(payees.map(({ payee, owner }) => [normalizePayout(payee), owner]))
+  return ({ network, payee }: LedgerPayment): string =>
+    owners.get(normalizePayout(`${network}:${payee}`)) ?? ''
+}
+
+function groupByListing<Row extends LedgerPayment>(rows: readonly Row[]): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  for (const row of rows)
+    for (const id of row.listings) {
+      const own = found.get(id)
+      if (own === undefined) found.set(id, [row])
+      else own.push(row)
+    }
+  return found
+}
+
+function countSharers(rows: readonly Pick<LedgerPayee, 'listings'>[]): Map<string, number> {
+  const sharers = new Map<string, number>()
+  for (const { listings } of rows)
+    for (const id of listings) sharers.set(id, Math.max(sharers.get(id) ?? 1, listings.length))
+  return sharers
+}

@@ -1,0 +1,226 @@
+import fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { type Purchase, weighBuyer } from '../../src/domain/independence/weigh-buyer.ts'
+import { judgePayments, type SeenPayment } from '../../src/domain/trust/judge-payments.ts'
+import {
+  type LedgerPayee,
+  type LedgerPayment,
+  LedgerPaymentSchema,
+} from '../../src/domain/trust/ledger-payment.ts'
+import { scoreListings } from '../../src/domain/trust/score-listings.ts'
+
+const NETWORK = 'eip155:8453'
+const AS_OF = '2026-11-30T23:59:59.999Z'
+const NOON = Date.parse('2026-11-20T12:00:00Z')
+const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+const SEEDS = ['one.seed', 'two.seed', 'three.seed']
+const SHOPS = ['a.example', 'b.example', 'c.example', 'd.example']
+const OWNERS = [...SEEDS, ...SHOPS]
+const payees: LedgerPayee[] = OWNERS.map((owner, n) => ({
+  payee: `${NETWORK}:${address(n + 1)}`,
+  owner,
+  proof: 'published',
+  listings: [`x402.${owner}`],
+}))
+
+let made = 0
+function seen(
+  payer: number,
+  owner: string,
+  changes: Partial<SeenPayment> & { usd: number },
+): SeenPayment {
+  made += 1
+  return {
+    network: NETWORK,
+    transaction: `0x${made.toString(16).padStart(64, '0')}`,
+    log_index: 1,
+    asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+    payer: address(1000 + payer),
+    payee: address(OWNERS.indexOf(owner) + 1),
+    amount: String(Math.round(changes.usd * 1_000_000)),
+    at: NOON - made * 3_600_000,
+    block: null,
+    scheme: 'eip3009',
+    listing_id: null,
+    is_untraced: false,
+    ...changes,
+  }
+}
+
+const judge = (payments: readonly SeenPayment[], own = payees) =>
+  judgePayments(payments, {
+    asOf: Date.parse(AS_OF),
+    payees: own,
+    transfers: [],
+    hasPaidElsewhere: () => false,
+  })
+const score = (payments: readonly LedgerPayment[], own = payees) =>
+  scoreListings({ as_of: AS_OF, payments, payees: own, seeds: new Set(SEEDS) })
+
+/** Somebody paid each known seller, so that the rule holds. */
+const measured = SEEDS.map((owner) => seen(99, owner, { usd: 0.01, at: NOON }))
+
+describe('how much a buyer counts', () => {
+  const buy = (owner: string, usd: number, day = 1): Purchase => ({
+    day: `2026-11-${String(day).padStart(2, '0')}`,
+    micros: Math.round(usd * 1_000_000),
+    owner,
+    listings: [owner],
+  })
+  const weigh = (...purchases: Purchase[]) =>
+    Object.fromEntries(weighBuyer(purchases, new Set(SEEDS)))
+
+  test('in full for 25 cents that it paid known sellers, and in part for less', () => {
+    expect(weigh(buy('a', 0.01), buy('one.seed', 0.25))).toMatchObject({ a: 1_000_000 })
+    expect(weigh(buy('a', 0.01), buy('one.seed', 0.1))).toMatchObject({ a: 400_000 })
+    expect(weigh(buy('a', 0.01))).toEqual({ a: 0 })
+  })
+
+  test('shares that money over all listings it bought from', () => {
+    const seeds = [buy('one.seed', 0.2), buy('two.seed', 0.05)]
+    expect(weigh(buy('a', 0.5), buy('b', 0.5), ...seeds)).toMatchObject({ a: 500_000, b: 500_000 })
+  })
+
+  test('gives what is over where one counts in full to the others', () => {
+    const bought = [buy('a', 0.3), buy('a', 0.3, 2), buy('a', 0.3, 3), buy('b', 0.1)]
+    expect(weigh(...bought, buy('one.seed', 0.5))).toMatchObject({ a: 1_000_000, b: 1_000_000 })
+    expect(weigh(...bought, buy('one.seed', 0.3))).toMatchObject({ a: 1_000_000, b: 200_000 })
+  })
+
+  test('is hardly less for a hundred cheap things of others', () => {
+    const cheap = Array.from({ length: 100 }, (_, n) => buy(`cheap-${n}`, 0.01))
+    const bought = [buy('a', 0.2), buy('a', 0.2, 2), buy('one.seed', 0.3)]
+    expect(weigh(...bought, ...cheap).a).toBeGreaterThan(950_000)
+  })
+
+  test('at a known seller by what it paid the others on the list', () => {
+    expect(weigh(buy('one.seed', 9), buy('two.seed', 0.1))).toEqual({
+      'one.seed': 400_000,
+      'two.seed': 1_000_000,
+    })
+  })
+
+  test('never more in all than the money it gave, however it buys', () => {
+    const purchase = fc.record({
+      owner: fc.constantFrom('one.seed', 'a', 'b', 'c', 'd', 'e'),
+      usd: fc.integer({ min: 1, max: 3_000_000 }),
+      day: fc.integer({ min: 1, max: 28 }),
+    })
+    fc.assert(
+      fc.property(fc.array(purchase, { maxLength: 40 }), (list) => {
+        const purchases = list.map(({ owner, usd, day }) => buy(owner, usd / 1_000_000, day))
+        const given = purchases
+          .filter(({ owner }) => SEEDS.includes(owner))
+          .reduce((sum, { micros }) => sum + micros, 0)
+        const { 'one.seed': _, ...weights } = weigh(...purchases)
+        const all = Object.values(weights).reduce((sum, weight) => sum + weight, 0)
+        expect(all).toBeLessThanOrEqual(given * 4)
+        expect(weigh(...purchases.toReversed())).toEqual(weigh(...purchases))
+      }),
+    )
+  })
+})
+
+describe('the verdict of a payment', () => {
+  test('says why it does not count', () => {
+    const rows = judge([
+      seen(1, 'a.example', { usd: 0.5 }),
+      seen(2, 'a.example', { usd: 0 }),
+      seen(3, 'a.example', { usd: 0.5, is_untraced: true }),
+      seen(4, 'a.example', { usd: 0.5, payee: address(77) }),
+      seen(5, 'a.example', { usd: 0.5, payer: address(OWNERS.indexOf('a.example') + 1) }),
+    ])
+    for (const row of rows) expect(v.safeParse(LedgerPaymentSchema, row).issues).toBeUndefined()
+    expect(rows.map(({ verdict }) => verdict)).toEqual([
+      'counted',
+      'nothing_paid',
+      'payer_untraced',
+      'payee_not_owned',
+      'self_payment',
+    ])
+    expect(rows.map(({ listings }) => listings.length)).toEqual([1, 1, 1, 0, 1])
+  })
+
+  test('is for the one listing that was called, where several share the payee', () => {
+    const shared = payees.map((one) =>
+      one.owner === 'a.example' ? { ...one, listings: ['x402.a', 'x402.b'] } : one,
+    )
+    const [called, other] = judge(
+      [
+        seen(1, 'a.example', { usd: 0.5, listing_id: 'x402.b' }),
+        seen(1, 'a.example', { usd: 0.5, listing_id: 'x402.elsewhere' }),
+      ],
+      shared,
+    )
+    expect(called?.listings).toEqual(['x402.b'])
+    expect(other?.listings).toEqual(['x402.a', 'x402.b'])
+  })
+})
+
+describe('the numbers of a listing', () => {
+  test('count everybody in full where fewer than three known sellers were paid', () => {
+    const { listings, measuredSeeds } = score(judge([seen(1, 'a.example', { usd: 0.5 })]))
+    expect(measuredSeeds).toBe(0)
+    expect(listings.get('x402.a.example')?.measured).toMatchObject({
+      verified_buyers_30d: 1,
+      settlements_30d: 1,
+    })
+    expect(listings.get('x402.a.example')?.measured.unknown_buyers_30d).toBeUndefined()
+    expect(listings.get('x402.b.example')?.measured.raw).toMatchObject({ settlements: 0 })
+  })
+
+  test('count a buyer in part, with its payments and dollars', () => {
+    const rows = judge([
+      ...measured,
+      ...[1, 2].map((payer) => seen(payer, 'a.example', { usd: 0.5 })),
+      seen(1, 'one.seed', { usd: 0.25 }),
+      seen(2, 'one.seed', { usd: 0.1 }),
+      seen(3, 'a.example', { usd: 0.5 }),
+    ])
+    const found = score(rows).listings.get('x402.a.example')
+    expect(found?.measured).toMatchObject({
+      verified_buyers_30d: 1.4,
+      settlements_30d: 1.4,
+      volume_usd_30d: 0.7,
+      unknown_buyers_30d: 1,
+    })
+    expect(found?.measured.top_buyer_share_30d).toBeCloseTo(1 / 1.4)
+  })
+
+  test('count ten payments and ten dollars of one buyer', () => {
+    const often = Array.from({ length: 15 }, () => seen(1, 'a.example', { usd: 1, at: NOON }))
+    const found = score(judge([...measured, ...often, seen(1, 'one.seed', { usd: 1 })]))
+    expect(found.listings.get('x402.a.example')?.measured).toMatchObject({
+      verified_buyers_30d: 1,
+      settlements_30d: 10,
+      volume_usd_30d: 10,
+    })
+  })
+
+  test('are the same in any order of rows', () => {
+    const payment = fc
+      .tuple(
+        fc.nat(5),
+        fc.constantFrom(...OWNERS),
+        fc.integer({ min: 1, max: 900_000 }),
+        fc.nat(89),
+      )
+      .map(([payer, owner, micros, day]) =>
+        seen(payer, owner, { usd: micros / 1_000_000, at: Date.parse(AS_OF) - day * 86_400_000 }),
+      )
+    fc.assert(
+      fc.property(
+        fc.array(payment, { maxLength: 60 }),
+        fc.infiniteStream(fc.nat()),
+        (list, keys) => {
+          const rows = judge([...measured, ...list])
+          const order = rows.map((row) => ({ row, key: keys.next().value ?? 0 }))
+          const shuffled = order.sort((a, b) => a.key - b.key).map(({ row }) => row)
+          expect(score(shuffled)).toEqual(score(rows))
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
