@@ -88,5 +88,5 @@ test('the environment that the unit and Fly set is one that a server takes', () 
       value,
     ]),
   )
-  expect(parseConfig(ofFly)).toMatchObject({ BASE_URL: 'https://waypost.example', TRUST_PROXY: 1 })
+  expect(parseConfig(ofFly)).toMatchObject({ BASE_URL: 'https://waypost.example', TRUST_PROXY: 2 })
 })

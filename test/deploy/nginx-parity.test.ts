@@ -1,22 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
-import { findFreePort } from '../support/free-port.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { FILES, RELEASE_DIR } from './released-files.ts'
+import { hasBrotli, hasNginx, startNginx } from './nginx.ts'
+import { FILES } from './released-files.ts'
 
-const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx)
   console.log('nginx is not installed: the comparison of its answers with ours is skipped')
-
-/** Of Debian's `libnginx-mod-http-brotli-static`. */
-const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
-const hasBrotli = hasNginx && existsSync(BROTLI)
 if (!hasBrotli) console.log('nginx has no Brotli module: the test of its copies is skipped')
 
 /** What must not depend on who answers. Coding and validators are each server's own. */
@@ -215,38 +205,4 @@ function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promi
 /** nginx names the coding only for files that have a compressed copy and were asked for it. */
 function isOwn(name: string): boolean {
   return name !== '' && name !== 'accept-encoding'
-}
-
-async function startNginx(functionsPort: number): Promise<{ url: string; stop(): Promise<void> }> {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
-  chmodSync(dir, 0o755)
-  const port = await findFreePort()
-  const rules = readFileSync(join(RELEASE_DIR, 'deploy/nginx.conf'), 'utf8')
-    .replace('listen 80;', `listen 127.0.0.1:${port};`)
-    .replace('/srv/directory/current', resolve(RELEASE_DIR))
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${dir}/${name};`)
-    .join(' ')
-  writeFileSync(
-    join(dir, 'nginx.conf'),
-    `${hasBrotli ? `load_module ${BROTLI};` : ''} ${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log;
-events {} http { access_log off; ${hasBrotli ? 'brotli_static on;' : ''} ${temporary}
-upstream directory_functions { server 127.0.0.1:${functionsPort}; keepalive 32; }
-${rules} }`,
-  )
-  const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' })
-  const url = `http://127.0.0.1:${port}`
-  const stop = async () => {
-    const ended = once(child, 'exit')
-    if (child.exitCode === null && child.kill('SIGTERM')) await ended
-    rmSync(dir, { recursive: true, force: true })
-  }
-  try {
-    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 60_000)
-  } catch {
-    const said = readFileSync(join(dir, 'error.log'), 'utf8')
-    await stop()
-    throw new Error(`nginx does not answer: ${said}`)
-  }
-  return { url, stop }
 }

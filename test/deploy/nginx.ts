@@ -1,0 +1,69 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, vi } from 'vitest'
+import { findFreePort } from '../support/free-port.ts'
+import { RELEASE_DIR } from './released-files.ts'
+
+export const hasNginx = spawnSync('nginx', ['-v']).status === 0
+
+/** Of Debian's `libnginx-mod-http-brotli-static`. */
+const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
+export const hasBrotli = hasNginx && existsSync(BROTLI)
+
+/** What a person writes around the rules of a release, as its first lines say. */
+const AROUND = `worker_processes 1; events {} http {
+upstream directory_functions { server 127.0.0.1:4321; keepalive 32; }
+include /srv/directory/current/deploy/nginx.conf; }`
+
+/**
+ * nginx with the rules of the fixture release, on a free port of loopback.
+ *
+ * @param around the configuration that includes the rules; the functions and the rules are where
+ *   this machine has them
+ */
+export async function startNginx(
+  functionsPort: number,
+  around = AROUND,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
+  chmodSync(dir, 0o755)
+  const port = await findFreePort()
+  const rules = readFileSync(join(RELEASE_DIR, 'deploy/nginx.conf'), 'utf8')
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+    .replace('/srv/directory/current', resolve(RELEASE_DIR))
+  writeFileSync(join(dir, 'rules.conf'), rules)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${dir}/${name};`)
+    .join(' ')
+  const here = around
+    .replace(/server [\w.]+:4321;/, `server 127.0.0.1:${functionsPort};`)
+    .replace('/srv/directory/current/deploy/nginx.conf', join(dir, 'rules.conf'))
+    .replace(
+      'http {',
+      `http { access_log off; ${hasBrotli ? 'brotli_static on;' : ''} ${temporary}`,
+    )
+  writeFileSync(
+    join(dir, 'nginx.conf'),
+    `${hasBrotli ? `load_module ${BROTLI};` : ''} ${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off; pid ${dir}/pid; error_log ${dir}/error.log;
+${here}`,
+  )
+  const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' })
+  const url = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    const ended = once(child, 'exit')
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended
+    rmSync(dir, { recursive: true, force: true })
+  }
+  try {
+    await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 60_000)
+  } catch {
+    const said = readFileSync(join(dir, 'error.log'), 'utf8')
+    await stop()
+    throw new Error(`nginx does not answer: ${said}`)
+  }
+  return { url, stop }
+}
