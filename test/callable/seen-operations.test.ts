@@ -77,7 +77,8 @@ describe('what a probe saw of an operation', () => {
     ['wants a key', { outcome: 'gated', status: 401 }, { text: 'asked for a key', tone: 'strong' }],
     ['wants to be left alone', { outcome: 'unknown', status: 429 }, null],
   ])('that %s is told on its page', (_, seen, tag) => {
-    expect(toCallRows(kitOf([seen]))?.rows).toMatchObject([{ price: '$0.02', tag }])
+    const tags = [{ text: 'reads', tone: 'plain' }, ...(tag === null ? [] : [tag])]
+    expect(toCallRows(kitOf([seen]))?.rows).toMatchObject([{ price: '$0.02', tags }])
   })
 
   test('is summed up in a sentence where several were called', () => {

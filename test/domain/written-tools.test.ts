@@ -25,7 +25,7 @@ test('what people wrote of a tool wins, field by field, over what a machine read
     { at: AT, from: 'mcp', tools: [other, seen] },
     PUBLIC,
   )
-  expect(tools).toEqual([
+  expect(tools).toMatchObject([
     { name: 'dock', description: 'Docks a ship.', input_schema: { type: 'object' } },
     { ...seen, description: 'Finds a ship by its name.', destructive: false },
     other,

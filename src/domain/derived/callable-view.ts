@@ -4,7 +4,14 @@ import { costOf } from '../listing/pricing.ts'
 import { DriftSchema } from '../trust/evidence.ts'
 import { NoticeSchema } from '../trust/interface.ts'
 import { present } from '../wire/parse-json.ts'
-import { ASSUMABLE, AUTH_TYPES, COSTS, HTTP_METHODS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'
+import {
+  ASSUMABLE,
+  AUTH_TYPES,
+  COSTS,
+  EFFECTS,
+  HTTP_METHODS,
+  PROBE_OUTCOMES,
+} from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
 export const AuthViewSchema = v.object({
@@ -34,6 +41,8 @@ export const operationLine = {
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
   task: v.optional(v.string()),
+  /** What a call changes; `assumed` names it where nobody says so. */
+  effect: v.picklist(EFFECTS),
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
   seen: v.optional(SeenCallSchema),
 }
@@ -41,7 +50,11 @@ export const operationLine = {
 export const OperationLineSchema = v.object(operationLine)
 
 const text = v.string()
-const ToolLineSchema = v.object({ name: text, title: v.optional(text), description: text })
+const ToolLineSchema = v.object({
+  ...{ name: text, title: v.optional(text), description: text },
+  effect: v.picklist(EFFECTS),
+  assumed: v.optional(v.array(v.literal('effect'))),
+})
 const SkillLineSchema = v.object({ id: text, name: text, description: text })
 
 /** Fields of the full listing that say how it is called. */

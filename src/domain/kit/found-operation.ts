@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
 import { exampleOf } from '../json-schema/example-of.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
-import type { Skill, Tool } from '../listing/tools-and-skills.ts'
-import { AUTH_TYPES, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import type { ShownTool, Skill } from '../listing/tools-and-skills.ts'
+import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-agent-snippets.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
 import { findWay } from './kit-mcp-snippets.ts'
@@ -42,6 +42,8 @@ export const FoundOperationSchema = v.object({
     /** What such a server comes in, where no line starts it: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
+    /** What a call changes; absent for a server or an agent as a whole. */
+    effect: v.optional(v.picklist(EFFECTS)),
     price: v.optional(OperationPriceSchema),
     /** Without prices where `price` says them. */
     offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
@@ -64,7 +66,7 @@ export const FoundOperationSchema = v.object({
 export type FoundOperation = v.InferOutput<typeof FoundOperationSchema>
 
 export function toFoundHttp(operation: KitOperation): FoundOperation['operation'] {
-  const { method, url, description, price, offers, relay_url, example } = operation
+  const { method, url, description, effect, price, offers, relay_url, example } = operation
   const required = (operation.params ?? []).filter(
     (param) => param.required === true || param.in === 'path',
   )
@@ -78,6 +80,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   return {
     ...{ method, url },
     ...(description !== undefined && { description: shorten(description) }),
+    effect,
     ...(price !== undefined && { price }),
     ...(offers !== undefined && { offers: toOffers(offers, price) }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
@@ -107,7 +110,7 @@ export function toFoundWhole(reached: Reached): FoundOperation['operation'] | nu
   return Object.keys(place).length === 0 ? null : { ...place, description }
 }
 
-export function toFoundTool(tool: Tool, reached: Reached): FoundOperation['operation'] {
+export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['operation'] {
   const { properties, required } = tool.input_schema
   const names = Array.isArray(required) ? required.map(String) : []
   const types: object = typeof properties === 'object' && properties !== null ? properties : {}
@@ -117,6 +120,7 @@ export function toFoundTool(tool: Tool, reached: Reached): FoundOperation['opera
     name: tool.name,
     ...toPlace(reached),
     description: shorten(tool.description),
+    effect: tool.effect,
     ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
     ...(isShort(filled) && { example: { arguments: filled } }),
   }

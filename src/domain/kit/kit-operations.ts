@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { operationLine } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import { type Operation, ParamSchema, PayloadSchema } from '../listing/operation.ts'
+import { ParamSchema, PayloadSchema } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { type ExampleRequest, toExampleRequest } from '../operation/example-request.ts'
+import type { SurfaceOperation } from '../operation/surface.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { sellsOn } from './choose-operation.ts'
 
@@ -24,7 +25,8 @@ export const KitOperationSchema = v.object({
   relay_url: v.optional(v.string()),
   params: v.optional(v.array(ParamSchema)),
   body: v.optional(PayloadSchema),
-  response: v.optional(PayloadSchema),
+  /** What comes back, and the document that says so. */
+  response: v.optional(v.object({ ...PayloadSchema.entries, ref: v.optional(v.string()) })),
   safe: v.optional(v.boolean()),
   /** `<PLACEHOLDER>`s stand where only the caller can know. */
   example: ExampleRequestSchema,
@@ -37,8 +39,10 @@ export function toKitOperations(
   relayUrl: string | null,
 ): KitOperation[] {
   if (facts.kind !== 'http_api') return []
-  const operations: Operation[] =
-    surface.operations.length > 0 ? surface.operations : [{ method: 'GET', url: facts.url }]
+  const operations: SurfaceOperation[] =
+    surface.operations.length > 0
+      ? surface.operations
+      : [{ method: 'GET', url: facts.url, effect: 'read' }]
   const takesX402 = sellsOn('x402', operations, railsOf(facts.pricing))
   return operations.map((operation) => {
     const request = toExampleRequest(operation, facts.auth)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { AuthViewSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { costOf, type Pricing, PricingSchema } from '../listing/pricing.ts'
-import { SkillSchema, ToolSchema } from '../listing/tools-and-skills.ts'
+import { ShownToolSchema, SkillSchema } from '../listing/tools-and-skills.ts'
 import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
@@ -45,7 +45,7 @@ export const KitViewSchema = v.object({
   /** HTTP listings: what is called, each with a request that may be sent as it stands. */
   operations: v.array(KitOperationSchema),
   /** MCP servers: their tools with the schemas of their arguments, where a machine read them. */
-  tools: v.array(ToolSchema),
+  tools: v.array(ShownToolSchema),
   /** A2A agents: what their card says they do. */
   skills: v.array(SkillSchema),
   /** A2A agents: where messages go, by the last card that was read; absent where nobody read one. */

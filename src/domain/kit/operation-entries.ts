@@ -1,5 +1,7 @@
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { lastPartOf } from '../operation/surface.ts'
 import { callPath, pagePath } from '../wire/links.ts'
+import type { Effect } from '../wire/vocabulary.ts'
 import {
   type FoundOperation,
   toFoundHttp,
@@ -19,6 +21,8 @@ export interface OperationEntry {
   description: string
   /** Lowest price in US dollars; null where none is known of it. */
   minUsd: number | null
+  /** What a call of it changes; null for a server or an agent as a whole. */
+  effect: Effect | null
 }
 
 /**
@@ -45,6 +49,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     names,
     description,
     minUsd: operation.price?.min_usd ?? null,
+    effect: operation.effect ?? null,
   })
   return [
     ...toKitOperations(listing, relayUrl).map((operation) => {
@@ -62,13 +67,4 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     }),
     ...(whole === null ? [] : [toEntry(whole, [facts.name], facts.summary)]),
   ]
-}
-
-/** The words of an address: what its path ends in says what it does. */
-function lastPartOf(url: string): string {
-  return new URL(url).pathname
-    .split(/[/{}]+/)
-    .filter((part) => part !== '' && !/^v?\d+$/.test(part))
-    .slice(-2)
-    .join(' ')
 }

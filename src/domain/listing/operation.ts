@@ -1,11 +1,18 @@
 import * as v from 'valibot'
 import { findSchemaFault } from '../json-schema/schema-fault.ts'
 import { checkedText, faultless, listOf, textLike } from '../wire/shapes.ts'
-import { ASSUMABLE, HTTP_METHODS, PARAM_PLACES, PRICE_UNITS, RAILS } from '../wire/vocabulary.ts'
+import {
+  ASSUMABLE,
+  EFFECTS,
+  HTTP_METHODS,
+  PARAM_PLACES,
+  PRICE_UNITS,
+  RAILS,
+} from '../wire/vocabulary.ts'
 import { FIELD_NAME } from './auth.ts'
 import { EndpointTextSchema } from './listing-text.ts'
 import { NetworkSchema, PriceSchema } from './pricing.ts'
-import { findUrlFault, type UrlRules } from './target-url.ts'
+import { findUrlFault, type UrlRules, urlSchema } from './target-url.ts'
 
 /** What a buyer calls over HTTP. Rules between the fields are `findOperationFaults`'s. */
 const MAX_PARAMS = 60
@@ -63,6 +70,9 @@ export const PayloadSchema = v.strictObject({
   example: v.optional(v.unknown()),
 })
 
+/** What people know of it; where they say nothing, `judgeEffect` does. */
+export const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
+
 export function createOperationSchema(rules: UrlRules) {
   return v.strictObject({
     method: v.picklist(HTTP_METHODS, `expected one of ${HTTP_METHODS.join(', ')}`),
@@ -72,8 +82,11 @@ export function createOperationSchema(rules: UrlRules) {
     offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
     params: v.optional(listOf(ParamSchema, MAX_PARAMS)),
     body: v.optional(PayloadSchema),
-    /** What a good answer is: JSON where nothing is said. */
-    response: v.optional(PayloadSchema),
+    /** What a good answer is: JSON where nothing is said. `ref` is the document that says so. */
+    response: v.optional(
+      v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
+    ),
+    effect: v.optional(EffectSchema),
     /** Id of `tables/tasks.yaml`. */
     task: v.optional(textLike(TASK_ID, 'expected an id of tables/tasks.yaml')),
     /** Calling it changes nothing: probes may, with the example. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { listOf, uniqueList } from '../wire/shapes.ts'
+import { EffectSchema } from './operation.ts'
 
 export const MAX_TOOLS = 500
 export const MAX_SKILLS = 200
@@ -27,7 +28,18 @@ export const ToolSchema = v.strictObject({
 /** A tool as people write it down: its schema may come from a machine that looked. */
 const WrittenToolSchema = v.strictObject({
   ...v.omit(ToolSchema, ['title', 'hidden']).entries,
+  /** Left out where a sentence would only repeat the name. */
+  description: v.optional(longText),
   input_schema: v.optional(schema),
+  effect: v.optional(EffectSchema),
+})
+
+/** A tool with what a call of it changes, as pages and kits show it. */
+export const ShownToolSchema = v.strictObject({
+  ...ToolSchema.entries,
+  effect: EffectSchema,
+  /** The effect is our guess. */
+  assumed: v.optional(v.array(v.literal('effect'))),
 })
 
 export const SkillSchema = v.strictObject({
@@ -46,6 +58,7 @@ export const WrittenToolsSchema = uniqueList(
 export const WrittenSkillsSchema = uniqueList(SkillSchema, MAX_SKILLS, ({ id }) => id, 'name')
 
 export type Tool = v.InferOutput<typeof ToolSchema>
+export type ShownTool = v.InferOutput<typeof ShownToolSchema>
 export type WrittenTool = v.InferOutput<typeof WrittenToolSchema>
 export type Skill = v.InferOutput<typeof SkillSchema>
 

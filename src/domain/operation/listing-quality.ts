@@ -45,7 +45,10 @@ export function judgeQuality(
       ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
       operations: operations.length > 0 && operations.every(isDescribed),
       ...(operations.length > 0 && {
-        no_guess: operations.every(({ assumed = [] }) => assumed.length === 0),
+        no_guess: operations.every(({ assumed = [] }) =>
+          // A rule reads the effect from the name of nearly every operation.
+          assumed.every((field) => field === 'effect'),
+        ),
       }),
     }),
     ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),

@@ -4,18 +4,22 @@ import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import {
   MAX_SKILLS,
   MAX_TOOLS,
+  type ShownTool,
   type Skill,
   type Tool,
   type WrittenTool,
 } from '../listing/tools-and-skills.ts'
 import type { Interface, SeenOperation } from '../trust/interface.ts'
 import type { SeenAnswer } from '../trust/seen-answer.ts'
+import type { Effect } from '../wire/vocabulary.ts'
+import { judgeEffect } from './effect.ts'
 import { toOperationKey } from './is-at-address.ts'
 
 /** What our probe's own call of an operation came to, with its time; its words stay in the evidence. */
 export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
 
-export type SurfaceOperation = Operation & { seen?: SeenCall }
+/** With what a call of it changes. */
+export type SurfaceOperation = Operation & { effect: Effect; seen?: SeenCall }
 
 export type Surface = ReturnType<typeof toSurface>
 
@@ -38,14 +42,25 @@ export function toSurface(
   }
 }
 
-function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): Tool[] {
+function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): ShownTool[] {
   const seen = new Map(read.map((tool) => [tool.name, tool]))
   const known = new Set(written.map(({ name }) => name))
   const merged = written.map(({ input_schema, ...tool }) => {
     const read = seen.get(tool.name)
-    return { ...read, ...tool, input_schema: input_schema ?? read?.input_schema ?? ANY }
+    const description = tool.description ?? read?.description ?? tool.name
+    return {
+      ...read,
+      ...tool,
+      description,
+      input_schema: input_schema ?? read?.input_schema ?? ANY,
+    }
   })
-  return [...merged, ...read.filter(({ name }) => !known.has(name))].slice(0, MAX_TOOLS)
+  return [...merged, ...read.filter(({ name }) => !known.has(name))]
+    .slice(0, MAX_TOOLS)
+    .map((tool) => {
+      const { effect, isGuess } = judgeEffect(tool)
+      return { ...tool, effect, ...(isGuess && { assumed: ['effect' as const] }) }
+    })
 }
 
 function mergeSkills(written: readonly Skill[], read: readonly Skill[]): Skill[] {
@@ -75,10 +90,31 @@ function mergeOperations(
       URL.parse(operation.url)?.origin === origin &&
       findUrlFault(origin, rules) === null,
   )
-  return [...written, ...found].slice(0, MAX_OPERATIONS)
+  return [...written, ...found].slice(0, MAX_OPERATIONS).map(withEffect)
 }
 
-function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOperation {
+function withEffect(operation: TimedOperation): SurfaceOperation {
+  const { url, assumed = [] } = operation
+  const { effect, isGuess } = judgeEffect({ ...operation, name: lastPartOf(url) })
+  return {
+    ...operation,
+    effect,
+    ...(isGuess && { assumed: [...new Set([...assumed, 'effect' as const])] }),
+  }
+}
+
+/** What an address ends in says what it does. @example lastPartOf('https://x.example/v1/users/{id}/delete') → 'users delete' */
+export function lastPartOf(url: string): string {
+  return new URL(url).pathname
+    .split(/(?:[/{}]|%7B|%7D)+/)
+    .filter((part) => part !== '' && !/^v?\d+$/.test(part))
+    .slice(-2)
+    .join(' ')
+}
+
+type TimedOperation = Omit<SurfaceOperation, 'effect'>
+
+function withTime({ seen, ...operation }: SeenOperation, at: string): TimedOperation {
   if (seen === undefined) return operation
   const { saw: _, at: seenAt = at, ...answer } = seen
   return { ...operation, seen: { at: seenAt, ...answer } }

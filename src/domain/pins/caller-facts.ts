@@ -5,7 +5,7 @@ import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Skill } from '../listing/tools-and-skills.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
-import type { Surface } from '../operation/surface.ts'
+import type { SurfaceOperation } from '../operation/surface.ts'
 import { toBase64Url } from '../relay/base64-json.ts'
 import type { Interface } from '../trust/interface.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
@@ -19,7 +19,7 @@ export interface CallerFacts {
   payees: readonly string[]
   invoke: readonly Called[]
   operations: readonly CalledOperation[]
-  tools: readonly { name: string; input_schema: unknown }[]
+  tools: readonly { name: string; input_schema: unknown; effect?: unknown; assumed?: unknown }[]
   skills: readonly Skill[]
 }
 
@@ -47,7 +47,7 @@ type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 /**
  * Names what a caller relies on: the SHA-256 of its canonical JSON in base64url. The order
  * of operations, tools, offers and payees is no fact, and neither is prose about the listing, an
- * example, the version of a package, or what a probe saw.
+ * example, our word for what a call changes, the version of a package, or what a probe saw.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({
@@ -55,7 +55,7 @@ export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts):
     invoke: toSet(facts.invoke.flatMap(toCalled)),
     operations: toSet(facts.operations.map(toTold)),
     tools: toSet(
-      facts.tools.map(({ input_schema, ...tool }) => ({
+      facts.tools.map(({ input_schema, effect: _, assumed: __, ...tool }) => ({
         ...tool,
         input_schema: toUnordered(input_schema),
       })),
@@ -95,7 +95,7 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
 /** @param isRotating the seller names another address each time: then what it named is no fact */
 export function payeesOf(
   { payout = [] }: Pick<ListingFacts, 'payout'>,
-  { operations }: Pick<Surface, 'operations'>,
+  { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },
   read: Pick<Interface, 'payouts'> | undefined,
   isRotating: boolean,
 ): string[] {

@@ -43,6 +43,10 @@ export type AuthType = (typeof AUTH_TYPES)[number]
 export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'other'] as const
 export const PARAM_PLACES = ['query', 'path', 'header'] as const
 
+/** What a call changes, the gravest last: nothing, something, something that is gone then, money. */
+export const EFFECTS = ['read', 'write', 'delete', 'pay'] as const
+export type Effect = (typeof EFFECTS)[number]
+
 /** Fields of an operation that may be a guess, and say so in `assumed`. */
 export const ASSUMABLE = [
   'method',
@@ -52,6 +56,7 @@ export const ASSUMABLE = [
   'params',
   'body',
   'response',
+  'effect',
   'safe',
 ] as const
 

@@ -1,6 +1,7 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
+import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
 
 /** One thing that can be asked of a listing: an operation, a tool or a skill. */
@@ -10,7 +11,8 @@ export interface CallRow {
   name: string
   text: string
   price: string | null
-  tag: CallTag | null
+  /** What a call changes, and what our probe's own call came to. */
+  tags: CallTag[]
   /** Null where the page has no room for them: kit.json has them all. */
   params: CallParam[] | null
   /** Said where `params` is empty. */
@@ -38,7 +40,7 @@ export interface CallRows {
 const ROOM_FOR_ROWS = 11_000
 const ROOM_FOR_PARAMS = 8_000
 /** Tags around one row and around one parameter (bytes). */
-const ROW_TAGS = 150
+const ROW_TAGS = 190
 const PARAM_TAGS = 75
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
@@ -85,14 +87,15 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
   }
 }
 
-const PLAIN = { verb: null, price: null, tag: null, assumed: [] } as const
+const PLAIN = { verb: null, price: null, tags: [], assumed: [] }
 
 function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
     ...PLAIN,
     name: tool.name,
-    text: tool.description,
-    tag: toToolTag(tool),
+    // Evidence without sentences repeats the name.
+    text: tool.description === tool.name ? '' : tool.description,
+    tags: [toEffectTag(tool)],
     params: toSchemaParams(tool.input_schema),
     withoutParams: isJsonObject(tool.input_schema.properties)
       ? 'Takes no input.'
@@ -100,20 +103,32 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   }
 }
 
-function toToolTag({ destructive, read_only }: Kit['tools'][number]): CallTag | null {
-  if (destructive === true) return { text: 'deletes', tone: 'bad' }
-  if (read_only === undefined) return null
-  return read_only ? { text: 'reads', tone: 'plain' } : { text: 'writes', tone: 'strong' }
+const EFFECT_TAGS: Record<Effect, CallTag> = {
+  read: { text: 'reads', tone: 'plain' },
+  write: { text: 'writes', tone: 'strong' },
+  delete: { text: 'deletes', tone: 'bad' },
+  pay: { text: 'spends money', tone: 'bad' },
+}
+
+function toEffectTag({ effect, assumed = [] }: Guessable): CallTag {
+  const { text, tone } = EFFECT_TAGS[effect]
+  return { text: assumed.some((field) => field === 'effect') ? `${text}?` : text, tone }
+}
+
+interface Guessable {
+  effect: Effect
+  assumed?: readonly string[] | undefined
 }
 
 function toOperationRow(operation: Kit['operations'][number], url: string): CallRow {
   const { method, price, params = [], body } = operation
+  const seenTag = toSeenTag(operation)
   return {
     verb: method,
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
     price: price === undefined ? null : toPriceText(price),
-    tag: toSeenTag(operation),
+    tags: [toEffectTag(operation), ...(seenTag === null ? [] : [seenTag])],
     params: [
       ...params.map((param) => ({
         name: param.name,
@@ -126,7 +141,7 @@ function toOperationRow(operation: Kit['operations'][number], url: string): Call
       ...(body?.schema === undefined ? [] : toSchemaParams(body.schema)),
     ],
     withoutParams: 'No input is described.',
-    assumed: operation.assumed ?? [],
+    assumed: (operation.assumed ?? []).filter((field) => field !== 'effect'),
   }
 }
 

@@ -72,12 +72,13 @@ export interface KitOperation {
   price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }
   offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]
   task?: string
-  assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "safe")[]
+  effect: "read" | "write" | "delete" | "pay"
+  assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "effect" | "safe")[]
   seen?: SeenCall
   relay_url?: string
   params?: ({ name: string; in: "query" | "path" | "header"; required?: boolean; description?: string; schema?: { [name: string]: unknown }; example?: string | number | boolean })[]
   body?: { content_type?: string; schema?: { [name: string]: unknown }; example?: unknown }
-  response?: { content_type?: string; schema?: { [name: string]: unknown }; example?: unknown }
+  response?: { content_type?: string; schema?: { [name: string]: unknown }; example?: unknown; ref?: string }
   safe?: boolean
   example: { method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url: string; relay_url?: string; headers: { [name: string]: string }; body?: unknown }
 }
@@ -126,7 +127,8 @@ export interface Operation {
   price?: { min_usd: number; max_usd: number; per: "call" | "token" | "minute" | "mb" | "other" }
   offers?: ({ rail: "x402" | "mpp"; network?: string; min_usd: number; max_usd: number })[]
   task?: string
-  assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "safe")[]
+  effect: "read" | "write" | "delete" | "pay"
+  assumed?: ("method" | "url" | "price" | "offers" | "params" | "body" | "response" | "effect" | "safe")[]
   seen?: SeenCall
 }
 
@@ -201,16 +203,6 @@ export interface Tiers {
   page: string
   embed_markdown: string
   tiers_doc: string
-}
-
-export interface Tool {
-  name: string
-  title?: string
-  description: string
-  input_schema: { [name: string]: unknown }
-  read_only?: boolean
-  destructive?: boolean
-  hidden?: true
 }
 
 export type Trust = { score: number; evidence: "verified_non_wash_payments"; sample?: "low"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; cost_to_fake_usd?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; watch: { id: string; note: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; paid_by?: ("eip3009" | "solana_exact" | "permit2_exact" | "permit2_upto" | "tempo_charge" | "batch_settlement" | "auth_capture" | "tempo_session")[]; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_independent_paid_usage_30d"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; paid_by?: ("eip3009" | "solana_exact" | "permit2_exact" | "permit2_upto" | "tempo_charge" | "batch_settlement" | "auth_capture" | "tempo_session")[]; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_payment_data"; method: "hub-trust-v0.1" }
