@@ -53,11 +53,9 @@ export async function shakeHands(
       return probeMcpSse({ url: handshake.url, asker, now })
     case 'a2a':
       return probeCard(handshake.urls, asker, now)
-    case 'package': {
+    case 'package':
       if (probePackage === undefined) return leaveAlone('mcp', 'packages are not run here')
-      const finding = await probePackage(handshake.package)
-      return handshake.has_endpoint ? { ...finding, isBeside: true } : finding
-    }
+      return probePackage(handshake.package)
     case 'none':
       return leaveAlone(handshake.protocol, handshake.reason)
   }

@@ -1,9 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
 import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
-import { LIVE_PROBES, toFacts, toListing, toMeasured } from './listing-samples.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toKnownFacts, toKnownList } from '../../src/site/listing/known-facts.ts'
+import { toStrip } from '../../src/site/rows/decision-facts.ts'
+import {
+  BASE_URL,
+  LIVE_PROBES,
+  SOURCES,
+  toFacts,
+  toListing,
+  toMeasured,
+} from './listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.example/sse' }
+const NOTHING_SEEN = { probes: [], calls: null }
 const PACKAGE = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'weather' }
 
 describe('what follows from facts and evidence', () => {
@@ -45,6 +56,24 @@ describe('what follows from facts and evidence', () => {
       signals: { status: 'online', uptime_30d: 100 },
       signalsSource: 'service_verified',
     })
+  })
+
+  test('a package that ran once is no service that answers', () => {
+    const package_run = {
+      at: '2026-11-22T20:39:26Z',
+      version: '1.4.2',
+      outcome: 'runs_as_declared',
+      saw: 'MCP 2025-11-25, weather, 3 tools',
+    } as const
+    const facts = { kind: 'mcp_server', pricing: { model: 'unknown' }, invoke: [PACKAGE] }
+    const listing = toListing({ id: 'mcp.weather', facts, evidence: { package_run } })
+    expect(listing).toMatchObject({ signals: {}, isLiveTested: false, badges: ['unclaimed'] })
+    const view = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+    expect(view).toMatchObject({ signals: {}, package_run })
+    const page = `${toStrip(view, []).text}${toKnownList(toKnownFacts(view, NOTHING_SEEN)).text}`
+    expect(page).toContain('Runs as declared')
+    expect(page).toContain('1.4.2, 22 November 2026')
+    expect(page).not.toMatch(/online|spoke|no probe so far|no result yet/i)
   })
 
   test('a payout that two listings publish halves what is counted', () => {

@@ -66,13 +66,12 @@ describe('a plan', () => {
         env: { HARBOUR_URL: 'https://harbour.example', HARBOUR_KEY: 'placeholder' },
         args: ['--read-only'],
       },
-      has_endpoint: false,
     })
     expect(planFor({}, {})).toMatchObject({ kind: 'none' })
     expect(planFor({ invoke: invoke.slice(0, 1) })).toBeUndefined()
     expect(planFor({}, { packages: ['pypi'] })).toBeUndefined()
     const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://a.harbour.example/m' }
-    expect(planFor({ invoke: [...invoke, remote] })).toMatchObject({ has_endpoint: true })
+    expect(planFor({ invoke: [...invoke, remote] })).toMatchObject({ kind: 'package' })
     expect(planFor({ invoke: [...invoke, remote] }, {})).toMatchObject({ kind: 'mcp' })
   })
 
@@ -244,6 +243,37 @@ describe('evidence after a probe', () => {
     expect(after.probes?.map(({ outcome }) => outcome)).toEqual(['spoke', 'dead'])
   })
 
+  const ran: Finding = {
+    protocol: 'mcp',
+    outcome: 'spoke',
+    saw: 'MCP 2025-11-25, harbour, 1 tool',
+    sight: { from: 'mcp', server: { name: 'harbour', version: '1.4.2', protocol: '2025-11-25' } },
+    isLocal: true,
+  }
+
+  test.each([
+    ['spoke', 'runs_as_declared'],
+    ['dead', 'fails'],
+    ['wrong_protocol', 'fails'],
+    ['unknown', 'unknown'],
+    ['unprobeable', 'unknown'],
+  ] as const)('of a package that %s says that it %s, and is no probe', (outcome, told) => {
+    const probes: Probe[] = [{ at: '2026-11-19T12:00:00Z', protocol: 'mcp', outcome: 'gated' }]
+    const evidence = mergeFinding({ probes }, { ...ran, outcome }, { declared: DECLARED }, AT)
+    expect(v.parse(EvidenceSchema, evidence)).toEqual(evidence)
+    expect(evidence.package_run).toEqual({
+      at: AT,
+      version: '1.4.2',
+      outcome: told,
+      saw: 'MCP 2025-11-25, harbour, 1 tool',
+    })
+    expect(evidence.probes).toEqual(probes)
+    expect(evidence.interface?.server?.name).toBe('harbour')
+    // A server of the same listing probes its endpoint: the run stays what it was.
+    const later = combineEvidence(evidence, mergeFinding({}, dead, { declared: DECLARED }, AT))
+    expect(later.package_run).toEqual(evidence.package_run)
+  })
+
   test('forgets probes after 90 days, to the second', () => {
     const old = (at: string): Probe => ({ at, protocol: 'x402', outcome: 'spoke' })
     const probes = [old('2026-08-22T11:59:59Z'), old('2026-08-22T12:00:00Z')]
@@ -354,6 +384,23 @@ describe('the order', () => {
     )
     const known = toCandidate(plan('mcp.p', 'none'), { probes: [probeAt('2026-01-01T00:00:00Z')] })
     expect(orderByNeed([known], { now, staleMs: 0 })).toEqual([])
+  })
+
+  test('of packages follows their last run, whatever a probe of the endpoint saw', () => {
+    const handshake = {
+      kind: 'package',
+      package: { registry: 'npm', identifier: 'a', version: null, env: {}, args: [] },
+    } as const
+    const candidate = (run: string) =>
+      toCandidate(
+        { ...plan('mcp.p'), handshake },
+        { probes: [probeAt(AT)], package_run: { at: run, outcome: 'unknown' } },
+      )
+    const isDue = (run: string) =>
+      orderByNeed([candidate(run)], { now, staleMs: 86_400_000 }).length === 1
+    expect(['2026-11-19T12:00:01Z', '2026-11-19T12:00:00Z'].map(isDue)).toEqual([false, true])
+    const never = toCandidate({ ...plan('mcp.p'), handshake }, { probes: [probeAt(AT)] })
+    expect(orderByNeed([never], { now, staleMs: 86_400_000 })).toHaveLength(1)
   })
 
   test('leaves alone whoever asked for it, for as long as they asked', () => {

@@ -85,13 +85,18 @@ describe('a package in a container', () => {
     const finding = await probe(world.engine, { env, args: ['--read-only'] })
     expect(finding).toMatchObject({ outcome: 'spoke', protocol: 'mcp', version: '2025-11-25' })
     expect(finding).not.toHaveProperty('ms')
-    const { probes, interface: seen } = mergeFinding(
+    const {
+      probes,
+      package_run,
+      interface: seen,
+    } = mergeFinding(
       {},
       finding,
       { declared: { max_usd: null, networks: [], payouts: [] } },
       '2026-11-22T12:00:00Z',
     )
-    expect(probes).toMatchObject([{ protocol: 'mcp', outcome: 'spoke', version: '2025-11-25' }])
+    expect(probes).toBeUndefined()
+    expect(package_run).toMatchObject({ outcome: 'runs_as_declared', version: '2.1.0' })
     expect(seen).toMatchObject({
       from: 'mcp',
       server: { name: 'harbour', version: '2.1.0', protocol: '2025-11-25' },

@@ -120,13 +120,18 @@ describe('a probe run', () => {
   test('writes files that read the same whatever the order, and leaves the rest of them alone', async () => {
     const { url } = await startSeller()
     const content = createContent()
-    content.write('evidence/x402/a.json', '{"signals":{"p95_ms":5,"status":"online"}}')
+    const at = '2026-11-19T12:00:00Z'
+    const drift = [{ at, what: 'tool', name: 'find_ship', was: 'By name.', is: 'By number.' }]
+    const package_run = { at, outcome: 'unknown' }
+    const before = { package_run, signals: { p95_ms: 5, status: 'online' }, drift }
+    content.write('evidence/x402/a.json', JSON.stringify(before))
     const now = () => Date.parse('2026-11-20T12:00:00.789Z')
     await run(content.dir, [planFor('x402.b', `${url}/b`), planFor('x402.a', `${url}/a`)], { now })
     const a = readFileSync(join(content.dir, 'evidence/x402/a.json'), 'utf8')
     expect(a.endsWith('}\n')).toBe(true)
-    expect(Object.keys(JSON.parse(a))).toEqual(['signals', 'interface', 'probes'])
-    expect(JSON.parse(a).signals).toEqual({ p95_ms: 5, status: 'online' })
+    const members = ['signals', 'interface', 'drift', 'probes', 'package_run']
+    expect(Object.keys(JSON.parse(a))).toEqual(members)
+    expect(JSON.parse(a)).toMatchObject(before)
     expect(readEvidence(content.dir, 'x402.b').probes).toMatchObject([
       { at: '2026-11-20T12:00:00Z', outcome: 'spoke', version: '2' },
     ])

@@ -17,9 +17,6 @@ import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
-/** Members in the order a person reads them; a probe then changes few lines. */
-const ORDER = ['measured', 'signals', 'interface', 'notices', 'probes'] as const
-
 const NO_ENGINE = { engine: null, fault: null }
 
 /** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong, or
@@ -118,9 +115,11 @@ export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
   }
 }
 
+/** Members in the order a person reads them; a probe then changes few lines. */
 function toText(evidence: Evidence): string {
+  const names = v.keyof(EvidenceSchema).options
   const sorted = Object.fromEntries(
-    ORDER.flatMap((name) => (evidence[name] === undefined ? [] : [[name, evidence[name]]])),
+    names.flatMap((name) => (evidence[name] === undefined ? [] : [[name, evidence[name]]])),
   )
   return `${JSON.stringify(sorted, null, 2)}\n`
 }

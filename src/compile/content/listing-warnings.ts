@@ -51,9 +51,9 @@ export function findStale(
 
 function lastSeen(
   added: string,
-  { probes = [], measured, interface: read }: Evidence = {},
+  { probes = [], measured, interface: read, package_run: run }: Evidence = {},
 ): string {
-  const times = [...probes.map(({ at }) => at), measured?.as_of, read?.at]
+  const times = [...probes.map(({ at }) => at), measured?.as_of, read?.at, run?.at]
   return [added, ...times.flatMap((time) => time?.slice(0, 10) ?? [])].sort().at(-1) ?? added
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import { costOf } from '../listing/pricing.ts'
-import { DriftSchema } from '../trust/evidence.ts'
+import { DriftSchema, PackageRunSchema } from '../trust/evidence.ts'
 import { NoticeSchema } from '../trust/interface.ts'
 import { present } from '../wire/parse-json.ts'
 import {
@@ -69,6 +69,8 @@ export const callableEntries = {
   notices: v.array(NoticeSchema),
   /** Tools, prices and payees as they were and as they are, newest first; absent where none changed. */
   drift: v.optional(v.array(DriftSchema)),
+  /** How the last run of its package went, in a sandbox of ours; absent where none was run. */
+  package_run: v.optional(PackageRunSchema),
   registry_name: v.optional(v.string()),
   version: v.optional(v.string()),
 }
@@ -88,7 +90,12 @@ export function toCallableView(
     tools: surface.tools.map((tool) => v.parse(ToolLineSchema, inOneLine(tool))),
     skills: surface.skills.map((skill) => v.parse(SkillLineSchema, inOneLine(skill))),
     notices,
-    ...present({ drift: evidence.drift, registry_name, version }),
+    ...present({
+      drift: evidence.drift,
+      package_run: evidence.package_run,
+      registry_name,
+      version,
+    }),
   }
 }
 

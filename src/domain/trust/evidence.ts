@@ -3,7 +3,7 @@ import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { printableText } from '../listing/tools-and-skills.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { count } from '../wire/shapes.ts'
-import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import { PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
 import { OutcomeSchema, SawSchema, StatusSchema } from './seen-answer.ts'
@@ -118,6 +118,8 @@ export const SignalsSchema = v.strictObject({
   openapi_paid_ops: v.optional(count),
 })
 
+const VersionSchema = v.pipe(v.string(), v.regex(/^[ -~]{1,60}$/, 'expected a printable version'))
+
 export const ProbeSchema = v.strictObject({
   at: InstantSchema,
   protocol: v.picklist(PROBE_PROTOCOLS, `expected one of ${PROBE_PROTOCOLS.join(', ')}`),
@@ -125,7 +127,16 @@ export const ProbeSchema = v.strictObject({
   /** HTTP status of the decisive answer. */
   status: v.optional(StatusSchema),
   ms: v.optional(count),
-  version: v.optional(v.pipe(v.string(), v.regex(/^[ -~]{1,60}$/, 'expected a printable version'))),
+  version: v.optional(VersionSchema),
+  saw: v.optional(SawSchema),
+})
+
+/** The last run of a listing's package, in a sandbox without a network. It is no probe. */
+export const PackageRunSchema = v.strictObject({
+  at: InstantSchema,
+  /** What the program called its own version; absent where it did not say. */
+  version: v.optional(VersionSchema),
+  outcome: v.picklist(PACKAGE_RUN_OUTCOMES),
   saw: v.optional(SawSchema),
 })
 
@@ -141,15 +152,16 @@ export const DriftSchema = v.strictObject({
 })
 export type Drift = v.InferOutput<typeof DriftSchema>
 
-/** `content/evidence/<prefix>/<slug>.json`, by machines only. Null says: looked, nothing there. */
+/** `content/evidence/<prefix>/<slug>.json`, by machines only; members in the order of the files. */
 export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
-  probes: v.optional(v.array(ProbeSchema)),
   interface: v.optional(InterfaceSchema),
   notices: v.optional(NoticesSchema),
   /** Tools, prices and payees as they were and as they are, newest first. */
   drift: v.optional(v.pipe(v.array(DriftSchema), v.maxLength(MAX_DRIFT))),
+  probes: v.optional(v.array(ProbeSchema)),
+  package_run: v.optional(PackageRunSchema),
 })
 
 export type Day = v.InferOutput<typeof DaySchema>
@@ -157,6 +169,7 @@ export type Day = v.InferOutput<typeof DaySchema>
 export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
+export type PackageRun = v.InferOutput<typeof PackageRunSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
 
 const WINDOW_DAYS = 30

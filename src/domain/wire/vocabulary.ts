@@ -152,6 +152,9 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
+/** What came of running a package, which is no service that answers. */
+export const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
+
 /** The three of the specification, and ours for pages of a code host, where none of them can prove. */
 export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]

@@ -1,8 +1,9 @@
 import { toCountText } from '../../domain/operation/price-text.ts'
-import type { Probe } from '../../domain/trust/evidence.ts'
+import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { html, type Markup } from '../frame/html.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
+import { toRunWords } from '../rows/package-run-words.ts'
 
 /** A line of the ledger of what is known of a listing, and what is not yet. */
 export interface KnownFact {
@@ -32,7 +33,7 @@ interface Seen {
 /** For listings without a score: a page that is complete without one. */
 export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownFact[] {
   return [
-    toHeard(probes),
+    toHeard(probes, view.package_run),
     known(
       calls !== null,
       `${toCountText(calls?.total ?? 0, (calls?.title ?? '').toLowerCase().replace(/s$/, ''))} described`,
@@ -62,9 +63,14 @@ export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownF
  *
  * @param probes oldest first
  */
-export function toHeard(probes: Seen['probes']): KnownFact {
+export function toHeard(probes: Seen['probes'], run?: PackageRun): KnownFact {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const last = judged.at(-1)
+  if (last === undefined && run !== undefined)
+    return {
+      isKnown: run.outcome === 'runs_as_declared',
+      text: `Its package: ${toRunWords(run).result.toLowerCase()}`,
+    }
   if (last === undefined) return { isKnown: false, text: 'Probe: no result yet' }
   if (last.outcome === 'spoke')
     return { isKnown: true, text: `Speaks ${PROTOCOL_NAMES[last.protocol]}: we asked it` }

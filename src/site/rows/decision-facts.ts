@@ -1,10 +1,11 @@
 import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { Probe } from '../../domain/trust/evidence.ts'
+import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
+import { toRunWords } from './package-run-words.ts'
 
 /** One cell of the strip under a listing's name: what somebody decides by. */
 export interface DecisionFact {
@@ -26,7 +27,7 @@ export function toDecisionFacts(
     toRuns(view),
     toAccess(view),
     toTrust(view),
-    toProbe(probes.at(-1)),
+    toProbe(probes.at(-1), view.package_run),
   ]
 }
 
@@ -157,7 +158,15 @@ export const OUTCOME_WORDS = {
   unknown: 'No result',
 } as const
 
-function toProbe(probe: Parameters<typeof toDecisionFacts>[1][number] | undefined): DecisionFact {
+function toProbe(
+  probe: Parameters<typeof toDecisionFacts>[1][number] | undefined,
+  run: PackageRun | undefined,
+): DecisionFact {
+  if (run !== undefined && (probe === undefined || probe.outcome === 'unprobeable')) {
+    const { result, when } = toRunWords(run)
+    const tone = run.outcome === 'runs_as_declared' ? 'plain' : 'missing'
+    return factOf('Its package', result, when, tone)
+  }
   if (probe === undefined) return factOf('Last probed', 'Not yet', 'no probe so far', 'missing')
   const { outcome, protocol, at, ms } = probe
   const value = outcome === 'spoke' ? `Spoke ${PROTOCOL_NAMES[protocol]}` : OUTCOME_WORDS[outcome]

@@ -1,6 +1,12 @@
 import * as v from 'valibot'
 import { normalizePayout } from '../../listing/caip-account.ts'
-import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
+import {
+  type Evidence,
+  type PackageRun,
+  PackageRunSchema,
+  type Probe,
+  ProbeSchema,
+} from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
 import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
@@ -25,9 +31,10 @@ export function mergeFinding(
   const { sight } = finding
   const { protocol, outcome, ms, version } = finding
   const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
-  const records = finding.isBeside === true ? [] : [v.parse(ProbeSchema, record)]
-  const probes = keepProbes([...(evidence.probes ?? []), ...records], at)
-  const kept = probes.length > 0 || evidence.probes !== undefined ? { probes } : {}
+  const kept =
+    finding.isLocal === true
+      ? { package_run: toPackageRun(finding, at) }
+      : { probes: keepProbes([...(evidence.probes ?? []), v.parse(ProbeSchema, record)], at) }
   if (sight === undefined) return { ...evidence, ...kept }
   const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
   const drifted =
@@ -43,6 +50,23 @@ export function mergeFinding(
     ...(seen !== null && { interface: seen }),
     ...(notices.length > 0 && { notices }),
     ...(drift.length > 0 && { drift }),
+  }
+}
+
+/** What only our own machine can be blamed for is `unknown`. */
+const PACKAGE_OUTCOMES: Partial<Record<Finding['outcome'], PackageRun['outcome']>> = {
+  spoke: 'runs_as_declared',
+  dead: 'fails',
+  wrong_protocol: 'fails',
+}
+
+function toPackageRun({ outcome, saw, sight }: Finding, at: string): PackageRun {
+  const version = v.safeParse(PackageRunSchema.entries.version, sight?.server?.version || undefined)
+  return {
+    at,
+    ...(version.success && present({ version: version.output })),
+    outcome: PACKAGE_OUTCOMES[outcome] ?? 'unknown',
+    saw,
   }
 }
 

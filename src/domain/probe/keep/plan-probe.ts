@@ -22,7 +22,6 @@ export function planProbe(
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
   const program = packages === undefined ? null : planPackage(facts, packages)
   if (packages !== undefined && program === null) return null
-  const hasEndpoint = facts.invoke.some(({ kind }) => kind === 'mcp')
   const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
   const others = chosen.others.map((operation) => ({
     method: operation.method,
@@ -32,9 +31,7 @@ export function planProbe(
   return {
     id,
     handshake:
-      program === null
-        ? toHandshake(facts, chosen)
-        : { kind: 'package', package: program, has_endpoint: hasEndpoint },
+      program === null ? toHandshake(facts, chosen) : { kind: 'package', package: program },
     declared: {
       max_usd: toHighestPrice(facts, chosen.first),
       ...(others.length > 0 && { operations: others }),

@@ -52,12 +52,7 @@ export const HandshakeSchema = v.variant('kind', [
   v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
   /** Planned only where packages may be run (`npm run probe -- --packages`). */
-  v.strictObject({
-    kind: v.literal('package'),
-    package: PackagePlanSchema,
-    /** The listing has an endpoint too, of which a package's run says nothing but its tools. */
-    has_endpoint: v.boolean(),
-  }),
+  v.strictObject({ kind: v.literal('package'), package: PackagePlanSchema }),
   /** Addresses of the card, the next one where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
   v.strictObject({
@@ -116,9 +111,12 @@ export type Candidate = ReturnType<typeof toCandidate>
  */
 export function toCandidate(
   plan: ProbePlan,
-  { probes = [], interface: seen }: Pick<Evidence, 'probes' | 'interface'>,
+  evidence: Pick<Evidence, 'probes' | 'interface' | 'package_run'>,
 ) {
-  const times = probes.map(({ at }) => Date.parse(at))
+  const { probes = [], interface: seen, package_run: run } = evidence
+  const isPackage = plan.handshake.kind === 'package'
+  const records = isPackage ? [run].filter((each) => each !== undefined) : probes
+  const times = records.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
   // Any of its operations may have asked for it, at its own time.

@@ -59,10 +59,8 @@ export interface Finding {
   others?: OtherAnswer[]
   /** Seconds for which the seller asked to be left alone. */
   retryAfterS?: number
-  /** A package was run here: that says nothing about whether the network can be reached. */
+  /** A package was run here: that says nothing about the network, or about a service. */
   isLocal?: true
-  /** It is of a package beside the endpoint that callers use: what was seen is kept, no record is. */
-  isBeside?: true
   failure?: ProbeFailure
 }
 

@@ -1,0 +1,19 @@
+import type { PackageRun } from '../../domain/trust/evidence.ts'
+
+const WORDS = {
+  runs_as_declared: 'Runs as declared',
+  fails: 'Fails to start',
+  unknown: 'No result',
+} as const satisfies Record<PackageRun['outcome'], string>
+
+/**
+ * What the last run of a package came to, for people.
+ *
+ * @example toRunWords({ outcome: 'runs_as_declared', version: '1.4.2', at: '2026-11-22T20:39:26Z' })
+ *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026' }
+ */
+export function toRunWords({ outcome, version, at }: PackageRun) {
+  const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+  const day = date.format(new Date(at))
+  return { result: WORDS[outcome], when: version === undefined ? day : `${version}, ${day}` }
+}
