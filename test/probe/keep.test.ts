@@ -387,10 +387,10 @@ describe('the order', () => {
   })
 
   test('of packages follows their last run, whatever a probe of the endpoint saw', () => {
-    const handshake = {
+    const handshake: ProbePlan['handshake'] = {
       kind: 'package',
       package: { registry: 'npm', identifier: 'a', version: null, env: {}, args: [] },
-    } as const
+    }
     const candidate = (run: string) =>
       toCandidate(
         { ...plan('mcp.p'), handshake },
