@@ -12,6 +12,7 @@ import {
   renderJson,
   tombstoneFileOf,
 } from '../content/machine-files.ts'
+import { findRenamed } from '../content/rename-id.ts'
 
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
@@ -20,7 +21,8 @@ await runMain(move)
 
 /**
  * `npm run move`: gives a listing another id. Its file and evidence go there, and a tombstone leads
- * from every former address to the new one. Where the new id is listed already, its own words stay.
+ * from every former address to the new one. Comparisons, showcase and policies name the new id. Where
+ * it is listed already, its own words stay.
  */
 async function move(): Promise<void> {
   const { from, to, by, saidAt } = readArguments()
@@ -42,10 +44,12 @@ async function move(): Promise<void> {
       tombstoneFileOf(former),
       renderJson({ id: from, at, ...moved, listing: text }),
     )
+    for (const { file, text } of await findRenamed(contentDir, from, to))
+      await writer.write(file, text)
     await writer.remove(evidenceFileOf(former))
     await writer.remove(former)
   })
-  console.log(`${from} is ${to} now; npm run check says whether every page knows`)
+  console.log(`${from} is ${to} now`)
 }
 
 function readArguments() {

@@ -9,6 +9,7 @@ What waits for a person: rows of importers, proposals, disputes. Nothing of it i
   list              what waits, oldest first
   show ID           one of them, with the file that would go into the content
   accept ID         carry it out: the file goes into the content, checked as npm run check does
+  accept --all      each proposed tag: --from tags
   edit ID           change the waiting file in $VISUAL or $EDITOR, or put --file in its place
   refuse ID         refuse it, with --reason
 
@@ -30,6 +31,7 @@ const OPTIONS = {
   path: { type: 'string' },
   reason: { type: 'string' },
   from: { type: 'string' },
+  all: { type: 'boolean' },
   content: { type: 'string' },
   json: { type: 'boolean' },
 } as const
@@ -63,11 +65,22 @@ export interface ReviewOptions {
   reason?: string
   /** One kind of question alone. */
   from?: string
+  /** Every item of that kind, instead of an id. */
+  all?: boolean
   json?: boolean
   content?: string
 }
-function findFault({ action, id, file, path, reason = '' }: ReviewOptions): string | null {
-  const takesId = action !== null && action !== 'list'
+
+/** The kind that may be accepted as a whole list: a tag harms nobody. The others each need a look. */
+const WHOLE_LIST = 'tags'
+
+function findFault(options: ReviewOptions): string | null {
+  const { action, id, file, path, reason = '', all = false, from = '' } = options
+  if (all && (action !== 'accept' || id !== '' || (file ?? path) !== undefined))
+    return '--all: expected accept --all without an id and without a file'
+  if (all && from !== WHOLE_LIST)
+    return `--all: expected --from ${WHOLE_LIST}; the rest is decided one by one`
+  const takesId = action !== null && action !== 'list' && !all
   if (takesId && id === '') return `${action}: expected the id of what waits`
   if (!takesId && id !== '') return `expected no ${JSON.stringify(id)}`
   const takesFile = action === 'accept' || action === 'edit'

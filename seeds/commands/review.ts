@@ -45,6 +45,7 @@ async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlac
   const { action, id, json = false } = options
   if (action === null && process.stdin.isTTY && !json) return askAll(queue, place)
   if (action === null || action === 'list') return list(queue, json)
+  if (options.all === true) return acceptAll(queue, options)
   return actOn(findWaiting(queue, id), options, place)
 }
 
@@ -55,6 +56,21 @@ async function actOn(waiting: Waiting, options: ReviewOptions, place: ReviewPlac
   if (action === 'refuse') return settle(waiting, { decision: 'refused', reason }, json)
   const chosen = (file ?? path) === undefined ? {} : { file: await chosenFile(waiting, options) }
   return settle(waiting, { decision: 'accepted', reason, ...chosen }, json)
+}
+
+/** What can't be accepted waits on, and the next one comes. */
+async function acceptAll({ waiting }: ReviewQueue, options: ReviewOptions): Promise<void> {
+  const { json = false, reason = '' } = options
+  let accepted = 0
+  for (const each of waiting)
+    try {
+      await settle(each, { decision: 'accepted', reason }, json)
+      accepted += 1
+    } catch (error) {
+      printFault(error)
+      process.exitCode = 1
+    }
+  if (!json) console.log(`${accepted} of ${waiting.length} accepted`)
 }
 
 function list({ waiting }: ReviewQueue, json: boolean): void {

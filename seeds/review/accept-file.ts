@@ -62,15 +62,35 @@ export async function noteSettled(
 }
 
 /** @throws OperatorError with every fault. @returns warnings, one line each */
-export function checkFile(place: ReviewPlace, { path, text }: ReviewFile): string[] {
-  const { contentDir, allowPrivate } = place
-  const faults = checkText(contentDir, path, text, { allowPrivate })
-  const lines = (severity: string) =>
-    faults.filter((each) => each.severity === severity).map((each) => formatFault(each, contentDir))
-  const errors = lines('error')
-  if (errors.length > 0)
-    throw new OperatorError(`the file is no listing yet:\n  ${errors.join('\n  ')}`)
-  return lines('warning')
+export function checkFile(place: ReviewPlace, file: ReviewFile): string[] {
+  return createFileCheck(place)(file)
+}
+
+/** For many files: the rest of the content is read once, when the first is checked. */
+export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
+  let known: Known | undefined
+  return ({ path, text }: ReviewFile): string[] => {
+    known ??= readKnown(contentDir, { allowPrivate })
+    const faults = checkText(known, path, text)
+    const lines = (severity: string) =>
+      faults
+        .filter((each) => each.severity === severity)
+        .map((each) => formatFault(each, contentDir))
+    const errors = lines('error')
+    if (errors.length > 0)
+      throw new OperatorError(`the file is no listing yet:\n  ${errors.join('\n  ')}`)
+    return lines('warning')
+  }
+}
+
+type Known = ReturnType<typeof readKnown>
+
+function readKnown(contentDir: string, rules: UrlRules) {
+  return {
+    parse: createListingParser(rules),
+    tables: readTables(contentDir).partial,
+    listings: readListings(contentDir, rules).listings,
+  }
 }
 
 /** @throws OperatorError naming a file that can't be read */
@@ -86,16 +106,15 @@ export async function readEdited(path: string): Promise<string> {
  *
  * @param file path from the content folder, such as `listings/mcp/foo.md`
  */
-function checkText(contentDir: string, file: string, text: string, rules: UrlRules): Fault[] {
+function checkText({ parse, tables, listings }: Known, file: string, text: string): Fault[] {
   const [, prefix = '', slug = ''] = /^listings\/([a-z0-9]+)\/([^/]+)\.md$/.exec(file) ?? []
   const id = `${prefix}.${slug}`
   if (!isListingId(id))
     return [faultOf(file, 'expected listings/<prefix>/<slug>.md, such as listings/mcp/foo.md')]
-  const { listing, partial, faults } = createListingParser(rules)({ id, file }, text)
+  const { listing, partial, faults } = parse({ id, file }, text)
   const read = listing ?? partial
   if (read === null) return faults
-  const { partial: tables } = readTables(contentDir)
-  const others = readListings(contentDir, rules).listings.filter((other) => other.file !== file)
+  const others = listings.filter((other) => other.file !== file)
   const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
   return [...faults, ...checkListing(read, tables), ...duplicates]
 }

@@ -9,6 +9,7 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readReview } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
 import { hasComment, parseListingFields, replaceField } from '../content/listing-text.ts'
+import { listingFileOf } from '../content/machine-files.ts'
 import {
   parseSettled,
   type ReviewItem,
@@ -16,7 +17,7 @@ import {
   reviewId,
   SETTLED_FILE,
 } from '../content/review-item.ts'
-import { checkFile, noteSettled, type ReviewPlace } from './accept-file.ts'
+import { createFileCheck, noteSettled, type ReviewPlace } from './accept-file.ts'
 
 /** More than these at once nobody reads. */
 const MAX_PROPOSED = 8
@@ -85,6 +86,10 @@ export function createFactQueue(
   now: () => string,
 ): ReviewSource {
   const { contentDir, allowPrivate } = place
+  /** Each listing's file as it was when it was listed, by the id of its question. */
+  const before = new Map<string, string>()
+  const checkFile = createFileCheck(place)
+  const read = (path: string) => readFile(join(contentDir, path), 'utf8')
   const list = async () => {
     const { content } = readContent(contentDir, { allowPrivate })
     const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
@@ -95,10 +100,18 @@ export function createFactQueue(
       const values = fact.propose(file, seen, content)
       const item = toItem(fact, file.id, seen.at, values)
       if (values.length === 0 || Object.hasOwn(settled, item.id)) continue
-      const text = fact.add(await readFile(join(contentDir, file.file), 'utf8'), values)
-      if (text !== null) items.push({ ...item, file: { path: file.file, text } })
+      const written = await read(file.file)
+      const text = fact.add(written, values)
+      if (text === null) continue
+      before.set(item.id, written)
+      items.push({ ...item, file: { path: file.file, text } })
     }
     return items
+  }
+  const refuseChanged = async ({ id, listing }: ReviewItem) => {
+    if (!before.has(id)) await list()
+    const text = await read(listingFileOf(listing)).catch(() => '')
+    if (text !== before.get(id)) throw new OperatorError(`${id}: the listing has changed meanwhile`)
   }
   return {
     kind: fact.kind,
@@ -106,9 +119,8 @@ export function createFactQueue(
     settle: (item, decision) =>
       withContent(contentDir, async (writer) => {
         const file = decision.decision === 'accepted' ? (decision.file ?? item.file) : undefined
-        const isCurrent = (await list()).some(({ id }) => id === item.id)
-        if (!isCurrent) throw new OperatorError(`${item.id}: the listing has changed meanwhile`)
-        const warnings = file === undefined ? [] : checkFile(place, file)
+        await refuseChanged(item)
+        const warnings = file === undefined ? [] : checkFile(file)
         if (file !== undefined) await writer.write(file.path, file.text)
         await noteSettled(place, writer, item, { decision, now: now() })
         return file === undefined ? [`${item.listing} stays as it is`] : [file.path, ...warnings]

@@ -102,6 +102,67 @@ describe('front matter that is no front matter', () => {
   })
 })
 
+describe('one slip in YAML is one error', () => {
+  const lines = [
+    'name: Weather',
+    'kind: http_api',
+    'url: https://api.weather.example/now',
+    'summary: Weather.',
+    'categories: [geo_weather]',
+    'pricing:',
+    '  model: per_call',
+    '  min_usd: 0.01',
+    '  max_usd: 0.05',
+    '  rails: [x402]',
+    '  networks:',
+    '    - "eip155:8453"',
+    'http:',
+    '  - method: GET',
+    '    url: https://api.weather.example/now',
+    '    description: Now',
+    'sources:',
+    '  - { source: mcp_registry, ref: "https://r.example/1" }',
+    'added: 2026-11-20',
+  ]
+  const errorsWith = (line: number, written: string) =>
+    checkOne(`---\n${lines.with(line, written).join('\n')}\n---\n`)
+  const indented = lines.flatMap((text, line) => (text.startsWith(' ') ? [line] : []))
+
+  test('as it stands it has none', () => {
+    expect(errorsWith(0, 'name: Weather')).toEqual([])
+  })
+
+  test.each(indented)('a tab at line %i', (line) => {
+    const text = lines[line] ?? ''
+    for (const indent of ['\t', ' \t', '  \t'])
+      expect(errorsWith(line, text.replace(/^ +/, indent))).toEqual([
+        `content/listings/x402/foo.md:${line + 2}: expected spaces before the text, got a tab`,
+      ])
+  })
+
+  test.each([
+    ['a second colon', 0, 'name: Weather: now'],
+    ['a quote that nobody closes', 0, 'name: "Weather'],
+    ['a value that is indented as a key', 1, '  kind: http_api'],
+    ['a line between', 7, ' min_usd: 0.01'],
+  ])('%s', (_, line, written) => {
+    expect(errorsWith(line, written)).toHaveLength(1)
+  })
+
+  test('two keys written twice are two', () => {
+    expect(errorsWith(0, 'name: A\nname: B\nkind: kit')).toHaveLength(2)
+  })
+})
+
+test.each(['trust', 'signals', 'badges', 'tiers', 'status', 'id', 'digest', 'package_run'])(
+  '%s is not what an editor writes, and that is said',
+  (key) => {
+    expect(checkField(key, '{ score: 90 }')).toEqual([
+      `content/listings/x402/foo.md:10 ${key}: expected nothing: ${key} is computed, never written`,
+    ])
+  },
+)
+
 describe('YAML with a second meaning', () => {
   test.each([
     [
@@ -172,7 +233,7 @@ describe('fields', () => {
     ['name', null, 'name: expected a value, got none'],
     ['summary', '""', 'summary: expected text, got nothing'],
     ['summary', `"${'s'.repeat(201)}"`, 'summary: expected at most 200 characters, got 201'],
-    ['trust', '{ score: 100 }', 'trust: expected one of the known keys'],
+    ['trust', '{ score: 100 }', 'trust: expected nothing: trust is computed, never written'],
     ['catagories', '[travel]', 'catagories: expected a known key; did you mean categories?'],
     ['categories', '[wether]', 'categories[0]: expected a known category, got "wether"'],
     ['first_party', 'true', 'first_party: expected first_party on kits only'],
@@ -310,7 +371,7 @@ describe('evidence', () => {
     ['{', 'expected valid JSON'],
     [
       { trust: 100 },
-      'trust: expected one of the known keys (measured, signals, probes, interface, notices, drift)',
+      'trust: expected one of the known keys (measured, signals, interface, notices, drift, probes, package_run)',
     ],
     [
       { probes: [{ at: 'yesterday', protocol: 'x402', outcome: 'spoke' }] },

@@ -1,18 +1,43 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { renameId } from '../../seeds/content/rename-id.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 const TEXT = listingText()
 const SEEN = { probes: [{ at: '2026-11-20T00:00:00Z', protocol: 'x402', outcome: 'spoke' }] }
 
+const COMPARISON = `title: Weather
+updated: 2026-11-20
+first_party: []
+sections:
+  - id: all
+    title: All # of them, x402.foo too
+    note: "Next to x402.foo."
+    rows:
+      - { id: x402.foo, focus: dedicated }
+      - id: x402.foo
+        focus: broad
+`
+const POLICY = `- id: approved
+  name: Approved
+  note: What we use.
+  allow: ["x402.foo"]
+`
+
 let folder: ContentFolder
 beforeAll(() => {
   folder = createContentFolder({
     'listings/x402/foo.md': TEXT,
     'evidence/x402/foo.json': JSON.stringify(SEEN),
+    'compare/weather.yaml': COMPARISON,
+    'tables/site.yaml': readFileSync('content/tables/site.yaml', 'utf8').replace(
+      /^showcase: .*$/m,
+      'showcase: [x402.foo]',
+    ),
+    'tables/policies.yaml': POLICY,
   })
 })
 afterAll(() => folder.remove())
@@ -36,6 +61,24 @@ test('npm run move gives a listing another id, and leaves content that is sound'
     listing: TEXT,
   })
   expect(existsSync(join(folder.dir, 'evidence/x402/foo.json'))).toBe(false)
+})
+
+test('comparisons, showcase and policies name it as it is called now, and change in nothing else', () => {
+  const read = (file: string) => readFileSync(join(folder.dir, file), 'utf8')
+  expect(read('compare/weather.yaml')).toBe(COMPARISON.replaceAll('id: x402.foo', 'id: x402.bar'))
+  expect(read('tables/site.yaml')).toContain('\nshowcase: [x402.bar]\n')
+  expect(read('tables/policies.yaml')).toBe(POLICY.replace('"x402.foo"', 'x402.bar'))
+})
+
+test('a row goes where the list has the new id already', () => {
+  const list = (...rows: string[]) => `a: # x402.a\n${rows.join('\n')}\nb: 1\n`
+  const [kept, other] = ['  - { id: x402.b }', '  - { id: x402.c }']
+  expect(renameId(list('  - { id: x402.a }', kept, other), 'x402.a', 'x402.b')).toBe(
+    list(kept, other),
+  )
+  const long = '  - id: x402.a\n    focus: broad'
+  expect(renameId(list(kept, long, other), 'x402.a', 'x402.b')).toBe(list(kept, other))
+  expect(renameId(list(long), 'x402.a', 'x402.b')).toBe(list(long.replace('x402.a', 'x402.b')))
 })
 
 test.each([

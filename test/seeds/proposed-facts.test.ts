@@ -1,12 +1,14 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   createFactQueue,
   PROPOSED_PAYOUTS,
   PROPOSED_TAGS,
 } from '../../seeds/review/proposed-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
 
 const tool = (name: string) => ({ name, description: 'x', input_schema: { type: 'object' } })
 const read = (...names: string[]) =>
@@ -58,6 +60,31 @@ describe('names of tools that probes saw', () => {
     )
     expect(await queue().list()).toEqual([])
   })
+})
+
+test('all proposed tags are accepted by one command', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `ship-${at}`)
+  const files = names.map((name) => [
+    [
+      `listings/mcp/${name}.md`,
+      server('[harbour]').replaceAll('weather.example', `${name}.example`),
+    ],
+    [`evidence/mcp/${name}.json`, read(`find_${name}`)],
+  ])
+  const folder = createContentFolder(Object.fromEntries(files.flat()))
+  onTestFinished(folder.remove)
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['seeds/commands/review.ts', '--content', folder.dir, ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, ...FIXTURE_ENV },
+    })
+  const all = run('accept', '--all', '--from', 'tags')
+  expect(all.stdout).toContain('40 of 40 accepted')
+  expect(all.status).toBe(0)
+  expect(readFileSync(join(folder.dir, 'listings/mcp/ship-7.md'), 'utf8')).toContain(
+    'tags: [harbour, "find ship 7"]',
+  )
+  expect(run('list', '--from', 'tags').stdout).toBe('nothing waits\n')
 })
 
 describe('payouts that the 402 of a known operator named', () => {

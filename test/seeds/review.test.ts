@@ -223,7 +223,11 @@ describe('npm run review', () => {
     [['list', 'x'], 'expected no "x"'],
     [['show', 'x', 'y'], 'expected no "y"'],
     [['show', 'x', '--file', 'f'], '--file and --path: expected with accept or edit'],
-    [['list', '--all'], "Unknown option '--all'"],
+    [['list', '--every'], "Unknown option '--every'"],
+    [['list', '--all', '--from', 'tags'], '--all: expected accept --all without an id'],
+    [['accept', 'x', '--all', '--from', 'tags'], '--all: expected accept --all without an id'],
+    [['accept', '--all'], '--all: expected --from tags'],
+    [['accept', '--all', '--from', 'payouts'], '--all: expected --from tags'],
   ])('%j is a mistake in the command', (args, message) => {
     expect(() => readReviewOptions(args)).toThrow(message)
   })

@@ -1,4 +1,12 @@
-import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml'
 
 /**
  * YAML as content may use it: core schema, unique keys, no aliases, no tags, no merge keys. Foreign
@@ -30,17 +38,12 @@ export function parseYaml(text: string): YamlResult {
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   const issues = [...document.errors, ...document.warnings]
-  if (issues.length > 0)
-    return {
-      ok: false,
-      faults: issues.map(
-        (issue) =>
-          findUnclosed(issue.message, text.slice(0, issue.pos[0])) ?? {
-            line: lines.linePos(issue.pos[0]).line,
-            message: toMessage(issue.code, issue.message),
-          },
-      ),
-    }
+  // Where the text cannot be read any further, what the parser says next follows from it.
+  const broken = issues.filter(({ code }) => !Object.hasOwn(LOCAL_FAULTS, code)).sort(byPlace)[0]
+  const faults = (broken === undefined ? issues : [broken]).map((issue) =>
+    toYamlFault(issue, text, lines),
+  )
+  if (faults.length > 0) return { ok: false, faults }
   const forbidden = findForbidden(text) ?? findOddNumber(text, document, lines)
   if (forbidden !== null) return { ok: false, faults: [forbidden] }
   try {
@@ -82,10 +85,23 @@ export function findYamlLine(
   return 1
 }
 
-function toMessage(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'expected each key once'
-  if (code === 'TAG_RESOLVE_FAILED') return 'expected no tags (!…): plain values only'
-  return `expected valid YAML: ${message.split('\n')[0] ?? message}`
+/** Faults that leave the rest of the text readable: each of them is one of its own. */
+const LOCAL_FAULTS: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'expected each key once',
+  TAG_RESOLVE_FAILED: 'expected no tags (!…): plain values only',
+}
+
+const byPlace = (a: YAMLError, b: YAMLError) => a.pos[0] - b.pos[0]
+
+function toYamlFault({ code, message, pos }: YAMLError, text: string, lines: LineCounter) {
+  const { line } = lines.linePos(pos[0])
+  // A list behind a tab is blamed on the key before it.
+  const near = text.split('\n').slice(line - 1, line + 1)
+  const tab = near.findIndex((row) => /^ *\t/.test(row))
+  if (tab !== -1) return { line: line + tab, message: 'expected spaces before the text, got a tab' }
+  const unclosed = findUnclosed(message, text.slice(0, pos[0]))
+  const [reason = message] = message.split('\n')
+  return unclosed ?? { line, message: LOCAL_FAULTS[code] ?? `expected valid YAML: ${reason}` }
 }
 
 /** The parser names the place where it gave up, which may be the end of the file. */

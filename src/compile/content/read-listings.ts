@@ -5,6 +5,7 @@ import { createListingFactsSchema, type ListingFacts } from '../../domain/listin
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { findTextFault } from '../../domain/listing/listing-text.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
+import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 import type { ReadFile } from '../files/code-digest.ts'
 import { forgetful, KEY, keepValue, type Memory } from '../files/memory.ts'
@@ -109,6 +110,9 @@ export interface ParsedListing {
   faults: Fault[]
 }
 
+/** Members of the full listing: those that an editor may write are known keys of the file. */
+const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
+
 /** @returns a parser of files' texts; making its schema costs more than using it. */
 export function createListingParser(rules: UrlRules) {
   const schema = createListingFactsSchema(rules)
@@ -135,7 +139,11 @@ export function createListingParser(rules: UrlRules) {
         partial: null,
         faults: inBody,
       }
-    const found = toSchemaFaults(schema, result.issues)
+    const found = toSchemaFaults(schema, result.issues).map((fault) =>
+      fault.isUnknownKey && COMPUTED.has(fault.field)
+        ? { ...fault, message: `expected nothing: ${fault.field} is computed, never written` }
+        : fault,
+    )
     const faults = found.map(({ path, field, message, isUnknownKey }) => {
       const line = findYamlLine(yaml, path, isUnknownKey)
       return toFault(entry.file, { line, message }, field)
