@@ -4,6 +4,7 @@ import { isDoorPath } from '../../src/domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
 import { publicJson } from '../http/problem.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
@@ -13,6 +14,10 @@ import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
 /** A token that was taken away still opens for so long (milliseconds): each request would ask the store. */
 const KNOWN_MS = 5_000
 const MOST_KNOWN = 10_000
+
+/** The watches that a mail's link shows and ends: their token is in the address, and its holder alone has it. */
+const WATCH_PAGE = '/watch'
+const OWN_WATCHES = new RegExp(`^${ROUTES.watches.path.replace(':token', '[^/]+')}$`)
 
 /** Sign-in, and what its page is drawn with; none of it says anything of the content. */
 const OPEN = new Set<string>([
@@ -33,15 +38,18 @@ export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler 
   const { config, release } = parts
   if (config.READ_ACCESS === 'open') return enter
   const isValid = createTokenCheck(parts)
-  const isOpen = (path: string) =>
+  const isOpen = (path: string, query: string) =>
     OPEN.has(path) ||
+    OWN_WATCHES.test(path) ||
+    // Without a token the same page takes new watches, and says which listings there are.
+    (path === WATCH_PAGE && new URLSearchParams(query).has('token')) ||
     // The manifest holds the exact address: "/_astro/../api" begins alike and leads elsewhere.
     (path.startsWith('/_astro/') && release().files.has(path)) ||
     (path === METRICS_PATH && config.METRICS_TOKEN !== undefined) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
   return (req, res) => {
-    const path = (req.url ?? '').split('?', 1)[0] ?? ''
-    if (isOpen(path)) return enter(req, res)
+    const { path, query } = splitTarget(req.url ?? '')
+    if (isOpen(path, query)) return enter(req, res)
     keepFromCaches(res)
     const token = takeToken(req)
     const judged = token === null ? Promise.resolve(false) : isValid(token)

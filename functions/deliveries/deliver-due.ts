@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
+import { setImmediate as settle, setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts'
 import { DeliveryRefused } from '../ports/mailer.ts'
 import type { DeliveryTable, Store, Tables } from '../store/schema/store.ts'
 import { type Addressed, type Delivery, insertJobs, TaskSchema } from './delivery-task.ts'
+import { leaseDeliveries, type Places } from './lease-deliveries.ts'
 
 export interface DeliverParts {
   store: Store
@@ -20,99 +21,86 @@ export interface DeliverParts {
 
 export type Channel = keyof typeof CHANNELS
 
-/** Lanes under way at once, and deliveries under way in one: a mailbox gets its mails in their order. */
-const CHANNELS = { mail: { lanes: 20, ofLane: 1 }, webhook: { lanes: 48, ofLane: 4 } } as const
+/**
+ * Places for deliveries: in all, and for one host. A delivery that has no answer after `placeMs` waits
+ * on without its place, so hosts that never answer hold up nobody. What is open at once is bounded by
+ * that and the sender's deadline: 32 places, each free again after 0.5 s, and webhooks that may take
+ * 10 s are 640 connections at most.
+ */
+const CHANNELS = {
+  mail: { places: 20, ofHost: 20, placeMs: 60_000 },
+  webhook: { places: 32, ofHost: 16, placeMs: 500 },
+} as const
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const LEASE_MS = 5 * MINUTE_MS
-/** Lanes and deliveries that one look takes. */
-const LEASED = { lanes: 64, jobs: 200 }
 /** What is done is written down together, so that ten thousand deliveries are not as many commits. */
 const WRITE_AFTER_MS = 20
+/** While deliveries are under way others are added, and become due. */
+const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = [5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS]
-
-type Jobs = readonly DeliveryTable[]
 
 /** Delivers all that is due on a channel; what is added meanwhile too. */
 export async function deliverDue(parts: DeliverParts, channel: Channel): Promise<void> {
+  const { store, clock } = parts
+  const places = createPlaces(channel)
   const finish = createFinisher(parts)
-  const leased: Jobs[] = []
-  let leasing: Promise<void> | null = null
-  const lease = async () => {
-    // Once it is written down what was done, its lanes are free, and a clock that jumps sends nothing twice.
-    await finish.done()
-    const jobs = await leaseJobs(parts.store, channel, parts.clock.now())
-    for (const lane of Map.groupBy(jobs, (job) => job.lane).values()) leased.push(lane)
-    leasing = null
-  }
-  const next = async () => {
-    if (leased.length === 0) {
-      leasing ??= lease()
-      await leasing
+  const open = new Set<string>()
+  let failure: unknown = null
+  let wake = () => {}
+  const deliver = async (job: DeliveryTable) => {
+    open.add(job.id)
+    const release = places.take(job.host)
+    const leave = () => {
+      release()
+      wake()
     }
-    return leased.shift()
+    const timer = setTimeout(leave, CHANNELS[channel].placeMs)
+    try {
+      await finish({ job, outcome: await tryJob(parts, channel, job) })
+    } catch (error) {
+      failure ??= error
+    }
+    clearTimeout(timer)
+    open.delete(job.id)
+    leave()
   }
-  const work = async () => {
-    for (let jobs = await next(); jobs !== undefined; jobs = await next())
-      await deliverLane(parts, channel, jobs, finish)
+  for (;;) {
+    const { promise: woken, resolve } = Promise.withResolvers<void>()
+    wake = resolve
+    const leased =
+      failure === null ? await leaseDeliveries(store, channel, clock.now(), places) : []
+    // A clock that jumps ends leases: what is under way is not sent a second time.
+    for (const job of leased) if (!open.has(job.id)) void deliver(job)
+    if (open.size === 0) break
+    await Promise.race([woken, sleep(LOOK_AGAIN_MS, null, { ref: false })])
+    // What ends together is followed by one look.
+    await settle()
   }
-  await Promise.all(Array.from({ length: CHANNELS[channel].lanes }, work))
-  await finish.done()
+  if (failure !== null) throw failure
 }
 
-/** The outer conditions are judged again under the row's lock, so two instances never share a job. */
-async function leaseJobs({ db }: Store, channel: Channel, now: number): Promise<DeliveryTable[]> {
-  const due = db
-    .selectFrom('delivery as due')
-    .where('due.channel', '=', channel)
-    .where('due.lease_until', '<=', now)
-    .where('due.not_before', '<=', now)
-    .where('due.expires_at', '>', now)
-  const lanes = due
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('delivery as busy')
-            .select('busy.id')
-            .whereRef('busy.lane', '=', 'due.lane')
-            .where('busy.lease_until', '>', now),
-        ),
-      ),
-    )
-    .select('due.lane')
-    .groupBy('due.lane')
-    // Who waits to sign in waits for no news.
-    .orderBy(sql`min(case when due.kind = 'watch_news' then 1 else 0 end)`)
-    .orderBy(({ fn }) => fn.min('due.not_before'))
-    .limit(LEASED.lanes)
-  const taken = await db
-    .updateTable('delivery')
-    .set({ lease_until: now + LEASE_MS })
-    .where('id', 'in', () =>
-      due
-        .where('due.lane', 'in', lanes)
-        .select('due.id')
-        .orderBy('due.not_before')
-        .limit(LEASED.jobs),
-    )
-    .where('lease_until', '<=', now)
-    .returningAll()
-    .execute()
-  return taken.sort((a, b) => a.created_at - b.created_at)
-}
-
-/** What fails once is not tried with the rest of the lane: a dead host costs one deadline. */
-async function deliverLane(parts: DeliverParts, channel: Channel, jobs: Jobs, finish: Finish) {
-  const waiting = [...jobs]
-  let isFailing = false
-  const work = async () => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const outcome = isFailing ? 'failed' : await tryJob(parts, channel, job)
-      isFailing ||= outcome === 'failed'
-      finish.add({ job, outcome })
-    }
+function createPlaces(channel: Channel): Places & { take(host: string): () => void } {
+  const { places, ofHost } = CHANNELS[channel]
+  const byHost = new Map<string, number>()
+  let taken = 0
+  const count = (host: string, by: number) => {
+    taken += by
+    byHost.set(host, (byHost.get(host) ?? 0) + by)
   }
-  await Promise.all(Array.from({ length: CHANNELS[channel].ofLane }, work))
+  return {
+    ofHost,
+    free: () => places - taken,
+    fullHosts: () => [...byHost].flatMap(([host, held]) => (held >= ofHost ? [host] : [])),
+    /** @returns gives the place back; a second call does nothing */
+    take(host) {
+      let isHeld = true
+      count(host, 1)
+      return () => {
+        if (isHeld) count(host, -1)
+        isHeld = false
+      }
+    },
+  }
 }
 
 async function tryJob(
@@ -124,7 +112,7 @@ async function tryJob(
   const parsed = v.safeParse(TaskSchema, { kind, ...Object(parseJson(job.payload)) })
   // A newer version on another server queued it, and may take it.
   if (!parsed.success) return 'failed'
-  const delivery = { id, address, task: parsed.output, createdAt: job.created_at }
+  const delivery = { id, address, attempts, task: parsed.output, createdAt: job.created_at }
   try {
     await send[channel](delivery)
     return 'done'
@@ -146,16 +134,13 @@ function waitAfter(attempts: number): number {
 }
 
 type Finished = { job: DeliveryTable; outcome: 'done' | 'failed' }
-type Finish = ReturnType<typeof createFinisher>
 
-/** Writes down what became of deliveries, those of a moment in one go. Nobody waits for it but the end. */
+/** Writes down what became of deliveries, those of a moment in one go. @returns when it is written */
 function createFinisher({ store: { db }, clock }: DeliverParts) {
-  let waiting: Finished[] = []
-  let writing: Promise<void> = Promise.resolve()
-  const write = async () => {
+  let batch: { all: Finished[]; written: Promise<void> } | null = null
+  const write = async (all: readonly Finished[]) => {
     await sleep(WRITE_AFTER_MS)
-    const all = waiting
-    waiting = []
+    batch = null
     const { done = [], failed = [] } = Object.groupBy(all, ({ outcome }) => outcome)
     const idsOf = (some: readonly Finished[]) => some.map(({ job }) => job.id)
     if (done.length > 0) await db.deleteFrom('delivery').where('id', 'in', idsOf(done)).execute()
@@ -170,15 +155,13 @@ function createFinisher({ store: { db }, clock }: DeliverParts) {
         .where('id', 'in', idsOf(some))
         .execute()
   }
-  return {
-    add(finished: Finished): void {
-      waiting.push(finished)
-      if (waiting.length > 1) return
-      writing = writing.then(write)
-      // Tells those who wait for the end.
-      writing.catch(() => {})
-    },
-    done: () => writing,
+  return (finished: Finished): Promise<void> => {
+    if (batch === null) {
+      const all: Finished[] = []
+      batch = { all, written: write(all) }
+    }
+    batch.all.push(finished)
+    return batch.written
   }
 }
 

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { countRows } from '../store/rows.ts'
 import type { Tables } from '../store/schema/store.ts'
 import { createLoop } from '../store/work-loop.ts'
-import { type DeliverParts, deliverDue } from './deliver-due.ts'
+import { type Channel, type DeliverParts, deliverDue } from './deliver-due.ts'
 import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'
 
 export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>
@@ -14,8 +14,8 @@ const MAX_WAITING = 5_000
 
 /**
  * Mails and webhooks wait in the store until they are handed over: a request never waits for another
- * server, and a crash or a server that is down for hours loses none. A delivery is leased by one
- * instance at a time, together with what else goes to the same mailbox or host.
+ * server, and a crash or a server that is down for hours loses none. The deliveries of a watch or a
+ * mailbox are leased by one instance at a time.
  *
  * Known limit: what was handed over when the acknowledgement was lost is sent again. A webhook has
  * the same `webhook-id` then; of two sign-in mails only the newer link works.
@@ -45,8 +45,11 @@ export function createDeliveryQueue(parts: DeliverParts) {
       insertJobs(trx, [{ address, task }], clock.now()),
     addAll: (trx: Kysely<Tables>, jobs: readonly Addressed[]) => insertJobs(trx, jobs, clock.now()),
     /** True when so many that strangers asked for wait that taking more would be a promise nobody keeps. */
-    isOverfull: async () => {
-      const waiting = store.db.selectFrom('delivery').where('kind', 'in', OF_STRANGERS)
+    isOverfull: async (channel: Channel) => {
+      const waiting = store.db
+        .selectFrom('delivery')
+        .where('channel', '=', channel)
+        .where('kind', 'in', OF_STRANGERS)
       return (await countRows(waiting)) >= MAX_WAITING
     },
     /** Starts delivering what is due. Resolves when nothing more is due. */

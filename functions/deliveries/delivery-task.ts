@@ -16,6 +16,8 @@ export interface Addressed {
 export interface Delivery extends Addressed {
   /** The same in every try. */
   id: string
+  /** Tries before this one. */
+  attempts: number
   createdAt: number
 }
 
@@ -68,7 +70,8 @@ export async function insertJobs(trx: Kysely<Tables>, jobs: readonly Addressed[]
       const channel = address.includes('://') ? 'webhook' : 'mail'
       return {
         ...{ id: randomUUID(), kind, channel, address },
-        lane: channel === 'webhook' ? new URL(address).host : address,
+        lane: 'watch_id' in task ? task.watch_id : address,
+        host: channel === 'webhook' ? new URL(address).host : address.replace(/^.*@/, ''),
         payload: JSON.stringify(payload),
         created_at: now,
         expires_at: now + lifetimeOf(task),

@@ -4,8 +4,7 @@ import { USUAL_LIMITS } from '../ports/config.ts'
 /**
  * `login` counts clients, `login_address` what one client asks for one address; one setting, `login`,
  * rules both. The others count mails to an address: five an hour, then a spare one in ten minutes for
- * a client that had none sent, so that nobody can use an address up for its owner. `watch_sent` counts
- * what a mailbox or host was asked to confirm.
+ * a client that had none sent, so that nobody can use an address up for its owner.
  */
 export const LIMITS = {
   ...USUAL_LIMITS,
@@ -13,7 +12,6 @@ export const LIMITS = {
   login_mails: { requests: 5, seconds: 3600 },
   login_sent: { requests: 1, seconds: 3600 },
   login_spare: { requests: 1, seconds: 600 },
-  watch_sent: { requests: 10, seconds: 3600 },
 }
 export type LimitName = keyof typeof LIMITS
 

@@ -90,7 +90,6 @@ export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | n
 function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimit {
   if (name === 'login_mails' || name === 'login_sent' || name === 'login_spare')
     return RATE_LIMITS.login === null ? null : LIMITS[name]
-  if (name === 'watch_sent') return RATE_LIMITS.watch === null ? null : LIMITS[name]
   const given = RATE_LIMITS[name === 'login_address' ? 'login' : name]
   return given === undefined ? LIMITS[name] : given
 }

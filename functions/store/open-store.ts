@@ -5,7 +5,7 @@ import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { createTables } from './migrations/baseline.ts'
+import { addDeliveryHosts, createTables } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, type Tables, tryWriting } from './schema/store.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
@@ -28,7 +28,14 @@ function listMigrations(): Record<string, Migration> {
       throw new OperatorError('This ledger is of a development version that was never released.')
   }
   const folded = FOLDED.map((name) => [name, { up: refuseOld }])
-  return { '0001-baseline': { up: baseline }, ...Object.fromEntries(folded) }
+  const addHosts = async (db: Kysely<unknown>) => {
+    if (!isNew) await addDeliveryHosts(db)
+  }
+  return {
+    '0001-baseline': { up: baseline },
+    ...Object.fromEntries(folded),
+    '0009-delivery-hosts': { up: addHosts },
+  }
 }
 
 /**

@@ -11,7 +11,9 @@ import { findWatch, setState, signWebhook, startWatch, targetOf } from './watch-
 
 /** A webhook is to take what it gets, not to work on it: milliseconds and bytes of its answer. */
 const LIMITS = toShortLimits(5_000, 10_000, 4096)
-const GONE = 410
+const GONE = [404, 410]
+/** Some six minutes of failures: a deployment may answer 404 for a while. */
+const GONE_TRIES = 5
 
 /** Hands webhooks over, by the guard that relay and probes use: no redirect is followed. */
 export function createWebhookSender({
@@ -23,7 +25,7 @@ export function createWebhookSender({
   const { BASE_URL: baseUrl } = config
   const userAgent = `Directory-Webhook/1 (+${baseUrl}/docs/watches)`
   const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
-  const post = async (url: string, secret: string, id: string, body: string) => {
+  const post = async ({ id, address: url, attempts }: Delivery, secret: string, body: string) => {
     if (isOwnHost(new URL(url), new URL(baseUrl))) throw new DeliveryRefused('it is this service')
     const at = Math.floor(clock.now() / 1000)
     const headers = {
@@ -33,22 +35,24 @@ export function createWebhookSender({
     const reply = await asker.ask({ method: 'POST', url, headers, body })
     if (!reply.answered) throw new WebhookError(reply.failure)
     const { status } = reply.answer
-    if (status === GONE) throw new DeliveryRefused('the webhook answered 410 Gone')
+    if (GONE.includes(status) && attempts + 1 >= GONE_TRIES)
+      throw new DeliveryRefused(`the webhook answered ${status} at the ${GONE_TRIES}th try`)
     if (status < 200 || status > 299) throw new WebhookError(`http_${status}`)
     return reply.answer.body
   }
   return {
-    async send({ id, address, task, createdAt }: Delivery): Promise<void> {
+    async send(delivery: Delivery): Promise<void> {
+      const { id, task, createdAt } = delivery
       const watch = 'watch_id' in task ? await findWatch(store.db, 'id', task.watch_id) : undefined
       if (watch === undefined || watch.secret === null || !isDue(watch, task)) return
       const timestamp = new Date(createdAt).toISOString()
       if (task.kind === 'watch_news') {
         const body = JSON.stringify(toNews(watch, task, timestamp, baseUrl))
-        await post(address, watch.secret, id, body)
+        await post(delivery, watch.secret, body)
       } else {
         const data = { challenge: id }
         const body = JSON.stringify({ type: 'watch.challenge', timestamp, data })
-        const said = await post(address, watch.secret, id, body)
+        const said = await post(delivery, watch.secret, body)
         if (!said.includes(id)) throw new WebhookError('challenge_not_answered')
         await startWatch(store.db, watch)
       }

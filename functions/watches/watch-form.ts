@@ -15,10 +15,18 @@ import { isOwnHost } from '../call/own-address.ts'
 import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller } from '../probe/stranger-runs.ts'
-import { mailboxOf, parseEmailAddress } from '../sellers/sessions/email-address.ts'
+import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import type { WatchTable } from '../store/schema/store.ts'
-import { addWatch, confirmWatch, endWatch, findWatch, listOwn, toWatchView } from './watch-store.ts'
+import {
+  addWatch,
+  askMailbox,
+  confirmWatch,
+  endWatch,
+  findWatch,
+  listOwn,
+  toWatchView,
+} from './watch-store.ts'
 
 type FormParts = Pick<Parts, 'limits' | 'ledger' | 'clock' | 'release' | 'config' | 'log'>
 type Sent = WatchPage['sent']
@@ -65,26 +73,15 @@ async function takeWatch(
   body: WatchBody,
   caller: Caller,
 ): Promise<Taken | Refused> {
-  const { ledger, limits, clock } = parts
+  const { ledger, clock } = parts
   const refused = findFault(parts, body) ?? (await takeTurn(parts, 'watch', 'watches', caller))
   if (refused !== null) return refused
-  const { email, webhook } = body.deliver
-  // The person we ask to confirm may not have asked for it.
-  const asked = email === undefined ? new URL(webhook ?? '').host : mailboxOf(email)
-  const sent = await limits.take('watch_sent', asked)
-  if (!sent.allowed)
-    return refuse('rate-limited', 'It was asked to confirm too many watches lately.', {
-      headers: sent.headers,
-    })
-  if (await ledger.deliveries.isOverfull())
-    return refuse('rate-limited', 'Too many mails wait to be sent.', LATER)
+  if (await ledger.deliveries.isOverfull(body.deliver.email === undefined ? 'webhook' : 'mail'))
+    return refuse('rate-limited', 'Too many questions wait to be sent.', LATER)
   const watch = await ledger.store.db.transaction().execute(async (trx) => {
     const added = await addWatch(trx, body, clock.now())
     if (added?.email === null) await confirmWatch(trx, ledger.deliveries, added)
-    else if (added !== null) {
-      const task = { kind: 'watch_confirm' as const, watch_id: added.id }
-      await ledger.deliveries.add(trx, added.email ?? '', task)
-    }
+    else if (added !== null) await askMailbox(trx, ledger.deliveries, added, clock.now())
     return added
   })
   if (watch === null)
@@ -146,21 +143,19 @@ const ActSchema = v.strictObject({
 function createActForm(
   parts: FormParts,
 ): Form<typeof ActSchema, Sent, Own> & { show(token: string): Promise<Own | Refused> } {
-  const { ledger, limits } = parts
+  const { ledger } = parts
   const { db } = ledger.store
   const show = async (token: string, said = ''): Promise<Own | Refused> => {
     const watch = await findWatch(db, 'token', token)
     if (watch === undefined) return refuse('token-invalid', said || ENDED)
     return { kind: 'own', watches: (await listOwn(db, watch)).map(toWatchView), said }
   }
-  const confirm = async (watch: WatchTable): Promise<Refused | null> => {
+  const confirm = async (watch: WatchTable, caller: Caller): Promise<Refused | null> => {
     if (watch.state === 'live') return null
-    const { webhook } = watch
-    const sent = webhook === null ? null : await limits.take('watch_sent', new URL(webhook).host)
-    if (sent?.allowed === false)
-      return refuse('rate-limited', 'This webhook was called too often lately.', {
-        headers: sent.headers,
-      })
+    // Each time the webhook is called: the holder of the token may not be its owner.
+    const refused =
+      watch.webhook === null ? null : await takeTurn(parts, 'watch', 'watches', caller)
+    if (refused !== null) return refused
     await db.transaction().execute((trx) => confirmWatch(trx, ledger.deliveries, watch))
     ledger.deliveries.deliverSoon()
     return null
@@ -171,11 +166,11 @@ function createActForm(
     toSent,
     toBody: (fields) => Object.fromEntries(fields),
     show,
-    take: async ({ token, id, act }) => {
+    take: async ({ token, id, act }, caller) => {
       const known = await findWatch(db, 'token', token)
       const watch = known && (await listOwn(db, known)).find((own) => own.id === id)
       if (watch === undefined) return refuse('token-invalid', ENDED)
-      if (act === 'confirm') return (await confirm(watch)) ?? show(token, 'Thank you.')
+      if (act === 'confirm') return (await confirm(watch, caller)) ?? show(token, 'Thank you.')
       await endWatch(db, watch.id)
       return show(token, 'The watch has ended.')
     },

@@ -4,12 +4,14 @@ import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import { MAX_WATCHES, type WatchBody, type WatchView } from '../../src/domain/watches/watch.ts'
 import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
 import { mailboxOf } from '../sellers/sessions/email-address.ts'
-import { createSecret } from '../sellers/sessions/login-token.ts'
+import { createSecret, hashSecret } from '../sellers/sessions/login-token.ts'
 import { countRows } from '../store/rows.ts'
 import type { Tables, WatchTable } from '../store/schema/store.ts'
 
 /** Watches in all: what a release can be told to within minutes. */
 const MAX_IN_ALL = 200_000
+const MAX_SHOWN = 100
+const DAY_MS = 86_400_000
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
@@ -33,13 +35,46 @@ export async function addWatch(
   return watch
 }
 
+/**
+ * Asks a mailbox whether it wants a watch: once a day, until its owner confirms one. Watches that are
+ * added meanwhile wait at the link of that mail, so strangers can neither flood a mailbox nor use up
+ * what its owner may ask for.
+ */
+export async function askMailbox(
+  trx: Kysely<Tables>,
+  deliveries: DeliveryQueue,
+  { id, owner, email }: WatchTable,
+  now: number,
+): Promise<void> {
+  const asked = { key: toAskedKey(owner), window_start: now, tries: 1 }
+  const isFirst = await trx
+    .insertInto('attempt')
+    .values(asked)
+    .onConflict((conflict) =>
+      conflict
+        .column('key')
+        .doUpdateSet(asked)
+        .where('attempt.window_start', '<=', now - DAY_MS),
+    )
+    .returning('key')
+    .executeTakeFirst()
+  if (isFirst === undefined || email === null) return
+  await deliveries.add(trx, email, { kind: 'watch_confirm', watch_id: id })
+}
+
+/** One row a mailbox, in the table of counted tries. It holds no address, only a hash. */
+function toAskedKey(owner: string): string {
+  return `watch_mail:${hashSecret(owner)}`
+}
+
 /** What comes next for a watch whose mailbox agreed, or that has none: its webhook's answer, or nothing. */
 export async function confirmWatch(
   trx: Kysely<Tables>,
   deliveries: DeliveryQueue,
   watch: WatchTable,
 ): Promise<void> {
-  const { id, webhook } = watch
+  const { id, webhook, email, owner } = watch
+  if (email !== null) await trx.deleteFrom('attempt').where('key', '=', toAskedKey(owner)).execute()
   if (webhook === null) return startWatch(trx, watch)
   await setState(trx, id, 'waiting')
   await deliveries.add(trx, webhook, { kind: 'watch_challenge', watch_id: id })
@@ -73,11 +108,22 @@ export async function findWatch(db: Kysely<Tables>, by: 'id' | 'token', value: s
   return db.selectFrom('watch').selectAll().where(by, '=', value).executeTakeFirst()
 }
 
-/** The watches of the person who got this one's mails; of a watch without a mailbox itself alone. */
+/**
+ * The watches of the mailbox that got this one's mails; of a watch without a mailbox itself alone.
+ * Strangers may add waiting ones without end: what its owner agreed to comes first.
+ */
 export async function listOwn(db: Kysely<Tables>, watch: WatchTable): Promise<WatchTable[]> {
   if (watch.email === null) return [watch]
-  const own = db.selectFrom('watch').selectAll().where('email', '=', watch.email)
-  return own.orderBy('created_at').orderBy('id').execute()
+  return db
+    .selectFrom('watch')
+    .selectAll()
+    .where('email', 'is not', null)
+    .where('owner', '=', watch.owner)
+    .orderBy((eb) => eb.case().when('state', '=', 'waiting').then(1).else(0).end())
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(MAX_SHOWN)
+    .execute()
 }
 
 export function toWatchView(watch: WatchTable): WatchView {

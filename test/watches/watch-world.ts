@@ -103,6 +103,7 @@ export interface Received {
 /** A receiver of webhooks on loopback that answers as it is told. */
 export async function startReceiver() {
   const received: Received[] = []
+  const urls: string[] = []
   let answer: (req: IncomingMessage, res: ServerResponse, text: string) => void = answerWell
   const server: Server = createServer((req, res) => {
     const chunks: Buffer[] = []
@@ -116,6 +117,7 @@ export async function startReceiver() {
         const own = createHmac('sha256', key).update(signed).digest('base64')
         return req.headers['webhook-signature'] === `v1,${own}`
       }
+      urls.push(req.url ?? '')
       received.push({ id, body: JSON.parse(text), isSignedBy })
       answer(req, res, text)
     })
@@ -125,6 +127,8 @@ export async function startReceiver() {
   return {
     url: `http://127.0.0.1:${port}`,
     received,
+    /** Paths that were asked, in order. */
+    urls,
     news: () => received.filter(({ body }) => body.type === 'watch.news'),
     answers: (how: typeof answer) => {
       answer = how

@@ -7,6 +7,7 @@ import type { Ledger } from '../../parts/parts.ts'
 import type { ClaimTable, Store, Tables } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { Proof } from '../proofs/proof.ts'
+import { mailboxOf } from '../sessions/email-address.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const LAPSE_AFTER_MS = 7 * 86_400_000
@@ -127,7 +128,14 @@ async function watchForOwner(trx: Kysely<Tables>, claim: ClaimTable, now: number
     .insertInto('watch')
     .values({
       ...{ id, token: createSecret(), kind: 'listing', target: listing_id, events: OWNER_EVENTS },
-      ...{ email, webhook: null, secret: null, owner: email, state: 'live', reason: null },
+      ...{
+        email,
+        webhook: null,
+        secret: null,
+        owner: mailboxOf(email),
+        state: 'live',
+        reason: null,
+      },
       ...{ claim_id: id, created_at: now },
     })
     .execute()

@@ -30,10 +30,16 @@ export function parseEmailAddress(text: string): string | null {
 }
 
 /**
- * The mailbox an address leads to: what follows a plus is its owner's own tag.
+ * The mailbox an address in lower case leads to: what follows a plus is its owner's own tag, and Gmail
+ * ignores dots (https://support.google.com/mail/answer/7436150).
  *
  * @example mailboxOf('ann+shop@mail.example') → 'ann@mail.example'
+ * @example mailboxOf('a.nn@googlemail.com') → 'ann@gmail.com'
  */
 export function mailboxOf(address: string): string {
-  return address.replace(/(?<=.)\+[^@]*(?=@)/, '')
+  const [local = '', domain = ''] = address.split('@')
+  const name = local.replace(/(?<=.)\+.*/, '')
+  return GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`
 }
+
+const GMAIL = new Set(['gmail.com', 'googlemail.com'])

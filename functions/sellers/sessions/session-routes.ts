@@ -66,7 +66,7 @@ export function createLogin(parts: Parts): SellerRoute {
     const asker = `${clientOf(event.req, parts.config)} ${mailbox}`
     const tooMany = refusalOf(await limits.take('login_address', asker), problem)
     if (tooMany !== null) return tooMany
-    if (await ledger.deliveries.isOverfull()) {
+    if (await ledger.deliveries.isOverfull('mail')) {
       return problem('mail-unavailable', {
         detail: 'Too many mails wait for the mail server. Try again in a few minutes.',
         headers: { 'Retry-After': '300' },

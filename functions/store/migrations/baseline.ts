@@ -28,6 +28,12 @@ export async function createTables(db: Kysely<unknown>): Promise<void> {
   await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
 }
 
+/** Webhooks that wait were keyed by their host; from now on each watch has its own lane. */
+export async function addDeliveryHosts(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table delivery add column host text not null default ''`.execute(db)
+  await sql`update delivery set host = lane, lane = id where channel = 'webhook'`.execute(db)
+}
+
 /** Counters of limits are written with every request and may be lost in a crash: no log for them. */
 const UNLOGGED = new Set(['attempt'])
 

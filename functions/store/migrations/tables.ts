@@ -47,7 +47,8 @@ export const TABLES = {
   attempt: table({ key, window_start: moment, tries: integer }),
   /**
    * Mails and webhooks still to be sent. `payload` is JSON and never holds a secret: links are made when
-   * sending. `lane` is the mailbox, or the host of a webhook: one server at a time delivers there.
+   * sending. `lane` is the watch, or the mailbox of what no watch sends: its deliveries go one at a time,
+   * and each lane has its own clock. `host` is whom they go to: hosts share places fairly.
    */
   delivery: table({
     id: key,
@@ -61,6 +62,7 @@ export const TABLES = {
     attempts: integer,
     channel: withRule(text, "default 'mail'"),
     lane: withRule(text, "default ''"),
+    host: withRule(text, "default ''"),
   }),
   claim: table({
     id: key,
