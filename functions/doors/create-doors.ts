@@ -11,14 +11,13 @@ import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { Relay } from '../call/relay.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
-import { createBudget } from '../limits/budget.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
 import { createFeeds } from '../watches/change-feeds.ts'
 import { createArdDoors } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
 import { createDirectory, type DirectoryParts } from './entry/directory.ts'
-import { BODY_LIMITS } from './entry/door-limits.ts'
+import { createDoorBodies } from './entry/door-limits.ts'
 import { createRegistryDoors } from './registry/registry-door.ts'
 
 /** Listings of a category in its twin; the rest is a search away. */
@@ -29,7 +28,7 @@ const MOST_ROWS = 50
  * request: loading the packages would otherwise be a good part of every start.
  */
 export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
-  const parts = { ...own, bodies: createBudget(BODY_LIMITS) }
+  const parts = { ...own, ...createDoorBodies() }
   const markdown = createMarkdownDoor(parts)
   const feed = createFeeds(parts)
   return {

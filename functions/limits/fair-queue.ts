@@ -1,6 +1,8 @@
 /** Pieces that may wait: of one client, and in all. */
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
+export type FairQueue = ReturnType<typeof createFairQueue>
+
 /** Work done one piece at a time, in turns between clients: nobody waits for all of another's. */
 export function createFairQueue(limits = MAX_WAITING) {
   // Clients in the order of their turns; a Map keeps the order in which keys came.

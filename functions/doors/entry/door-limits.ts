@@ -1,6 +1,7 @@
-import type { Budget } from '../../limits/budget.ts'
+import { type Budget, createBudget } from '../../limits/budget.ts'
 import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
+import { createFairQueue, type FairQueue } from '../../limits/fair-queue.ts'
 import type { Parts } from '../../parts/parts.ts'
 
 export type DoorLimits = Pick<Parts, 'limits' | 'config'>
@@ -9,10 +10,23 @@ export type DoorLimits = Pick<Parts, 'limits' | 'config'>
 export interface DoorBodies {
   /** Bytes of bodies that are read or worked on. */
   bodies: Budget
+  /** Long bodies that wait to be parsed. */
+  turns: FairQueue
 }
 
 const MIB = 1024 * 1024
 export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
+/** A body longer than this (bytes) is parsed in its client's turn. */
+export const LONG_BODY = 64 * 1024
+/** As many as may be held: bytes are the bound. */
+const TURNS = {
+  perClient: BODY_LIMITS.perClient / LONG_BODY,
+  inAll: BODY_LIMITS.inAll / LONG_BODY,
+}
+
+export function createDoorBodies(): DoorBodies {
+  return { bodies: createBudget(BODY_LIMITS), turns: createFairQueue(TURNS) }
+}
 
 type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
 

@@ -1,7 +1,13 @@
 import { type JsonShape, MOST_NESTED, measureJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Holding, Reached } from '../../limits/budget.ts'
 import { clientOf } from '../../limits/client-key.ts'
-import { type DoorBodies, type DoorLimits, type DoorRequest, takeForDoor } from './door-limits.ts'
+import {
+  type DoorBodies,
+  type DoorLimits,
+  type DoorRequest,
+  LONG_BODY,
+  takeForDoor,
+} from './door-limits.ts'
 
 export interface DoorBody {
   json: unknown
@@ -47,22 +53,17 @@ export async function readDoorBody(
   if (announced !== null) return refuse(announced)
   const read = await readHeld(parts, req, max)
   if ('fault' in read) return refuse(read)
-  const { text, held } = read
-  const shape = measureJson(text)
-  const fault = findShapeFault(shape)
-  // Messages of a batch count one by one, and long ones by their length.
-  const counted = Math.max(1, shape.items, Math.ceil(text.length / BYTES_A_REQUEST))
-  const cost = Math.min(MOST_REQUESTS, counted)
+  const { pieces, held } = read
+  const { cost, message } = await parseInTurn(parts, req, pieces)
   const rest = cost === 1 ? first : await takeForDoor(parts, 'search', req, cost - 1)
-  const json = fault === null && rest.allowed ? parse(text) : null
-  if (json === null || 'fault' in json) {
+  if ('fault' in message || !rest.allowed) {
     held.release()
-    const { fault: sentence, ...why } = fault ?? json ?? toLimited(rest.taken)
+    const { fault: sentence, ...why } = 'fault' in message ? message : toLimited(rest.taken)
     return { fault: sentence, ...why, headers: { ...rest.taken, ...why.headers } }
   }
   const holdUntil = releaseWhenDone(held)
   holdUntil(answerLeft(req))
-  return { json: json.value, taken: rest.taken, holdUntil }
+  return { json: message.value, taken: rest.taken, holdUntil }
 }
 
 type Fault = Omit<BodyFault, 'headers'> & { headers?: Record<string, string> }
@@ -77,25 +78,25 @@ async function readHeld(
   parts: DoorLimits & DoorBodies,
   req: DoorRequest,
   max: number,
-): Promise<{ text: string; held: Holding } | Fault> {
+): Promise<{ pieces: Buffer[]; held: Holding } | Fault> {
   const client = clientOf(req, parts.config)
-  const { promise: read, resolve: end } = Promise.withResolvers<Buffer | Fault>()
+  const { promise: read, resolve: end } = Promise.withResolvers<Buffer[] | Fault>()
   const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
   const size = Math.min(PIECE, length)
   const reading = parts.bodies.take(client, { size, giveWay: () => end(toFull('process')) })
   if (typeof reading === 'string') return toFull(reading)
   const timer = setTimeout(() => end(LATE), READ_MS)
   readPieces(req, max, reading, end)
-  const bytes = await read
+  const pieces = await read
   clearTimeout(timer)
   reading.release()
-  if ('fault' in bytes) {
+  if ('fault' in pieces) {
     req.runtime?.node?.req?.removeAllListeners('data').pause()
-    return bytes
+    return pieces
   }
   // What is read is worked on: it gives way to nobody any more.
-  const held = parts.bodies.take(client, { size: bytes.length })
-  return typeof held === 'string' ? toFull(held) : { text: bytes.toString('utf8'), held }
+  const held = parts.bodies.take(client, { size: sizeOf(pieces) })
+  return typeof held === 'string' ? toFull(held) : { pieces, held }
 }
 
 /** Node's own stream: one of the web around it costs as much as the rest of the reading. */
@@ -103,7 +104,7 @@ function readPieces(
   { runtime }: DoorRequest,
   max: number,
   reading: Holding,
-  end: (read: Buffer | Fault) => void,
+  end: (read: Buffer[] | Fault) => void,
 ): void {
   const body = runtime?.node?.req
   if (body === undefined || body.destroyed) return void end(BROKEN)
@@ -116,8 +117,39 @@ function readPieces(
     else if (full !== null) end(toFull(full))
     else pieces.push(piece)
   })
-  body.once('end', () => end(Buffer.concat(pieces)))
+  body.once('end', () => end(pieces))
   body.once('close', () => end(BROKEN))
+}
+
+interface Parsed {
+  /** Requests that it counts as: messages of a batch one by one, and long ones by their length. */
+  cost: number
+  message: { value: unknown } | Fault
+}
+
+/** A long body is parsed in its client's turn: nobody is answered while a megabyte is read. */
+async function parseInTurn(
+  { turns, config }: DoorLimits & DoorBodies,
+  req: DoorRequest,
+  pieces: readonly Buffer[],
+): Promise<Parsed> {
+  if (sizeOf(pieces) <= LONG_BODY) return parseMessage(pieces)
+  let parsed: Parsed = { cost: 1, message: toFull('process') }
+  await turns.run(clientOf(req, config), async () => {
+    const isGone = req.runtime?.node?.res?.destroyed === true
+    parsed = isGone ? { cost: 1, message: BROKEN } : parseMessage(pieces)
+  })
+  return parsed
+}
+
+function parseMessage(pieces: readonly Buffer[]): Parsed {
+  const text = Buffer.concat(pieces).toString('utf8')
+  const shape = measureJson(text, { depth: MOST_NESTED, values: MOST_VALUES })
+  const counted = Math.max(1, shape.items, Math.ceil(text.length / BYTES_A_REQUEST))
+  return {
+    cost: Math.min(MOST_REQUESTS, counted),
+    message: findShapeFault(shape) ?? parse(text),
+  }
 }
 
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
@@ -131,6 +163,10 @@ function parse(text: string): { value: unknown } | Fault {
   } catch {
     return toFault('The body is not JSON.', 400, -32700)
   }
+}
+
+function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
 function releaseWhenDone(held: Holding): (work: Promise<unknown>) => void {

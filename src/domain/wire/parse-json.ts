@@ -4,30 +4,43 @@ export const MOST_NESTED = 200
 /** Undefined for text that is not JSON or is nested too deeply: a schema says the rest. */
 export function parseJson(text: string): unknown {
   try {
-    if (measureJson(text).depth > MOST_NESTED) return undefined
+    const { depth } = measureJson(text, { ...UNBOUNDED, depth: MOST_NESTED })
+    if (depth > MOST_NESTED) return undefined
     return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
+interface JsonBounds {
+  depth: number
+  values: number
+}
+
+const UNBOUNDED: JsonBounds = {
+  depth: Number.POSITIVE_INFINITY,
+  values: Number.POSITIVE_INFINITY,
+}
+
 export type JsonShape = ReturnType<typeof measureJson>
 
 /**
  * How deep JSON is nested, how many values it has, and how many its outermost list has: counted on the
- * text, before anything is made of it. Brackets and commas inside of strings are none.
+ * text, before anything is made of it. Brackets and commas inside of strings are none. Counting ends
+ * where a count passes its bound: a megabyte of brackets is not worth reading to its end.
  *
  * @example measureJson('[{"a":"]"},{}]') → { depth: 2, values: 5, items: 2 }
  */
-export function measureJson(text: string) {
+export function measureJson(text: string, most: JsonBounds = UNBOUNDED) {
   let [depth, deepest, values, commas] = [0, 0, 1, 0]
-  for (let at = 0; at < text.length; at += 1) {
+  const isWithin = () => deepest <= most.depth && values <= most.values
+  for (let at = 0; at < text.length && isWithin(); at += 1) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       depth += 1
       values += 1
-      if (depth > deepest) deepest = depth
+      deepest = Math.max(deepest, depth)
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1
     else if (code === COMMA) {
       values += 1
