@@ -68,11 +68,8 @@ describeStores('each watch has its own clock', ({ newPlace }) => {
     await addWatches('dead', 40)
     await addWatches('live', 4)
     answerDead(() => {})
-    const start = performance.now()
     const published = at.publish('b', DEAR)
     await vi.waitFor(() => expect(told('live')).toHaveLength(4), { timeout: 8_000, interval: 20 })
-    expect(performance.now() - start).toBeLessThan(8_000)
-    // What never failed goes before what did.
     await hook.close()
     await published
   }, 30_000)
