@@ -3,7 +3,7 @@ import { followMoves } from '../../src/domain/derived/tombstone.ts'
 import type { Tables } from '../store/schema/store.ts'
 
 /** Rows that may exist beside others of the same listing. */
-const PLAIN = ['click', 'settlement', 'settlement_check', 'dispute', 'proposal']
+const PLAIN = ['click', 'settlement', 'dispute', 'proposal']
 /** Rows of which a listing has one; the one it has already stays. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
 /** Counts that add up, with their key beside the listing. */

@@ -68,6 +68,7 @@ const DROPPED = [
   ['watch_turn', 'told_at', RETENTION.closed_claim_days * DAY_MS],
   ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
   ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
+  ['payment_hint', 'noted_at', RETENTION.closed_claim_days * DAY_MS],
   ['proposal', 'settled_at', RETENTION.proposal_days * DAY_MS],
   ['proposal', 'created_at', RETENTION.waiting_proposal_days * DAY_MS],
   ['dispute', 'settled_at', RETENTION.dispute_days * DAY_MS],

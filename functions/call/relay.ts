@@ -10,7 +10,7 @@ import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
-import type { Settlements } from '../settlements/settlements.ts'
+import type { Hints } from '../settlements/hints.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { forwardCall } from './forward-call.ts'
@@ -24,7 +24,7 @@ export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 /** Of a release, the relay knows the listings only; of the ledger, where to count. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
   release: () => Pick<Release, 'gone' | 'listings'>
-  ledger: { usage: Pick<Usage, 'called'>; settlements: Pick<Settlements, 'note'> }
+  ledger: { usage: Pick<Usage, 'called'>; hints: Pick<Hints, 'note'> }
 }
 
 /** Hears how each call ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
@@ -99,7 +99,7 @@ function createEntrance(
     const onHead = (head: SellerHead) => {
       status = head.status
       tell(toOutcome(status))
-      ledger.settlements.note(listing, req.rawHeaders, head.headers, startedAt)
+      ledger.hints.note(listing, admitted.client, head.headers)
     }
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
     try {

@@ -60,7 +60,7 @@ async function countAgain(trx: Transaction<Tables>, work: ChainWork, channels: r
       for (const settlement of paid) settlements.push(settlement)
     }
   }
-  await insertPayments(trx, settlements)
+  await insertPayments(trx, work.payouts, settlements)
   return settlements
 }
 
@@ -87,14 +87,14 @@ async function forget(trx: Transaction<Tables>, claims: readonly ChannelEventTab
  */
 function toSettlements({ payouts, asset }: ChainWork, events: readonly ChannelEventTable[]) {
   const { payer = null, payee = null } = events.find((event) => event.payer !== null) ?? {}
-  const listing = payouts.find(({ payout }) => payout === payee)
-  if (payer === null || payee === null || listing === undefined) return null
+  const isOurs = payouts.some(({ payout }) => payout === payee)
+  if (payer === null || payee === null || !isOurs) return null
   const counted = countClaims(events.map((row) => ({ ...row, amount: BigInt(row.amount) })))
   return [...counted].map(([row, amount]) => ({
     network: row.network,
     transaction: row.transaction_id,
     log_index: row.log_index,
-    listing_id: listing.listing_id,
+    listing_id: '',
     payer,
     payee,
     amount: amount.toString(),

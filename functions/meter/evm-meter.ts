@@ -144,7 +144,7 @@ async function writeRange(
   const { write, network } = work
   let written = 0
   await write(async (trx) => {
-    await insertPayments(trx, paid)
+    await insertPayments(trx, work.payouts, paid)
     const payments = [...paid, ...(await writeChannels(trx, work, channels))]
     written = payments.length
     await insertTransfers(trx, sent)

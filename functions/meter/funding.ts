@@ -46,10 +46,9 @@ export async function toFundingTransfers(
   work: ChainWork,
   chain: EvmChain,
   funding: Funding,
-  payees: readonly string[],
 ): Promise<Transfer[]> {
   const senders = new Set([...funding.values()].flatMap((of) => [...of.keys()]))
-  const paidBySeller = await findPaidBySellers(work, [...senders], payees)
+  const paidBySeller = await findPaidBySellers(work, [...senders])
   const kept = [...funding.values()].flatMap((of) => {
     const most = [...of].toSorted(([, one], [, other]) => Number(sumOf(other) - sumOf(one)))
     return most.flatMap(([wallet, given], place) =>
@@ -68,13 +67,12 @@ export async function toFundingTransfers(
   })
 }
 
-/** Of some wallets, the payouts we know and those that a payout sent money to. */
+/** Of some wallets, the payouts we read and those that one of them sent money to. */
 async function findPaidBySellers(
   { store, network, payouts }: ChainWork,
   wallets: readonly string[],
-  payees: readonly string[],
 ): Promise<Set<string>> {
-  const sellers = new Set([...payouts.map(({ payout }) => payout), ...payees])
+  const sellers = new Set(payouts.map(({ payout }) => payout))
   const found = new Set(wallets.filter((wallet) => sellers.has(wallet)))
   for (const some of inPieces(wallets)) {
     const rows = await store.db

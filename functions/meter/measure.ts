@@ -14,11 +14,10 @@ import {
 import { createJobQueue } from '../store/jobs.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 import { measureEvm } from './evm-meter.ts'
-import { type MeteredPayout, readMeteredPayouts, type SeedPayout } from './meter-rows.ts'
+import { type MeteredPayout, type PublishedPayout, readMeteredPayouts } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'
 import { Reorganised } from './read-range.ts'
 import { measureSolana } from './solana-meter.ts'
-import { relayedPayers } from './trace-payers.ts'
 
 /** Milliseconds between two requests to one node: ten a second, what free plans allow. */
 const GAP_MS = 100
@@ -41,7 +40,7 @@ export interface MeasureOptions {
   /** Read again from this moment, milliseconds. */
   since: number | null
   /** Payouts that are read without a proof. */
-  seeds: readonly SeedPayout[]
+  published: readonly PublishedPayout[]
   signal: AbortSignal
 }
 
@@ -56,8 +55,8 @@ export interface ChainReport extends ChainTally {
 const METER = 'meter'
 
 /**
- * Reads what was paid to proven payouts and those of seeds on chains with a node in `RPC_URLS`, each
- * since the last run, and where payers that came through the relay had their money from.
+ * Reads what was paid to proven and published payouts on chains with a node in `RPC_URLS`, each since
+ * the last run, and where their payers had their money from.
  * One process at a time does it; a chain whose node fails is gone on with by the next run.
  *
  * @returns null when another process is at it
@@ -73,15 +72,9 @@ export async function measure(
   const hold: ChainOptions['hold'] = (trx) => queue.hold([METER], trx)
   try {
     const reports: ChainReport[] = []
-    const metered = await readMeteredPayouts(store, options.seeds)
-    const relayed = await relayedPayers(store.db, clock.now())
-      .select('network')
-      .distinct()
-      .execute()
-    const networks = new Set([...metered.keys(), ...relayed.map(({ network }) => network)])
-    for (const network of [...networks].sort()) {
+    const metered = await readMeteredPayouts(store, options.published)
+    for (const [network, payouts] of [...metered].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const url = config.RPC_URLS[network]
-      const payouts = metered.get(network) ?? []
       if (url !== undefined && !options.signal.aborted)
         reports.push(await measureChain(parts, { ...options, network, url, payouts, hold }))
     }
@@ -92,7 +85,7 @@ export async function measure(
   }
 }
 
-interface ChainOptions extends Omit<MeasureOptions, 'seeds'> {
+interface ChainOptions extends Omit<MeasureOptions, 'published'> {
   network: string
   url: string
   payouts: readonly MeteredPayout[]

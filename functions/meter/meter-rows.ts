@@ -7,36 +7,34 @@ import type { MeterCursorTable, MeterPayerTable, Store, Tables } from '../store/
 
 /** The meter's rows. What belongs together is written in one transaction, so that a run may end anywhere. */
 
-/** A payout that its holder proved, or that people published for a seed, on one chain. */
+/** A payout that its holder proved, or that people published with a source, on one chain. */
 export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string
-  listing_id: string
-  /** Of all listings whose it is. */
+  /** Of all listings whose it is, as are the hosts. */
+  listings: readonly string[]
   hosts: readonly string[]
 }
 
-/** A payout (CAIP-10) that people published for an operator that is surely independent. */
-export interface SeedPayout {
+/** A payout (CAIP-10) that is a listing's by publication. */
+export interface PublishedPayout {
   payout: string
   listing_id: string
   host: string
 }
 
-/** By chain; where several listings have one payout, the first by id that proved it stands for them. */
-export async function readMeteredPayouts({ db }: Store, seeds: readonly SeedPayout[]) {
+/** By chain. */
+export async function readMeteredPayouts({ db }: Store, published: readonly PublishedPayout[]) {
   const proofs = await provenPayouts(db).execute()
-  const published = seeds
-    .map((seed) => ({ ...seed, payout: normalizePayout(seed.payout) }))
-    .sort((a, b) => (a.listing_id < b.listing_id ? -1 : 1))
-  const known = [...Map.groupBy([...proofs, ...published], ({ payout }) => payout)]
+  const pages = published.map((one) => ({ ...one, payout: normalizePayout(one.payout) }))
+  const known = [...Map.groupBy([...proofs, ...pages], ({ payout }) => payout)]
   const inOrder = known.sort(([a], [b]) => (a < b ? -1 : 1))
   const payouts = inOrder.map(([caip10, of]) => {
     const at = caip10.lastIndexOf(':')
     return {
       network: caip10.slice(0, at),
       payout: caip10.slice(at + 1),
-      listing_id: of[0]?.listing_id ?? '',
+      listings: [...new Set(of.map(({ listing_id }) => listing_id))],
       hosts: [...new Set(of.map(({ host }) => host))],
     }
   })
@@ -68,20 +66,57 @@ export async function insertCursors(trx: Transaction<Tables>, rows: readonly Met
       .execute()
 }
 
-/** Payments of one range; a payment that was counted before stays as it is. */
-export async function insertPayments(trx: Transaction<Tables>, settlements: readonly Settlement[]) {
-  const rows = settlements.map((one) => toSettlementRow(one, 'meter'))
+/** Payments of one range; a payment that is known stays as it is. */
+export async function insertPayments(
+  trx: Transaction<Tables>,
+  payouts: readonly MeteredPayout[],
+  settlements: readonly Settlement[],
+) {
+  const called = await findCalled(trx, payouts, settlements)
+  const rows = settlements.map((one) =>
+    toSettlementRow({ ...one, listing_id: called.get(one) ?? '' }),
+  )
   for (const some of inPieces(rows))
     await trx
       .insertInto('settlement')
       .values(some)
       .onConflict((conflict) =>
-        conflict
-          .columns(['network', 'transaction_id', 'log_index'])
-          .doUpdateSet((eb) => ({ seen_by: 'both', block_number: eb.ref('excluded.block_number') }))
-          .where('settlement.seen_by', '=', 'relay'),
+        conflict.columns(['network', 'transaction_id', 'log_index']).doNothing(),
       )
       .execute()
+}
+
+/**
+ * Of payments to payouts of several listings, which was called, as relayed calls said. Anybody may say so of
+ * any listing: only the payee's own are heard, so that nobody but its owner has a say.
+ */
+async function findCalled(
+  trx: Transaction<Tables>,
+  payouts: readonly MeteredPayout[],
+  settlements: readonly Settlement[],
+): Promise<Map<Settlement, string>> {
+  const listingsOf = new Map(payouts.map(({ payout, listings }) => [payout, listings]))
+  const shared = settlements.filter(({ payee }) => (listingsOf.get(payee)?.length ?? 0) > 1)
+  const called = new Map<Settlement, string>()
+  for (const some of inPieces(shared)) {
+    const hints = await trx
+      .selectFrom('payment_hint')
+      .select(['listing_id', 'transaction_id'])
+      .where(
+        'transaction_id',
+        'in',
+        some.map(({ transaction }) => transaction),
+      )
+      .orderBy('listing_id')
+      .execute()
+    const byTransaction = Map.groupBy(hints, ({ transaction_id }) => transaction_id)
+    for (const one of some) {
+      const said = byTransaction.get(one.transaction) ?? []
+      const own = said.find(({ listing_id }) => listingsOf.get(one.payee)?.includes(listing_id))
+      if (own !== undefined) called.set(one, own.listing_id)
+    }
+  }
+  return called
 }
 
 /** With its first payment that is known. */

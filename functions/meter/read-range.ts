@@ -65,11 +65,10 @@ export async function readRange(
   const times = await readTimes(chain, [...paid.map(({ log }) => log), ...sent], edge)
   if ((await needBlock(chain, range.to)).hash !== edge.hash)
     throw new RpcError('the chain was reorganised while it was read')
-  const listings = new Map(work.payouts.map(({ payout, listing_id }) => [payout, listing_id]))
   return {
     from: range.from,
     edge,
-    payments: paid.map((payment) => toSettlement(payment, work, times, listings)),
+    payments: paid.map((payment) => toSettlement(payment, work, times)),
     sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
     paidOthers,
     channels,
@@ -105,9 +104,8 @@ function toSettlement(
   { log, payer, scheme }: ShownPayment<TimedLog>,
   { network, asset }: ChainWork,
   times: ReadonlyMap<number, number>,
-  listings: ReadonlyMap<string, string>,
 ): Settlement {
   const { from: _, to, from_contract, ...moved } = toTransfer(log, network, timeOf(log, times))
   const usd = toUsd(amountOf(log), asset)
-  return { ...moved, payer, payee: to, usd, listing_id: listings.get(to) ?? '', scheme }
+  return { ...moved, payer, payee: to, usd, listing_id: '', scheme }
 }

@@ -49,7 +49,6 @@ async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
     await trx
       .deleteFrom('settlement')
       .where('network', '=', network)
-      .where('seen_by', '!=', 'relay')
       .where('block_number', '>', ancestor)
       .execute()
     await takeBackChannels(trx, work, ancestor)

@@ -46,7 +46,6 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   const rows = payouts.map(({ payout }) => ({ ...row, payout }))
   await work.write((trx) => insertCursors(trx, rows))
   const tally: ChainTally = { payments: 0, read: 0 }
-  const listings = new Map(payouts.map(({ payout, listing_id }) => [payout, listing_id]))
   for (const cursor of await readCursors(store, network, payouts)) {
     const account = tokenAccountOf(cursor.payout, asset.address)
     if (account === null) continue
@@ -57,9 +56,8 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
     for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
-      const listing_id = listings.get(wallet) ?? ''
       const paid = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
-      const payments = paid.map((one) => ({ ...one, listing_id }))
+      const payments = paid.map((one) => ({ ...one, listing_id: '' }))
       const sent = found.flatMap((one) => readSolanaReturns(one, { network, wallet, coin: asset }))
       const seen = { payments, sent, found, mark: some.at(-1)?.signature ?? mark }
       await writeTransactions(work, { ...cursor, mark }, seen)
@@ -133,7 +131,7 @@ async function writeTransactions(
     first_paid_at: at,
   }))
   await work.write(async (trx) => {
-    await insertPayments(trx, payments)
+    await insertPayments(trx, work.payouts, payments)
     await insertTransfers(trx, sent)
     await insertPayers(trx, [...new Map(payers.map((one) => [one.payer, one])).values()], {
       isTraced: true,

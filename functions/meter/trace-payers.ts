@@ -1,15 +1,12 @@
-import type { Kysely } from 'kysely'
-import { TRANSFER_TOPIC, toAddress, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import { findBlockAt, needBlock, readTimes, timeOf, toTransfer } from '../settlements/evm-chain.ts'
+import { findBlockAt } from '../settlements/evm-chain.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
 import { inPieces } from '../store/rows.ts'
-import type { MeterPayerTable, Tables } from '../store/schema/store.ts'
+import type { MeterPayerTable } from '../store/schema/store.ts'
 import { addFunding, type Funding, toFundingTransfers } from './funding.ts'
-import type { Range } from './log-ranges.ts'
-import { insertPayers, notePaidOthers } from './meter-rows.ts'
-import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
+import { notePaidOthers } from './meter-rows.ts'
 import { type Reading, readConsents } from './paid-logs.ts'
 import { isMoney } from './read-range.ts'
 
@@ -21,31 +18,10 @@ type Tracing = Reading & { head: number }
 
 /**
  * Where new payers had their money from in the thirty days before they first paid, and whether they
- * paid others by then. Until that is known their payments do not count; those that came through the
- * relay do, and pages say that nobody has looked yet.
+ * paid others by then. Until that is known their payments do not count.
  */
 export async function tracePayers(tracing: Tracing): Promise<void> {
-  const { work } = tracing
-  const { store, network } = work
-  await work.write(async (trx) => {
-    const relayed = await relayedPayers(trx, work.clock.now())
-      .select(({ fn }) => [
-        'network',
-        'payer',
-        fn.min<number>('block_number').as('first_block'),
-        fn.min<number>('settled_at').as('first_paid_at'),
-      ])
-      .where('network', '=', network)
-      .where('block_number', '<=', tracing.head)
-      .groupBy(['network', 'payer'])
-      .execute()
-    const payers = relayed.map(({ first_block, first_paid_at, ...payer }) => ({
-      ...payer,
-      first_block: Number(first_block),
-      first_paid_at: Number(first_paid_at),
-    }))
-    await insertPayers(trx, payers, { isTraced: false })
-  })
+  const { store, network } = tracing.work
   for (;;) {
     const payers = await store.db
       .selectFrom('meter_payer')
@@ -58,25 +34,6 @@ export async function tracePayers(tracing: Tracing): Promise<void> {
     if (payers.length === 0) return
     await traceTogether(tracing, payers)
   }
-}
-
-/** Payments of the window that the relay alone saw, on EVM chains, whose payers nobody has queued. */
-export function relayedPayers(db: Kysely<Tables>, now: number) {
-  return db
-    .selectFrom('settlement')
-    .where('seen_by', '=', 'relay')
-    .where('network', 'like', 'eip155:%')
-    .where('settled_at', '>', now - FIRST_READ_MS)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('meter_payer')
-            .select('meter_payer.payer')
-            .whereRef('meter_payer.network', '=', 'settlement.network')
-            .whereRef('meter_payer.payer', '=', 'settlement.payer'),
-        ),
-      ),
-    )
 }
 
 async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[]) {
@@ -102,10 +59,7 @@ async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[
         paidOthers.set(wallet, Math.min(blockNumber, paidOthers.get(wallet) ?? blockNumber))
     }
   })
-  const payees = await findRelayedPayees(work, wallets)
-  const range = { from: start, to: largestOf(firstBlocks.values()) }
-  if (payees.length > 0) await readSentToFunders(tracing, payees, funding, range)
-  const transfers = await toFundingTransfers(work, chain, funding, payees)
+  const transfers = await toFundingTransfers(work, chain, funding)
   await work.write(async (trx) => {
     await insertTransfers(trx, transfers)
     await notePaidOthers(trx, network, paidOthers)
@@ -121,44 +75,4 @@ async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[
         )
         .execute()
   })
-}
-
-/** What payouts that are not metered sent to their payers' funders alone: others are strangers. */
-async function readSentToFunders(
-  { work, chain, ranges }: Reading,
-  payees: readonly string[],
-  funding: Funding,
-  { from: first, to: last }: Range,
-): Promise<void> {
-  const funders = [...new Set([...funding.values()].flatMap((of) => [...of.keys()]))]
-  const topics = payees.map(toTopic)
-  await ranges.each(first, last, async (from, to) => {
-    await work.onStep()
-    const logs = await ranges.logsOf(funders, { from, to }, (some) => [
-      TRANSFER_TOPIC,
-      topics,
-      some,
-    ])
-    const sent = logs.filter(isMoney)
-    const times = await readTimes(chain, sent, await needBlock(chain, to))
-    const rows = sent.map((log) => toTransfer(log, work.network, timeOf(log, times)))
-    await work.write((trx) => insertTransfers(trx, rows))
-  })
-}
-
-/** Whom some wallets paid through the relay, without the payouts that are metered. */
-async function findRelayedPayees(
-  { store, network, payouts }: ChainWork,
-  wallets: readonly string[],
-): Promise<string[]> {
-  const metered = new Set(payouts.map(({ payout }) => payout))
-  const rows = await store.db
-    .selectFrom('settlement')
-    .select('payee')
-    .distinct()
-    .where((eb) => eb.and({ network, seen_by: 'relay' }))
-    .where('payer', 'in', wallets)
-    .orderBy('payee')
-    .execute()
-  return rows.map(({ payee }) => payee).filter((payee) => !metered.has(payee))
 }

@@ -3,7 +3,6 @@ import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import type { Clock } from '../ports/clock.ts'
-import { CHECK_STATES } from '../store/migrations/payment-tables.ts'
 import { countRows } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Metrics } from './metrics.ts'
@@ -86,10 +85,10 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
     async () => ({ jobs: await countMails(store, clock.now()) }),
   )
   add(
-    'waypost_settlement_checks',
-    'Payments that sellers named, by state of their check. Absent while the store does not answer.',
-    () => countChecks(store),
-    'state',
+    'waypost_meter_lag_seconds',
+    'Time since the newest block that the meter read of each chain. Absent while the store does not answer.',
+    () => readLags(store, clock.now()),
+    'network',
   )
   add(
     'waypost_release_age_seconds',
@@ -114,15 +113,16 @@ function countMails({ db }: Store, now: number): Promise<number> {
   return countRows(mails.where('expires_at', '>', now))
 }
 
-/** Payment checks in each state. */
-async function countChecks({ db }: Store): Promise<Figures> {
+async function readLags({ db }: Store, now: number): Promise<Figures> {
   const rows = await db
-    .selectFrom('settlement_check')
-    .groupBy('state')
-    .select(({ fn }) => ['state', fn.countAll().as('checks')])
+    .selectFrom('meter_cursor')
+    .groupBy('network')
+    .where('read_until', '>', 0)
+    .select(({ fn }) => ['network', fn.max('read_until').as('read_until')])
     .execute()
-  const none = CHECK_STATES.map((state) => [state, 0] as const)
-  return Object.fromEntries([...none, ...rows.map((row) => [row.state, Number(row.checks)])])
+  return Object.fromEntries(
+    rows.map(({ network, read_until }) => [network, Math.max(0, (now - read_until) / 1000)]),
+  )
 }
 
 const FIXED = new Map<string, string>()

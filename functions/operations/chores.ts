@@ -8,6 +8,7 @@ import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { hostOf } from '../probe/run-probes.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
+import { hasHintSince } from '../settlements/hints.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/schema/store.ts'
 
@@ -22,63 +23,87 @@ const AT_ONCE = 8
 
 const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
+/** How often the meter looks where relayed calls named payments, and for how long after them. */
+const LOOK_EVERY_MS = 120_000
+const LOOK_FOR_MS = 600_000
 
 /** Work a running server does by itself, once an hour; each part is safe on several instances. */
 export function startChores(parts: Parts) {
   let running: Promise<void> = Promise.resolve()
+  let looking: Promise<void> = Promise.resolve()
   const stopping = new AbortController()
   const run = () => {
     running = running.then(() => runChores(parts, stopping.signal))
   }
-  const first = setTimeout(run, FIRST_AFTER_MS)
-  const timer = setInterval(run, EVERY_MS)
-  first.unref()
-  timer.unref()
+  const look = () => {
+    looking = looking.then(() => runChore(parts, stopping.signal, measureWhereHinted))
+  }
+  const timers = [
+    setTimeout(run, FIRST_AFTER_MS),
+    setInterval(run, EVERY_MS),
+    setInterval(look, LOOK_EVERY_MS),
+  ]
+  for (const timer of timers) timer.unref()
   return {
     stop: () => {
-      clearTimeout(first)
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
       stopping.abort()
     },
     /** Resolves when nothing is under way. */
-    idle: () => running,
+    idle: async () => void (await Promise.all([running, looking])),
+  }
+}
+
+type Chore = (parts: Parts, signal: AbortSignal) => Promise<void>
+
+async function runChore(parts: Parts, signal: AbortSignal, chore: Chore): Promise<void> {
+  if (signal.aborted) return
+  try {
+    await chore(parts, signal)
+  } catch (error) {
+    parts.log.error('chores.failed', { reason: String(error) })
   }
 }
 
 export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
-  const { ledger, config, clock, log } = parts
-  const run = async (work: () => Promise<void>) => {
-    if (signal.aborted) return
-    try {
-      await work()
-    } catch (error) {
-      log.error('chores.failed', { reason: String(error) })
-    }
-  }
-  await run(async () => {
-    await applyRetention(ledger.store, clock.now())
-    const { checked, failing, lapsed } = await reverifyClaims(parts)
-    if (checked > 0) log.info('claims.reverified', { checked, failing, lapsed })
-  })
-  await run(async () => {
-    const tally = await recheckContracts(parts)
-    if (tally.checked > 0) log.info('payouts.rechecked', tally)
-  })
-  // The log says what it did, chain by chain.
-  await run(async () => {
-    const { store } = ledger
-    const seeds = () =>
-      [...parts.release().listings.values()].flatMap(({ id, url, payout_seeded = [] }) =>
-        payout_seeded.map((payout) => ({ payout, listing_id: id, host: hostOfUrl(url) ?? '' })),
-      )
-    const isAlone = store.dialect === 'sqlite'
-    if (config.MEASURE)
-      await measure({ store, config, clock, log, isAlone }, { since: null, seeds: seeds(), signal })
-  })
-  await run(async () => {
-    const plans = () => parts.release().doorData.probePlans()
-    if (config.PROBE) await probeAsChore({ ...parts, plans }, signal)
-  })
+  for (const chore of [tidyUp, recheckPayouts, measureAsChore, probeWhereAsked])
+    await runChore(parts, signal, chore)
+}
+
+async function tidyUp(parts: Parts): Promise<void> {
+  const { ledger, clock, log } = parts
+  await applyRetention(ledger.store, clock.now())
+  const { checked, failing, lapsed } = await reverifyClaims(parts)
+  if (checked > 0) log.info('claims.reverified', { checked, failing, lapsed })
+}
+
+async function recheckPayouts(parts: Parts): Promise<void> {
+  const tally = await recheckContracts(parts)
+  if (tally.checked > 0) parts.log.info('payouts.rechecked', tally)
+}
+
+/** `MEASURE=on`: the log says what it did, chain by chain. */
+async function measureAsChore(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { config, clock, log, ledger, release } = parts
+  const { store } = ledger
+  if (!config.MEASURE) return
+  const published = [...release().listings.values()].flatMap(({ id, url, payout }) =>
+    payout.map((one) => ({ payout: one, listing_id: id, host: hostOfUrl(url) ?? '' })),
+  )
+  const isAlone = store.dialect === 'sqlite'
+  await measure({ store, config, clock, log, isAlone }, { since: null, published, signal })
+}
+
+/** The meter looks now where a relayed call named a payment, until that surely has its confirmations. */
+export async function measureWhereHinted(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { ledger, clock } = parts
+  if (await hasHintSince(ledger.store, clock.now() - LOOK_FOR_MS))
+    await measureAsChore(parts, signal)
+}
+
+async function probeWhereAsked(parts: Parts, signal: AbortSignal): Promise<void> {
+  const plans = () => parts.release().doorData.probePlans()
+  if (parts.config.PROBE) await probeAsChore({ ...parts, plans }, signal)
 }
 
 type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {

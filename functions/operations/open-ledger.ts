@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver, type Resolver } from '../ports/resolver.ts'
 import { createMailWriter } from '../sellers/sessions/mail-writer.ts'
-import { createSettlements } from '../settlements/settlements.ts'
+import { createHints } from '../settlements/hints.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/schema/store.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
@@ -73,15 +73,16 @@ export function createLedger(
   const webhooks = createWebhookSender({ store, clock, resolver, config })
   const send = { mail, webhook: webhooks.send }
   const deliveries = createDeliveryQueue({ store, clock, log, send, giveUp: pauseWatch })
-  const settlements = createSettlements({ store, config, clock, log })
+  const hints = createHints({ store, clock, log })
   return {
     store,
     clicks,
     usage,
     deliveries,
-    settlements,
+    hints,
     close: async () => {
-      await Promise.all([clicks, usage, deliveries, settlements].map((part) => part.close()))
+      await Promise.all([clicks, usage, deliveries].map((part) => part.close()))
+      await hints.written()
       await webhooks.close()
       mailer.close()
       await store.close()

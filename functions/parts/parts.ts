@@ -9,7 +9,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import type { Release } from '../release/release.ts'
-import type { Settlements } from '../settlements/settlements.ts'
+import type { Hints } from '../settlements/hints.ts'
 import type { Store } from '../store/schema/store.ts'
 
 /** What every capability is made from. Tests hand in their own clock, log and release. */
@@ -30,7 +30,7 @@ export interface Ledger {
   clicks: ClickWriter
   usage: Usage
   deliveries: DeliveryQueue
-  settlements: Settlements
+  hints: Hints
   /** Writes what is still in memory, then closes the store. */
   close(): Promise<void>
 }

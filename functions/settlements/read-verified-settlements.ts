@@ -1,19 +1,13 @@
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
-import { NO_PAYOUTS, type PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
+import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
-import {
-  NO_PAYMENT_FACTS,
-  type PaymentFacts,
-  type RotatingPayees,
-} from '../../src/domain/trust/ledger-facts.ts'
+import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
 import {
   HISTORY_MS,
   type Sales,
   toSales,
-  walletOf,
   windowEnd,
 } from '../../src/domain/trust/measured-settlements.ts'
-import { TRUST } from '../../src/domain/trust/trust.ts'
 import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import { normalizeWallet, WASH } from '../../src/domain/wash/wash-rules.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -30,7 +24,7 @@ const DAY_MS = 86_400_000
 const FRESH_DAYS = 3
 
 /**
- * The settlements this service verified in the last 30 days and before, as sales by listing id, wash
+ * The settlements that the meter read in the last 30 days and before, as sales by listing id, wash
  * excluded. The window ends with the day of `now`, UTC: two builds of one day over one ledger write the
  * same bytes.
  *
@@ -50,92 +44,48 @@ export async function readVerifiedSettlements(
   const transfers = indexTransfers(await readTransfers(store, since))
   const elsewhere = await readPayersElsewhere(store)
   const paidTo = toPayees(settlements)
-  const untraced = new Set(settlements.filter(({ is_untraced }) => is_untraced).map(walletOf))
   const sales = new Map<string, Sales>()
   const metered = new Set<string>()
   const standings = standingsOf()
-  const rotating = findRotating(settlements, standings, asOf)
   const deal = dealOut(settlements, standings, readPayouts)
-  for (const [id, { own, wallets, isMetered }] of deal) {
+  for (const [id, { own, wallets }] of deal) {
     const ours = new Set(wallets.map(normalizeWallet))
     const hasPaidOthers = (wallet: string) =>
       elsewhere.has(wallet) || [...(paidTo.get(wallet) ?? [])].some((payee) => !ours.has(payee))
-    const known = { wallets, transfers, hasPaidOthers, asOf, isMetered, untraced }
-    const sold = toSales(own, known)
-    if (isMetered) metered.add(id)
+    const sold = toSales(own, { wallets, transfers, hasPaidOthers, asOf, isMetered: true })
+    metered.add(id)
     if (sold !== undefined) sales.set(id, sold)
   }
-  return { asOf, sales, metered, rotating }
+  return { asOf, sales, metered }
 }
 
 interface Share {
   own: Settlement[]
-  /** Of the seller: what was paid to once counts as his, even if it is published no more. */
+  /** The seller's. */
   wallets: string[]
-  isMetered: boolean
 }
-
-/** Sellers whose payees change by design: each named by their 402 and paid, none published. */
-function findRotating(
-  settlements: readonly SeenSettlement[],
-  standings: ReadonlyMap<string, PayoutStanding>,
-  asOf: number,
-): Map<string, RotatingPayees> {
-  const recent = settlements.filter(
-    ({ seen_by, at }) => seen_by !== 'meter' && at > asOf - TRUST.windowDays * DAY_MS,
-  )
-  const found = new Map<string, RotatingPayees>()
-  for (const [id, own] of Map.groupBy(recent, ({ listing_id }) => listing_id)) {
-    const { counts, contested } = standings.get(id) ?? NO_PAYOUTS
-    const published = new Set([...counts, ...contested].map(normalizePayout))
-    const named = own.filter((one) => !published.has(payoutOf(one)))
-    const payees = new Set(named.map(payoutOf)).size
-    const last = named.at(-1)
-    if (payees >= FEWEST_ROTATING && last !== undefined) found.set(id, { payees, at: last.at })
-  }
-  return found
-}
-
-/** Fewer may be a seller that moved. */
-const FEWEST_ROTATING = 3
 
 /**
- * Which settlements are whose. What our relay saw is that of the listing whose call it was, and of no
- * other; what the meter alone saw is that of every listing that owns the payout.
+ * Which settlements are whose: of every listing that owns the payee, or of the one of them that was
+ * called, where that is noted.
  */
 function dealOut(
   settlements: readonly SeenSettlement[],
   standings: ReadonlyMap<string, PayoutStanding>,
-  readPayouts: ReadonlyMap<string, { isProven: boolean }>,
+  readPayouts: ReadonlySet<string>,
 ): Map<string, Share> {
-  // Anybody can write a transfer of nothing in anybody's name.
-  const real = settlements.filter(({ amount }) => BigInt(amount) > 0n)
-  const isCalled = ({ seen_by, listing_id }: SeenSettlement) =>
-    seen_by !== 'meter' && standings.has(listing_id)
-  const byPayout = Map.groupBy(
-    real.filter((one) => !isCalled(one)),
-    payoutOf,
-  )
-  const byListing = Map.groupBy(real.filter(isCalled), ({ listing_id }) => listing_id)
+  // Anybody can write a transfer of nothing in anybody's name. What is not traced yet waits.
+  const known = settlements.filter(({ amount, is_untraced }) => BigInt(amount) > 0n && !is_untraced)
+  const byPayout = Map.groupBy(known, payoutOf)
   const shares = new Map<string, Share>()
   const byId = [...standings].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [id, { counts, owned, contested, seeded = [] }] of byId) {
-    const disputed = new Set(contested.map(normalizePayout))
-    const needsNoProof = new Set(seeded.map(normalizePayout))
-    const read = owned.map(normalizePayout).filter((payout) => {
-      const known = readPayouts.get(payout)
-      return known !== undefined && (known.isProven || needsNoProof.has(payout))
-    })
-    const called = byListing.get(id) ?? []
-    if (called.length === 0 && read.length === 0) continue
-    // What only the meter saw waits until it is known where its payer had the money from.
-    const metered = read
+  for (const [id, { owned }] of byId) {
+    const read = owned.map(normalizePayout).filter((payout) => readPayouts.has(payout))
+    if (read.length === 0) continue
+    const own = read
       .flatMap((payout) => byPayout.get(payout) ?? [])
-      .filter(({ is_untraced }) => !is_untraced)
-    const own = [...metered, ...called.filter((one) => !disputed.has(payoutOf(one)))]
-    const published = [...counts, ...contested].map(toWallet)
-    const wallets = [...published, ...called.map(({ payee }) => payee)]
-    shares.set(id, { own, wallets, isMetered: read.length > 0 })
+      .filter(({ listing_id }) => listing_id === id || !standings.has(listing_id))
+    shares.set(id, { own, wallets: owned.map(toWallet) })
   }
   return shares
 }

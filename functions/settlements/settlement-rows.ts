@@ -1,14 +1,12 @@
 import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import type { SeenBy } from '../store/migrations/payment-tables.ts'
 import { inPieces } from '../store/rows.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 
 /** Rows of payments and transfers; orders are fixed, so that the same rows read the same. */
 
 export interface SeenSettlement extends Settlement {
-  seen_by: SeenBy
   /** Nobody has looked yet where its payer had the money from. */
   is_untraced: boolean
 }
@@ -86,17 +84,14 @@ export function provenPayouts(db: Kysely<Tables>) {
     .orderBy('claim.listing_id')
 }
 
-/** Payouts (CAIP-10) that the meter has read up to a moment of late, and whether each is proved now. */
+/** Payouts (CAIP-10) that the meter has read up to a moment of late. */
 export async function findFreshPayouts({ db }: Store, since: number) {
   const rows = await db
     .selectFrom('meter_cursor')
     .select(['network', 'payout'])
     .where('read_until', '>=', since)
     .execute()
-  const proofs = await provenPayouts(db).execute()
-  const proven = new Set(proofs.map(({ payout }) => payout))
-  const read = rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`))
-  return new Map(read.map((payout) => [payout, { isProven: proven.has(payout) }]))
+  return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
 }
 
 /** Wallets the meter saw pay somebody we do not read. */
@@ -110,17 +105,13 @@ export async function readPayersElsewhere({ db }: Store): Promise<Set<string>> {
   return new Set(rows.map(({ payer }) => payer))
 }
 
-export function toSettlementRow<By extends SeenBy>(
-  { transaction, usd, at, block, ...settlement }: Settlement,
-  seenBy: By,
-) {
+export function toSettlementRow({ transaction, usd, at, block, ...settlement }: Settlement) {
   return {
     ...settlement,
     transaction_id: transaction,
     micro_usd: Math.round(usd * 1_000_000),
     settled_at: at,
     block_number: block,
-    seen_by: seenBy,
   }
 }
 

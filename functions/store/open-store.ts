@@ -5,7 +5,7 @@ import pg from 'pg'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { addDeliveryHosts, createTables } from './migrations/baseline.ts'
+import { addDeliveryHosts, createTables, keepOneReader } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, type Tables, tryWriting } from './schema/store.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
@@ -31,10 +31,14 @@ function listMigrations(): Record<string, Migration> {
   const addHosts = async (db: Kysely<unknown>) => {
     if (!isNew) await addDeliveryHosts(db)
   }
+  const oneReader = async (db: Kysely<unknown>) => {
+    if (!isNew) await keepOneReader(db)
+  }
   return {
     '0001-baseline': { up: baseline },
     ...Object.fromEntries(folded),
     '0009-delivery-hosts': { up: addHosts },
+    '0010-one-reader': { up: oneReader },
   }
 }
 

@@ -40,7 +40,7 @@ const start = async (limits: Partial<RelayLimits> = {}) => {
     limits,
     ledger: {
       usage: { called: () => {} },
-      settlements: { note: (_listing, _asked, head) => void settled.push(head.join(' ')) },
+      hints: { note: (_listing, _client, head) => void settled.push(head.join(' ')) },
     },
   })
 }

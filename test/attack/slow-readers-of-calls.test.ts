@@ -81,7 +81,7 @@ async function startWaypost(
   const settled: string[] = []
   const ledger: RelayParts['ledger'] = {
     usage: { called: () => {} },
-    settlements: { note: (_listing, _asked, head) => void settled.push(head.join(' ')) },
+    hints: { note: (_listing, _client, head) => void settled.push(head.join(' ')) },
   }
   const env = { TRUST_PROXY: '1' }
   const world = await startRelay({ listings: [aListing(origin)], ledger, env })

@@ -52,7 +52,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     log: createLog((line) => logged.push(line), Date.now),
     resolver: options.resolver ?? loopbackResolver,
     limits: createRateLimits(config),
-    ledger: options.ledger ?? { usage: { called: () => {} }, settlements: { note: () => {} } },
+    ledger: options.ledger ?? { usage: { called: () => {} }, hints: { note: () => {} } },
     release: () => ({ listings, gone: new Map(options.gone?.map((row) => [row.id, row])) }),
   }
   const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })

@@ -54,7 +54,6 @@ export async function insertPayments(
       // Nearly even, as sales are: each a little off its place.
       settled_at: now - DAY - Math.round(((n + ((n * 7) % 5) / 5) * SPREAD_DAYS * DAY) / all),
       block_number: null,
-      seen_by: 'relay' as const,
       scheme: sale.scheme,
     }))
   })

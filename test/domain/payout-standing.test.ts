@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { judgePayouts, type PayoutFacts } from '../../src/domain/owners/payout-standing.ts'
 
@@ -10,13 +9,11 @@ const facts = (id: string, owner: string, changes: Partial<PayoutFacts> = {}): P
   id,
   owner,
   published: [],
-  named: [],
   proven: [],
   ...changes,
 })
 const shop = (changes: Partial<PayoutFacts>, id = 'x402.shop') => facts(id, 'shop.example', changes)
 const owning = (...payouts: string[]) => ({
-  counts: payouts,
   owned: payouts,
   contested: [],
   sharers: 1,
@@ -50,10 +47,10 @@ describe('a payout', () => {
   test('that a seed publishes stays the seed’s, whoever publishes it too, until somebody proves it', () => {
     const seed = shop({ published: [ONE], isSeed: true })
     const standings = judgePayouts([seed, thief({ published: [SHOUTED, TWO] })])
-    expect(standings.get('x402.shop')).toEqual({ ...owning(ONE), seeded: [ONE] })
+    expect(standings.get('x402.shop')).toEqual(owning(ONE))
     expect(standings.get('x402.thief')).toEqual({ ...owning(TWO), contested: [SHOUTED] })
     const proved = judgePayouts([seed, thief({ published: [ONE], proven: [ONE] })])
-    expect(proved.get('x402.shop')).toEqual({ ...owning(), contested: [ONE], seeded: [] })
+    expect(proved.get('x402.shop')).toEqual({ ...owning(), contested: [ONE] })
   })
 
   test('that one of them proved counts for its domain alone', () => {
@@ -66,30 +63,4 @@ describe('a payout', () => {
     expect(standings.get('x402.shop-two')).toEqual({ ...owning(ONE), sharers: 2 })
     expect(standings.get('x402.thief')).toEqual({ ...owning(), contested: [ONE] })
   })
-
-  test('that only a 402 named counts for relayed calls, whoever else names, publishes or proved it', () => {
-    for (const word of ['named', 'published', 'proven'] as const) {
-      const standings = judgePayouts([shop({ [word]: [ONE] }), thief({ named: [ONE] })])
-      expect(standings.get('x402.thief')).toEqual({ ...owning(), counts: [ONE] })
-    }
-  })
-})
-
-test('whatever strangers’ 402s name, the standing of who published or proved is the same', () => {
-  const payouts = fc.uniqueArray(fc.constantFrom(ONE, TWO, SHOUTED), { maxLength: 2 })
-  const listing = fc.record({
-    owner: fc.constantFrom('a.example', 'b.example', 'c.example'),
-    published: payouts,
-    proven: payouts,
-  })
-  const strangers = fc.array(fc.record({ named: payouts }))
-  fc.assert(
-    fc.property(fc.array(listing, { maxLength: 5 }), strangers, (listings, others) => {
-      const known = listings.map((one, n) => facts(`x402.l${n}`, one.owner, one))
-      const naming = others.map(({ named }, n) => facts(`x402.s${n}`, `s${n}.example`, { named }))
-      const before = judgePayouts(known)
-      const after = judgePayouts([...known, ...naming])
-      for (const { id } of known) expect(after.get(id)).toEqual(before.get(id))
-    }),
-  )
 })

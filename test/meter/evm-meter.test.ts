@@ -131,19 +131,6 @@ describeStores('the meter', ({ newStore }) => {
     expect(await meter.start()).toEqual([])
   })
 
-  test('a payment that the relay saw first is one row, whoever comes second', async () => {
-    const chain = aChain()
-    chain.mine(payment(buyer(1), SHOP, 1_000))
-    const { meter, store } = await open(chain)
-    await meter.run()
-    const [row] = await store.db.selectFrom('settlement').selectAll().execute()
-    await store.db.updateTable('settlement').set({ seen_by: 'relay', block_number: null }).execute()
-    await meter.run(NOON - 3 * DAY_MS)
-    expect(await store.db.selectFrom('settlement').selectAll().execute()).toEqual([
-      { ...row, seen_by: 'both' },
-    ])
-  })
-
   test('of two processes one does, and a lease that nobody extends is taken over', async () => {
     const chain = aChain()
     chain.mine(payment(buyer(1), SHOP, 1_000))

@@ -101,9 +101,9 @@ test('says what a node did wrong, keeps what it has, and goes on the next hour',
   expect(await paid()).toHaveLength(3)
 })
 
-test('reads what content publishes for a known operator, without a proof', async () => {
+test('reads what content publishes, without a proof', async () => {
   const seed = liveListing('x402.seed', 'https://api.seed.example/buy')
-  world.listings.set(seed.id, { ...seed, payout_seeded: [`${NETWORK}:${wallet(7)}`] })
+  world.listings.set(seed.id, { ...seed, payout: [`${NETWORK}:${wallet(7)}`] })
   chain.mine(payment(wallet(5), wallet(7), 4_000))
   await turn()
   expect(await paid()).toEqual([2, 3, 4, 5].map(wallet))

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ChainReport, measure } from '../../functions/meter/measure.ts'
-import type { SeedPayout } from '../../functions/meter/meter-rows.ts'
+import type { PublishedPayout } from '../../functions/meter/meter-rows.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { JsonRpc } from '../../functions/settlements/json-rpc.ts'
@@ -91,8 +91,8 @@ export function createMeter(
   {
     network = NETWORK,
     unsafe = true,
-    seeds = [],
-  }: { network?: string; unsafe?: boolean; seeds?: readonly SeedPayout[] } = {},
+    published = [],
+  }: { network?: string; unsafe?: boolean; published?: readonly PublishedPayout[] } = {},
 ) {
   const logged: string[] = []
   const waits: number[] = []
@@ -113,18 +113,17 @@ export function createMeter(
     waits,
     stop,
     async run(since: number | null = null): Promise<ChainReport> {
-      const [report] = (await measure(parts, { since, seeds, signal: stop.signal })) ?? []
+      const [report] = (await measure(parts, { since, published, signal: stop.signal })) ?? []
       if (report === undefined) throw new Error('nothing was measured')
       return report
     },
-    start: (since: number | null = null) => measure(parts, { since, seeds, signal: stop.signal }),
+    start: (since: number | null = null) => measure(parts, { since, published, signal: stop.signal }),
     /** What the next build is told, by listing id, when each payout counts for its prover. */
     async facts(payouts: readonly string[]) {
       const standings = new Map<string, PayoutStanding>(
         payouts.map((payout, n) => [
           `x402.${n}`,
           {
-            counts: [`${network}:${payout}`],
             owned: [`${network}:${payout}`],
             contested: [],
             sharers: 1,
@@ -140,7 +139,7 @@ export function createMeter(
     async rows() {
       return store.db
         .selectFrom('settlement')
-        .select(['payer', 'payee', 'amount', 'block_number', 'log_index', 'seen_by'])
+        .select(['payer', 'payee', 'amount', 'block_number', 'log_index'])
         .orderBy('block_number')
         .orderBy('log_index')
         .execute()

@@ -209,7 +209,7 @@ describe('over HTTP', () => {
         createRpc: createJsonRpc,
         wait: async () => {},
       },
-      { since: null, seeds: [], signal: new AbortController().signal },
+      { since: null, published: [], signal: new AbortController().signal },
     )
     expect(reports?.[0]?.stopped ?? null).toEqual(
       stopped === null ? null : expect.stringContaining(stopped),

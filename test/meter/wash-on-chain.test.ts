@@ -163,33 +163,6 @@ describe('a seller', () => {
     }
   })
 
-  test('is judged alike where the relay alone saw the payments and nobody proved the payout', async () => {
-    for (const [name, blocks, flags] of PATTERNS) {
-      const store = await open()
-      const chain = createChain({ start: NOON - DAY_MS, blockMs: 60_000 })
-      for (const transactions of blocks) chain.mine(...transactions)
-      const node = createNode(chain)
-      node.codes.set(POOL, '0x6080')
-      node.codes.set(BANK, '0xef0100aa')
-      const meter = createMeter(store, node.rpc, chain.now)
-      await meter.run()
-      for (const table of [
-        'payout_proof',
-        'meter_cursor',
-        'meter_payer',
-        'wallet_transfer',
-      ] as const)
-        await store.db.deleteFrom(table).execute()
-      await store.db.updateTable('settlement').set({ seen_by: 'relay' }).execute()
-      expect(await meter.run(), name).toMatchObject({ payouts: 0, payments: 0, stopped: null })
-      const known = (await meter.facts([SHOP])).sales.get('x402.0')
-      expect(known?.untraced.size, name).toBe(0)
-      // What a payout sends back is looked for by the relay itself, after each payment.
-      if (!JSON.stringify(flags).includes('round_trip')) expect(known?.flags, name).toEqual(flags)
-      expect(await meter.start(), name).toEqual([])
-    }
-  })
-
   test('is counted nothing for what is no payment', async () => {
     for (const [name, transactions] of NO_PAYMENTS) {
       const store = await open()

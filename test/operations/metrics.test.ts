@@ -69,7 +69,6 @@ describe('with a token', () => {
     expect(figureOf(text, 'waypost_relay_calls_total{outcome="listing-not-found"}')).toBe(1)
     expect(figureOf(text, 'waypost_clicks{state="lost"}')).toBe(0)
     expect(figureOf(text, 'waypost_mail_queue_jobs')).toBe(0)
-    expect(figureOf(text, 'waypost_settlement_checks{state="waiting"}')).toBe(0)
     expect(figureOf(text, 'waypost_release_age_seconds')).toBeGreaterThan(0)
     expect(figureOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)
     expect(text).not.toContain('no.such')
@@ -82,7 +81,6 @@ describe('with a token', () => {
     const text = await (await scrape()).text()
     Object.defineProperty(store, 'db', { value: db })
     expect(text).not.toMatch(/^waypost_mail_queue_jobs /m)
-    expect(text).not.toMatch(/^waypost_settlement_checks\{/m)
     expect(text).toMatch(/^waypost_clicks\{state="written"\} \d/m)
   })
 

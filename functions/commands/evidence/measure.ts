@@ -3,7 +3,7 @@ import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readLedgerFacts } from '../../analytics/ledger-facts.ts'
 import { type ChainReport, measure } from '../../meter/measure.ts'
-import type { SeedPayout } from '../../meter/meter-rows.ts'
+import type { PublishedPayout } from '../../meter/meter-rows.ts'
 import {
   createStderrLog,
   readCommandLine,
@@ -21,7 +21,7 @@ import { readSoundContent } from './probe-options.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]
 
-Reads what was paid to proven payouts on the chains in RPC_URLS since the last run.
+Reads what was paid to proven and published payouts on the chains in RPC_URLS since the last run.
   --since   read again from a date or a time, such as 2026-11-01 or 2026-11-01T12:00:00Z, at most
             90 days back; nothing is counted twice
   --json    one object a chain
@@ -51,7 +51,7 @@ async function command(): Promise<void> {
     console.log(options.isJson ? JSON.stringify(report) : toText(report))
   if (reports.length === 0 && !options.isJson)
     console.log(
-      'No payout is proven, or published for a known operator, on a chain in RPC_URLS: there is nothing to read.',
+      'No payout is proven, or published with a page of the seller, on a chain in RPC_URLS: there is nothing to read.',
     )
   if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
 }
@@ -64,17 +64,17 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
   await using store = await openStore(config, log)
   return await measure(
     { store, config, clock: systemClock, log, isAlone: lock !== null },
-    { since, seeds: await readSeeds(store, config), signal },
+    { since, published: await readPublished(store, config), signal },
   )
 }
 
-/** Payouts that the content publishes for operators that are surely independent. */
-async function readSeeds(store: Store, config: Config): Promise<SeedPayout[]> {
+/** Payouts that are listings' by what the content publishes. */
+async function readPublished(store: Store, config: Config): Promise<PublishedPayout[]> {
   const content = readSoundContent(config, 'measured')
   const ledger = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
   const standings = readPayoutStandings(content, ledger, config.BASE_URL)
   return content.listings.flatMap((file) =>
-    (standings.get(file.id)?.seeded ?? []).map((payout) => ({
+    (standings.get(file.id)?.owned ?? []).map((payout) => ({
       payout,
       listing_id: file.id,
       host: hostAt(file, config.BASE_URL) ?? '',

@@ -1,28 +1,14 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
+import type { Column, Table } from './columns.ts'
 import { addMonths, BY_MONTH } from './months.ts'
 import { PAYMENT_TABLES } from './payment-tables.ts'
 import { TABLES } from './tables.ts'
 
 /** All tables. PostgreSQL keeps by month what grows every day. */
 export async function createTables(db: Kysely<unknown>): Promise<void> {
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
-  const byMonth = new Map(isPostgres ? Object.entries(BY_MONTH) : [])
-  const wide = isPostgres ? 'bigint' : 'integer'
-  for (const [name, { columns, constraint }] of Object.entries({ ...TABLES, ...PAYMENT_TABLES })) {
-    const rows = Object.entries(columns).map(
-      ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
-    )
-    if (constraint !== undefined) rows.push(`constraint ${constraint}`)
-    const create = isPostgres && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
-    const month = byMonth.get(name)
-    const parts = month === undefined ? '' : ` partition by range (${month.column})`
-    // STRICT makes SQLite keep the types it is told.
-    const end = isPostgres ? parts : ' strict'
-    await sql.raw(`${create} ${name} (${rows.join(', ')})${end}`).execute(db)
-    if (month !== undefined)
-      await sql.raw(`create table ${name}_other partition of ${name} default`).execute(db)
-  }
-  if (isPostgres) await addMonths(db, Date.now())
+  const all = { ...TABLES, ...PAYMENT_TABLES }
+  for (const [name, table] of Object.entries(all)) await createTable(db, name, table)
+  if (isPostgres(db)) await addMonths(db, Date.now())
   for (const [index, columns] of Object.entries(INDEXES))
     await sql.raw(`create index ${index} on ${columns}`).execute(db)
   await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
@@ -32,6 +18,45 @@ export async function createTables(db: Kysely<unknown>): Promise<void> {
 export async function addDeliveryHosts(db: Kysely<unknown>): Promise<void> {
   await sql`alter table delivery add column host text not null default ''`.execute(db)
   await sql`update delivery set host = lane, lane = id where channel = 'webhook'`.execute(db)
+}
+
+/**
+ * One reader of chains: what only the relay saw is read again by the meter where it counts, and the
+ * queue of payments that the relay looked up goes.
+ */
+export async function keepOneReader(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, 'payment_hint', PAYMENT_TABLES.payment_hint)
+  for (const statement of [
+    'drop table settlement_check',
+    "delete from settlement where seen_by = 'relay'",
+    "update settlement set listing_id = '' where seen_by = 'meter'",
+    'alter table settlement drop column seen_by',
+  ])
+    await sql.raw(statement).execute(db)
+}
+
+async function createTable(
+  db: Kysely<unknown>,
+  name: string,
+  { columns, constraint }: Table<Record<string, Column<unknown>>>,
+): Promise<void> {
+  const wide = isPostgres(db) ? 'bigint' : 'integer'
+  const rows = Object.entries(columns).map(
+    ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
+  )
+  if (constraint !== undefined) rows.push(`constraint ${constraint}`)
+  const create = isPostgres(db) && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
+  const [, month] = (isPostgres(db) && Object.entries(BY_MONTH).find(([one]) => one === name)) || []
+  const parts = month === undefined ? '' : ` partition by range (${month.column})`
+  // STRICT makes SQLite keep the types it is told.
+  const end = isPostgres(db) ? parts : ' strict'
+  await sql.raw(`${create} ${name} (${rows.join(', ')})${end}`).execute(db)
+  if (month !== undefined)
+    await sql.raw(`create table ${name}_other partition of ${name} default`).execute(db)
+}
+
+function isPostgres(db: Kysely<unknown>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
 /** Counters of limits are written with every request and may be lost in a crash: no log for them. */
@@ -48,8 +73,6 @@ const INDEXES = {
   claim_seller: 'claim (seller_id)',
   delivery_due: 'delivery (not_before)',
   delivery_lane: 'delivery (lane, lease_until)',
-  settlement_check_due: 'settlement_check (state, not_before)',
-  settlement_check_payment: 'settlement_check (payment)',
   settlement_time: 'settlement (settled_at)',
   settlement_block: 'settlement (network, block_number)',
   wallet_transfer_block: 'wallet_transfer (network, block_number)',

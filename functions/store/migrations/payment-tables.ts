@@ -1,9 +1,6 @@
 import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/channel-rule.ts'
 import type { CountedScheme } from '../../../src/domain/settlement/schemes/schemes.ts'
-import { integer, key, maybe, moment, table, text, textOf, withRule } from './columns.ts'
-
-export const CHECK_STATES = ['waiting', 'counted', 'done', 'refused', 'given_up'] as const
-export type SeenBy = 'relay' | 'meter' | 'both'
+import { integer, maybe, moment, table, text, textOf } from './columns.ts'
 
 /** Where a transfer stands on its chain. */
 const transfer = { network: text, transaction_id: text, log_index: integer }
@@ -11,29 +8,16 @@ const transfer = { network: text, transaction_id: text, log_index: integer }
 const scheme = maybe(textOf<CountedScheme>())
 
 export const PAYMENT_TABLES = {
-  /** A settlement a seller reported, to be looked up on its chain. Holds no payment header. */
-  settlement_check: table({
-    id: key,
-    listing_id: text,
-    /** JSON of the claim, and of the payout addresses published when it was made. */
-    claim: text,
-    payouts: text,
-    state: textOf<(typeof CHECK_STATES)[number]>(),
-    reason: maybe(text),
-    created_at: moment,
-    not_before: moment,
-    lease_until: moment,
-    attempts: integer,
-    /** What the claim is about, whatever it says of it. */
-    payment: withRule(text, "default ''"),
-    /** Start and end of the relayed call. */
-    called_at: withRule(moment, 'default 0'),
-    answered_at: withRule(moment, 'default 0'),
-  }),
-  /** Each transfer counts once, ever, for one listing, even if several report it. */
+  /** What a relayed call said of its payment, in one of the places its listing has; proves nothing. */
+  payment_hint: table(
+    { listing_id: text, place: integer, transaction_id: text, noted_at: moment },
+    'payment_hint_key primary key (listing_id, place)',
+  ),
+  /** Each payment the meter saw, once, whoever it counts for. */
   settlement: table(
     {
       ...transfer,
+      /** Which of its owner's listings was called, where the relay noted that; else ''. */
       listing_id: text,
       payer: text,
       payee: text,
@@ -41,7 +25,6 @@ export const PAYMENT_TABLES = {
       micro_usd: moment,
       settled_at: moment,
       block_number: maybe(moment),
-      seen_by: withRule(textOf<SeenBy>(), "default 'relay'"),
       scheme,
     },
     'settlement_once primary key (network, transaction_id, log_index)',

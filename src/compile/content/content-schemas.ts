@@ -30,6 +30,8 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   closed: 'True when the seller does not want to be called through the relay.',
   pricing: 'What one call costs in US dollars, or { model: unknown }.',
   payout: 'Published payout addresses, CAIP-10.',
+  payout_source:
+    'The page of the seller’s own site that publishes these payouts. Without it payments to them count for nothing.',
   cost: 'What it costs to use at all; left out, a price on a rail says paid.',
   auth: 'What a caller must have before the first call, and where it goes.',
   http: 'What is called over HTTP: parameters, an example of each, price and offers.',

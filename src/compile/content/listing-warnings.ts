@@ -1,5 +1,5 @@
 import { normalizePayout } from '../../domain/listing/caip-account.ts'
-import { hostOf, ownerDomainOf, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
+import { hostOf, isOnSiteOf, ownerAt, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { PartialListing } from './read-listings.ts'
@@ -103,7 +103,10 @@ function toWarning({ file, yaml }: PartialListing, path: Path, message: string):
 /** Listings of different owners that publish one payout: it counts for none until one proves it. */
 export function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const published = listings.flatMap((listing) =>
-    (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index })),
+    // A payout that no page of the seller's own names counts for nobody.
+    isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
+      ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
+      : [],
   )
   return [...Map.groupBy(published, ({ payout }) => normalizePayout(payout)).values()]
     .filter((rows) => new Set(rows.map(({ listing }) => ownerOf(listing, shared))).size > 1)
@@ -121,6 +124,5 @@ export function checkPayouts(listings: readonly PartialListing[], shared: Shared
 }
 
 function ownerOf({ facts }: PartialListing, shared: SharedHosts): string {
-  const host = hostOf(facts.url ?? '') ?? ''
-  return ownerDomainOf(host, shared) ?? host
+  return ownerAt(hostOf(facts.url ?? '') ?? '', shared)
 }

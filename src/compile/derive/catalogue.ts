@@ -81,11 +81,9 @@ export function createCatalogue(
   })
   const inputs = files.map((file) => {
     const { id, digest } = file
-    const rotating = ledger.rotating.get(id)
-    const evidence = withoutPayoutChange(
-      combineEvidence(evidenceOf(id), ledger.probed.get(id)),
-      rotating !== undefined,
-    )
+    const seen = combineEvidence(evidenceOf(id), ledger.probed.get(id))
+    const rotating = toRotatingNotice(seen)
+    const evidence = withoutPayoutChange(seen, rotating.length > 0)
     const standing = standings.get(id) ?? NO_PAYOUTS
     const known = {
       id,
@@ -95,7 +93,7 @@ export function createCatalogue(
       isClaimed: isClaimed(file, ledger, baseUrl),
       notices: [
         ...toPayoutNotices(file, evidence, standing),
-        ...toRotatingNotice(rotating),
+        ...rotating,
         ...toDisputeNotice(ledger.disputes.get(id) ?? []),
       ],
       payouts: standing,

@@ -4,16 +4,11 @@ import {
   type PayoutFacts,
   type PayoutStanding,
 } from '../../domain/owners/payout-standing.ts'
-import {
-  hostOf,
-  isProvedAt,
-  ownerDomainOf,
-  type SharedHosts,
-} from '../../domain/owners/shared-hosts.ts'
-import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
+import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
-import type { LedgerFacts, RotatingPayees } from '../../domain/trust/ledger-facts.ts'
+import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import { largestOf } from '../../domain/wire/extremes.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 
@@ -55,39 +50,50 @@ export function readPayoutStandings(
 
 /** What is known of the payouts of each listing that has not been taken out. */
 export function readPayoutFacts(
-  { listings, tables, evidence }: Pick<Content, 'listings' | 'tables' | 'evidence'>,
-  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts' | 'probed'>,
+  { listings, tables }: Pick<Content, 'listings' | 'tables'>,
+  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
   baseUrl: string,
 ): PayoutFacts[] {
   const seeds = new Set(tables.independentOperators.map(({ domain }) => domain))
   return listings
     .filter((file) => !isOptedOut(file, ledger, baseUrl))
     .map((file) => {
-      const { id } = file
-      const seen = combineEvidence(evidence.get(id) ?? {}, ledger.probed.get(id))
-      const named = seen.interface?.payouts ?? []
+      const { id, facts } = file
       // A proof ends with its claim, and a claim gives nothing on another host.
       const place = isClaimed(file, ledger, baseUrl) ? ledger.claimed.get(id) : undefined
-      const domain = ownerAt(hostAt(file, baseUrl) ?? '', tables.sharedHosts)
+      const host = hostAt(file, baseUrl) ?? ''
+      const { sharedHosts } = tables
       // Who proved a repository speaks for no other page of the code host.
-      const owner = place?.includes('/') === true ? place : domain
+      const owner = place?.includes('/') === true ? place : ownerAt(host, sharedHosts)
       return {
         id,
         owner,
         isSeed: seeds.has(owner),
-        published: file.facts.payout,
-        named: named.map(({ payout }) => payout),
+        published: isOnSiteOf(facts.payout_source, host, sharedHosts) ? facts.payout : [],
         proven: place === undefined ? [] : (ledger.provenPayouts.get(id) ?? []),
       }
     })
 }
 
+/** Payees of a month from which a seller's payees are said to change by design. */
+const FEWEST_ROTATING = 3
+const MONTH_MS = 30 * 86_400_000
+
 /** Says that a seller's payees change by design, in the place of every "another payout". */
-export function toRotatingNotice(rotating: RotatingPayees | undefined): Notice[] {
-  if (rotating === undefined) return []
-  const at = new Date(rotating.at).toISOString()
-  const note = `The seller names another address for each payment: ${rotating.payees} of them were paid in thirty days. Payments count where the seller's 402 came through this directory.`
-  return [{ id: 'payout_rotating', note, at }]
+export function toRotatingNotice({ drift = [] }: Evidence): Notice[] {
+  const named = drift.filter(({ what, is }) => what === 'payee' && is !== undefined)
+  const [last] = named
+  if (last === undefined) return []
+  const since = Date.parse(last.at) - MONTH_MS
+  const recent = named.filter(({ at }) => Date.parse(at) > since)
+  const byOperation = Map.groupBy(recent, ({ name }) => name)
+  const most = largestOf(
+    [...byOperation.values()].map((own) => new Set(own.map(({ is }) => is)).size),
+    0,
+  )
+  if (most < FEWEST_ROTATING) return []
+  const note = `The seller names another address for each payment: probes saw ${most} of them in thirty days. Payments to an address count once the seller proves it.`
+  return [{ id: 'payout_rotating', note, at: last.at }]
 }
 
 /**
@@ -106,11 +112,6 @@ export function toPayoutNotices(
   const at = [`${facts.added}T00:00:00Z`, ...seen].sort().at(-1) ?? ''
   const [first = ''] = contested
   const more = contested.length > 1 ? ` and ${contested.length - 1} more` : ''
-  const note = `Listings on other domains have the payout ${first}${more} too: payments to it count for nothing here until its holder proves it.`
+  const note = `Listings on other domains publish the payout ${first}${more} too: payments to it count for nothing here until its holder proves it.`
   return [{ id: 'payout_contested', note, at }]
-}
-
-/** Addresses and local names, which only trials list, are their own. */
-export function ownerAt(host: string, shared: SharedHosts): string {
-  return ownerDomainOf(host, shared) ?? host
 }

@@ -121,8 +121,7 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
     not_relayable_reason: buy.reason,
     methods: [...new Set(surface.operations.map(({ method }) => method))],
     pricing: facts.pricing,
-    payout: [...payouts.counts],
+    payout: [...payouts.owned],
     ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
-    ...(payouts.seeded?.[0] !== undefined && { payout_seeded: [...payouts.seeded] }),
   }
 }

@@ -49,6 +49,8 @@ export function createListingFactsSchema(rules: UrlRules) {
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),
     payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
+    /** The page of the seller's own site that names these payouts: without it they count for nothing. */
+    payout_source: v.optional(ownUrlSchema(rules)),
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
     http: v.optional(listOf(createOperationSchema(rules), MAX_OPERATIONS), []),

@@ -18,12 +18,10 @@ export const LiveListingSchema = v.strictObject({
   /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
-  /** Payout addresses whose payments count for this listing, CAIP-10. */
+  /** Payout addresses whose every payment is this listing's, CAIP-10; the meter reads them. */
   payout: v.array(v.string()),
   /** Payouts that count for nobody here until their holder proves them, where there are any. */
   payout_contested: v.exactOptional(v.array(v.string())),
-  /** Of a seller that is surely independent, payouts that are metered without a proof. */
-  payout_seeded: v.exactOptional(v.array(v.string())),
 })
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>

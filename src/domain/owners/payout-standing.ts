@@ -6,57 +6,45 @@ export interface PayoutFacts {
   id: string
   /** The domain somebody registered, or a tenant's own host. */
   owner: string
-  /** What people published in content. */
+  /** What people published in content, with the page where the seller says so. */
   published: readonly string[]
-  /** What the seller's own 402 named to our probe. */
-  named: readonly string[]
   /** What the owner of the listing's claim proved by a signature. */
   proven: readonly string[]
-  /** Of an operator that is surely independent: what people published for it needs no proof. */
+  /** Of an operator that is surely independent: a stranger who publishes the same takes nothing away. */
   isSeed?: boolean
 }
 
 export interface PayoutStanding {
-  /** A relayed payment to these counts for the listing that was called. */
-  counts: readonly string[]
-  /** Of those, the ones whose every payment is the listing's, no matter who saw it. */
+  /** Every payment to these is the listing's, no matter who saw it. */
   owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
   contested: readonly string[]
-  /** Of those it owns, what the meter reads without a proof: people published it for a seed. */
-  seeded?: readonly string[]
   /** Listings that own the payout of this one that most own, at least 1. */
   sharers: number
 }
 
-export const NO_PAYOUTS: PayoutStanding = { counts: [], owned: [], contested: [], sharers: 1 }
+export const NO_PAYOUTS: PayoutStanding = { owned: [], contested: [], sharers: 1 }
 
 /**
- * Which payouts count for which listing. Trust follows payouts, and anybody can write down somebody
- * else's, so of listings on different domains none owns one until one proves it, or is a seed.
+ * Which payouts are whose. Anybody can write down somebody else's, so of listings on different
+ * domains none owns one until one proves it, or is a seed.
  *
- * What only a 402 named is worth a relayed payment and no more: it ties, contests and divides nothing.
- * A seller who names a stranger's payout there sends the stranger his callers' money, and harms nobody.
+ * What a 402 names is no part of it: a thief names the payout of an honest seller, or sends callers
+ * to an address whose payments he has seen on the chain.
  */
 export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutStanding> {
   const byPayout = Map.groupBy(listings.flatMap(toTies), ({ key }) => key)
   const owners = new Map([...byPayout].map(([key, tied]) => [key, findOwners(tied)]))
   return new Map(
     listings.map((listing) => {
-      const { id, named, published, isSeed = false } = listing
-      const own = toTies(listing)
-      const owned = own.filter(({ key }) => owners.get(key)?.has(id) === true)
-      const isOwned = new Set(owned.map(({ key }) => key))
-      const relayed = distinct(named).filter((payout) => !isOwned.has(normalizePayout(payout)))
-      const isNamed = new Set(relayed.map(normalizePayout))
-      const contested = own.filter(({ key }) => !isOwned.has(key) && !isNamed.has(key))
+      const { id } = listing
+      const isOwned = ({ key }: Tie) => owners.get(key)?.has(id) === true
+      const ties = toTies(listing)
+      const owned = ties.filter(isOwned)
+      const contested = ties.filter((tie) => !isOwned(tie))
       const standing = {
-        counts: [...owned.map(({ payout }) => payout), ...relayed],
         owned: owned.map(({ payout }) => payout),
         contested: contested.map(({ payout }) => payout),
-        ...(isSeed && {
-          seeded: distinct(published).filter((one) => isOwned.has(normalizePayout(one))),
-        }),
         sharers: largestOf(
           owned.map(({ key }) => owners.get(key)?.size ?? 1),
           1,

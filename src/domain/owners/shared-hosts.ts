@@ -52,6 +52,20 @@ export function ownerDomainOf(name: string, shared: SharedHosts): string | null 
   return owner.kind === 'nobody' ? null : owner.domain
 }
 
+/** The same where nobody owns it: addresses and local names, which only trials list, are their own. */
+export function ownerAt(host: string, shared: SharedHosts): string {
+  return ownerDomainOf(host, shared) ?? host
+}
+
+/** Whether a page is surely by the owner of a host: on a platform it may be anybody's. */
+export function isOnSiteOf(page: string | undefined, host: string, shared: SharedHosts): boolean {
+  const there = hostOf(page ?? '')
+  if (there === null) return false
+  const owner = findHostOwner(there, shared)
+  const isShared = owner.kind === 'owned' && owner.isPlatform
+  return !isShared && ownerAt(there, shared) === ownerAt(host, shared)
+}
+
 export function isWebmail(domain: string, { webmail }: SharedHosts): boolean {
   const { domainWithoutSuffix } = readSuffix(domain)
   return webmail.includes(domain) || webmail.includes(`${domainWithoutSuffix}.*`)

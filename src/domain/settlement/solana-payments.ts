@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { decodeBase58 } from './base58.ts'
 import type { Settlement, Transfer } from './settlement.ts'
 import type { UsdAsset } from './usd-assets.ts'
 
@@ -94,7 +93,7 @@ export function readSolanaPayment(
   return {
     network,
     transaction: found.transaction.signatures[0] ?? '',
-    // There is one transfer to a payment, and the relay knows no other number for it.
+    // There is one transfer to a payment.
     log_index: 0,
     payer: authority,
     payee,
@@ -152,28 +151,4 @@ function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigin
   for (const entry of meta.postTokenBalances)
     if (entry.mint === mint) add(entry.owner, BigInt(entry.uiTokenAmount.amount))
   return changes
-}
-
-const SIGNATURE_BYTES = 64
-
-/**
- * Whether another transaction, partly signed and in base64, has the wallet's signature of this one. A
- * signature fits one message alone, so both are then the same.
- */
-export function hasSignatureOf(
-  authorised: string,
-  found: ParsedTransaction,
-  wallet: string,
-): boolean {
-  const { accountKeys } = found.transaction.message
-  const place = accountKeys.findIndex(({ pubkey }) => pubkey === wallet)
-  const signature = decodeBase58(found.transaction.signatures[place] ?? '', SIGNATURE_BYTES)
-  const bytes = atob(authorised)
-  // One byte before the signatures counts them: no packet holds as many as 128.
-  const start = 1 + place * SIGNATURE_BYTES
-  return (
-    signature !== null &&
-    place < bytes.charCodeAt(0) &&
-    signature.every((byte, n) => byte === bytes.charCodeAt(start + n))
-  )
 }

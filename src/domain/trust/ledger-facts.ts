@@ -31,13 +31,6 @@ export interface OwnerFacts {
   demand: ReadonlyMap<string, Demand>
 }
 
-/** Addresses of a seller that were named by its 402, and paid, in thirty days. */
-export interface RotatingPayees {
-  payees: number
-  /** When the last of them was paid, milliseconds. */
-  at: number
-}
-
 /** What was paid, as far as this service saw it on chains itself. */
 export interface PaymentFacts {
   /** End of the window, milliseconds. */
@@ -46,8 +39,6 @@ export interface PaymentFacts {
   sales: ReadonlyMap<string, Sales>
   /** Listings with a payout that the meter reads: for them our own figures alone count. */
   metered: ReadonlySet<string>
-  /** Sellers whose payees change by design, by listing id. */
-  rotating: ReadonlyMap<string, RotatingPayees>
 }
 
 /** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
@@ -57,7 +48,6 @@ export const NO_PAYMENT_FACTS: PaymentFacts = {
   asOf: 0,
   sales: new Map(),
   metered: new Set(),
-  rotating: new Map(),
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {

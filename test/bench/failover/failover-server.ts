@@ -8,19 +8,19 @@ import { mountHealth } from '../../../functions/app/health.ts'
 import { createGo } from '../../../functions/clicks/go.ts'
 import { createProblems } from '../../../functions/http/problem.ts'
 import { createRateLimits } from '../../../functions/limits/rate-limits.ts'
+import { insertPayments } from '../../../functions/meter/meter-rows.ts'
 import type { Ledger, Parts } from '../../../functions/parts/parts.ts'
 import { systemClock } from '../../../functions/ports/clock.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { createLog } from '../../../functions/ports/log.ts'
 import type { Release } from '../../../functions/release/release.ts'
-import { insertSettlement } from '../../../functions/settlements/check-store.ts'
 import { openStore } from '../../../functions/store/open-store.ts'
 import type { Store } from '../../../functions/store/schema/store.ts'
 import { liveListing } from '../../support/live-listing.ts'
 
 /**
  * A server of the failover study: `/go` and `/readyz` over the store its environment names, and a
- * settlement every 20 ms that is tried until the store has taken it, as the queue of checks does.
+ * settlement every 20 ms that is tried until the store has taken it, as the meter does.
  * Says at the end which clicks it counted as written.
  */
 const config = parseConfig({ RATE_LIMITS: '{"go":"off"}', ...process.env })
@@ -77,9 +77,10 @@ async function settle(): Promise<void> {
 
 async function trySettling(transaction: string, at: number): Promise<boolean> {
   const payment = { network: 'eip155:8453', transaction, log_index: 0, amount: '10000', usd: 0.01 }
-  const parties = { listing_id: listing.id, payer: '0x01', payee: '0x02' }
+  const parties = { listing_id: '', payer: '0x01', payee: '0x02' }
   try {
-    await insertSettlement(store, { ...payment, ...parties, at, block: 1, scheme: null })
+    const row = { ...payment, ...parties, at, block: 1, scheme: null }
+    await store.db.transaction().execute((trx) => insertPayments(trx, [], [row]))
     return true
   } catch {
     return false

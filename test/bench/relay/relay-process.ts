@@ -28,7 +28,7 @@ const parts = {
   log: createLog(() => {}, Date.now),
   resolver: createResolver(undefined),
   limits: createRateLimits(config),
-  ledger: { usage: { called: () => {} }, settlements: { note: () => {} } },
+  ledger: { usage: { called: () => {} }, hints: { note: () => {} } },
   release: () => ({ listings, gone: new Map() }),
 }
 const server = createWaypostServer({

@@ -180,7 +180,6 @@ export function toListing(id: string, changes: Partial<PayoutFacts> = {}): Payou
     id,
     owner: `${id}.example`,
     published: [toCaip10(payoutOf(id))],
-    named: [],
     proven: [],
     ...changes,
   }

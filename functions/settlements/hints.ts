@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { RawHeaders } from '../../src/domain/relay/relayed-headers.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { Store } from '../store/schema/store.ts'
+
+/**
+ * What relayed calls say of payments: that the meter may look now, and which listing was called. A
+ * hint proves nothing and makes nothing count, and losing one loses no payment.
+ *
+ * Security model: sellers and callers write hints as they like. So each listing has a fixed number of
+ * places, a client reaches a few of them alone, and the oldest goes first: writing one costs the same
+ * however many there are. The meter reads blocks, never hints, so that invented ones cost it nothing.
+ */
+export type Hints = ReturnType<typeof createHints>
+
+/** Places of a listing: as many lanes as this, each of which several clients share. */
+const LANES = 16
+const PLACES_A_LANE = 16
+/** Hints being written at once; what comes on top is dropped. */
+const MOST_WRITING = 64
+
+export function createHints({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
+  const writing = new Set<Promise<void>>()
+  return {
+    /** Notes a relayed answer. Returns at once; the answer is not held up. @param client who called */
+    note({ id, payout }: LiveListing, client: string, response: RawHeaders): void {
+      if (payout.length === 0 || writing.size >= MOST_WRITING) return
+      const transaction = readSettledTransaction(response)
+      if (transaction === null) return
+      const hint = { listing_id: id, transaction_id: transaction, noted_at: clock.now() }
+      const write = insertHint(store, hint, laneOf(client))
+        .catch((error: unknown) => {
+          const reason = error instanceof Error ? error.name : 'unknown'
+          log.error('hint.not_written', { listing: id, error: reason })
+        })
+        .finally(() => writing.delete(write))
+      writing.add(write)
+    },
+    /** Resolves when everything noted so far is written. */
+    written: async () => void (await Promise.all(writing)),
+  }
+}
+
+interface Hint {
+  listing_id: string
+  transaction_id: string
+  noted_at: number
+}
+
+async function insertHint({ db }: Store, hint: Hint, lane: number): Promise<void> {
+  const first = lane * PLACES_A_LANE
+  const taken = await db
+    .selectFrom('payment_hint')
+    .select('place')
+    .where('listing_id', '=', hint.listing_id)
+    .where('place', '>=', first)
+    .where('place', '<', first + PLACES_A_LANE)
+    .orderBy('noted_at')
+    .orderBy('place')
+    .execute()
+  const isTaken = new Set(taken.map(({ place }) => place))
+  const places = Array.from({ length: PLACES_A_LANE }, (_, n) => first + n)
+  const place = places.find((one) => !isTaken.has(one)) ?? taken[0]?.place ?? first
+  await db
+    .insertInto('payment_hint')
+    .values({ ...hint, place })
+    .onConflict((conflict) => conflict.columns(['listing_id', 'place']).doUpdateSet(hint))
+    .execute()
+}
+
+function laneOf(client: string): number {
+  return Number.parseInt(hash('sha256', client, 'hex').slice(0, 8), 16) % LANES
+}
+
+/** Whether any hint was noted since a moment, milliseconds. */
+export async function hasHintSince({ db }: Store, since: number): Promise<boolean> {
+  const found = await db
+    .selectFrom('payment_hint')
+    .select('place')
+    .where('noted_at', '>', since)
+    .limit(1)
+    .execute()
+  return found.length > 0
+}
