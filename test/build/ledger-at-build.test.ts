@@ -117,29 +117,40 @@ describe('a payout that listings of different domains publish', () => {
   })
 })
 
-describe('a payout that a seller’s own 402 named', () => {
-  const read = (payout: string) =>
-    JSON.stringify({
+test('a payout that only a seller’s own 402 names counts for nothing, and contests nothing', () => {
+  const thief = {
+    'listings/x402/thief.md': listingText({ url: 'https://thief.example/now' }),
+    'evidence/x402/thief.json': JSON.stringify({
       interface: {
         at: '2026-11-20T00:00:00Z',
         from: 'x402',
-        payouts: [{ payout, network: 'eip155:8453', seen_at: '2026-11-21T00:00:00Z' }],
+        payouts: [{ payout: PAYOUT, network: 'eip155:8453', seen_at: '2026-11-21T00:00:00Z' }],
       },
-    })
-  const thief = {
-    'listings/x402/thief.md': listingText({ url: 'https://thief.example/now' }),
-    'evidence/x402/thief.json': read(PAYOUT),
+    }),
   }
+  const { catalogue } = build({ ...thief, [FILE]: listingText({ payout: `["${PAYOUT}"]` }) })
+  const standing = { owned: [], contested: [], sharers: 1 }
+  expect(catalogue.byId.get('x402.thief')).toMatchObject({ payouts: standing, notices: [] })
+  expect(catalogue.byId.get(ID)).toMatchObject({ payouts: { ...standing, owned: [PAYOUT] } })
+})
 
-  test('counts for calls that went through us, and for nothing else', () => {
-    const standing = { counts: [PAYOUT], owned: [], contested: [], sharers: 1 }
-    const { catalogue } = build({ ...thief, [FILE]: listingText({ payout: `["${PAYOUT}"]` }) })
-    expect(catalogue.byId.get('x402.thief')).toMatchObject({ payouts: standing, notices: [] })
-    expect(catalogue.byId.get(ID)).toMatchObject({
-      payouts: { ...standing, owned: [PAYOUT] },
-      notices: [],
-    })
-  })
+test('a seller whose payees rotate by design has one notice of that, and none of each change', () => {
+  const changes = [1, 2, 3].map((n) => ({
+    at: `2026-11-2${n}T00:00:00Z`,
+    what: 'payee',
+    name: 'GET https://api.weather.example/now',
+    was: `eip155:8453:0x${String(n - 1).repeat(40)}`,
+    is: `eip155:8453:0x${String(n).repeat(40)}`,
+  }))
+  const noticesAfter = (most: number) => {
+    const drift = changes.slice(0, most).reverse()
+    const changed = { id: 'payout_changed', note: 'Another one.', at: '2026-11-21T00:00:00Z' }
+    const evidence = JSON.stringify({ drift, notices: [changed] })
+    const { catalogue } = build({ ...weather, 'evidence/x402/example-weather.json': evidence })
+    return catalogue.byId.get(ID)?.notices.map(({ id }) => id)
+  }
+  expect(noticesAfter(2)).toEqual(['payout_changed'])
+  expect(noticesAfter(3)).toEqual(['payout_rotating'])
 })
 
 test('a proof decides a contested payout, while its claim holds on the host that was proved', () => {
@@ -156,11 +167,11 @@ test('a proof decides a contested payout, while its claim holds on the host that
       provenPayouts: new Map([[ID, [PAYOUT]]]),
     }).catalogue.byId.get(ID)
   expect(countsWith('api.weather.example')).toMatchObject({
-    payouts: { counts: [PAYOUT], sharers: 1 },
+    payouts: { owned: [PAYOUT], sharers: 1 },
     notices: [],
   })
   expect(countsWith('old.weather.example')).toMatchObject({
-    payouts: { counts: [] },
+    payouts: { owned: [] },
     notices: [{ id: 'payout_contested' }],
   })
 })

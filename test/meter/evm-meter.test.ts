@@ -126,7 +126,7 @@ describeStores('the meter', ({ newStore }) => {
     await meter.run()
     expect((await meter.facts([SHOP])).metered.size).toBe(1)
     await store.db.updateTable('claim').set({ state: 'lapsed' }).execute()
-    const { metered, settlements } = await meter.facts([SHOP])
+    const { metered, settlements } = await meter.facts([])
     expect([metered.size, settlements.size]).toEqual([0, 0])
     expect(await meter.start()).toEqual([])
   })

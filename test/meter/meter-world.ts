@@ -117,7 +117,8 @@ export function createMeter(
       if (report === undefined) throw new Error('nothing was measured')
       return report
     },
-    start: (since: number | null = null) => measure(parts, { since, published, signal: stop.signal }),
+    start: (since: number | null = null) =>
+      measure(parts, { since, published, signal: stop.signal }),
     /** What the next build is told, by listing id, when each payout counts for its prover. */
     async facts(payouts: readonly string[]) {
       const standings = new Map<string, PayoutStanding>(

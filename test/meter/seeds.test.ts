@@ -62,17 +62,18 @@ describeStores('payouts that content publishes for known operators', ({ newStore
     await prove(store, [SHOP])
     const content = readMarket(3)
     const { listings } = await build(store, content)
-    const seeds = listings
+    const published = listings
       .map(toLiveListing)
-      .flatMap(({ id, payout_seeded = [] }) =>
-        payout_seeded.map((payout) => ({ payout, listing_id: id, host: 'api.seed.example' })),
+      .flatMap(({ id, payout }) =>
+        payout.map((one) => ({ payout: one, listing_id: id, host: 'api.seed.example' })),
       )
-    expect(seeds.map(({ listing_id }) => listing_id)).toEqual([
+    expect(published.map(({ listing_id }) => listing_id)).toEqual([
+      'x402.0',
       'x402.one',
       'x402.three',
       'x402.two',
     ])
-    const meter = createMeter(store, createNode(chain).rpc, chain.now, { seeds })
+    const meter = createMeter(store, createNode(chain).rpc, chain.now, { published })
     expect(await meter.run()).toMatchObject({ payments: 6, payouts: 4, stopped: null })
 
     const { measuredOperators, byId } = await build(store, content)
@@ -89,14 +90,19 @@ describeStores('payouts that content publishes for known operators', ({ newStore
     expect(fewer.byId.get('x402.0')?.trust).toMatchObject({ measured: { verified_buyers_30d: 3 } })
   })
 
-  test('of anybody else need a proof', async () => {
+  test('of anybody else too, where a page of the seller’s own names them, and only there', async () => {
     const content = readMarket(0)
     const [first] = content.listings
     if (first === undefined) throw new Error('there are listings')
     first.facts.payout = [`${NETWORK}:${SHOP}`]
-    const { byId } = await build(await newStore(), content)
-    const live = [...byId.values()].map(toLiveListing)
-    expect(live.flatMap(({ payout }) => payout)).toEqual([`${NETWORK}:${SHOP}`])
-    expect(live.flatMap(({ payout_seeded = [] }) => payout_seeded)).toEqual([])
+    const payoutsWith = async (page: string | undefined) => {
+      const { payout_source: _, ...facts } = first.facts
+      first.facts = page === undefined ? facts : { ...facts, payout_source: page }
+      const { byId } = await build(await newStore(), content)
+      return [...byId.values()].flatMap((listing) => toLiveListing(listing).payout)
+    }
+    expect(await payoutsWith('https://docs.0.example/pay')).toEqual([`${NETWORK}:${SHOP}`])
+    expect(await payoutsWith('https://thief.example/pay')).toEqual([])
+    expect(await payoutsWith(undefined)).toEqual([])
   })
 })

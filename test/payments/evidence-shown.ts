@@ -130,7 +130,7 @@ export function testPages(watched: () => Watched): void {
       expect(await page(id)).toContain('Skills 1 Plan a trip By rail. Example Ghent')
       expect((await kit(id)).skills).toMatchObject([{ id: 'plan' }])
     }
-    expect(await page('x402.mpp')).toMatch(/Operations 1 GET \/paid (?:asked )?\$0\.003/)
+    expect(await page('x402.mpp')).toMatch(/Operations 1 GET \/paid (?:reads )?(?:asked )?\$0\.003/)
     const { operations } = await kit('x402.mpp')
     expect(operations).toMatchObject([{ method: 'GET', price: { min_usd: 0.003, max_usd: 0.003 } }])
   })

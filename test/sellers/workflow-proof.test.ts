@@ -322,7 +322,7 @@ test('who proved a payout for one page of a code host did so for no other page t
   }
   const standings = readPayoutStandings(content, ledger, 'https://waypost.example')
   expect(standings.get('x402.tides')?.owned).toEqual([payout])
-  expect(standings.get('x402.other')).toMatchObject({ owned: [], contested: [payout] })
+  expect(standings.get('x402.other')).toMatchObject({ owned: [], contested: [] })
 })
 
 test.each([

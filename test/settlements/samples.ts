@@ -6,6 +6,8 @@ import type { WashKnowledge } from '../../src/domain/wash/wash.ts'
 export const NETWORK = 'eip155:84532'
 export const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
 export const PAYOUT = '0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc'
+export const HASH = `0x${'cd'.repeat(32)}`
+export const BLOCK_HASH = `0x${'ef'.repeat(32)}`
 export const USED_TOPIC = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
 
 export const hexQuantity = (value: number) => `0x${value.toString(16)}`

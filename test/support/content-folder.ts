@@ -39,6 +39,8 @@ export function listingText(changes: Record<string, string | null> = {}): string
     added: '2026-11-20',
     ...changes,
   }
+  // A payout counts for nothing without a page of the seller's that names it.
+  if (facts.payout) facts.payout_source ??= facts.url ?? null
   const lines = Object.entries(facts).flatMap(([key, value]) =>
     value === null ? [] : [`${key}: ${value}`],
   )

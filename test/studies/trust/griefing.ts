@@ -70,12 +70,10 @@ const buyFrom = (shop: string, wallets: number, usd: number, at?: (n: number) =>
 export const GRIEFINGS: readonly Griefing[] = [
   {
     id: 'naming',
-    name: 'A hundred listings whose 402 names the victim’s payout, on its chain and on others',
+    name: 'A hundred listings that publish the victim’s payout on other chains',
     cost: () => FREE,
     moves: ({ victim }) => ({
-      listings: rivals((n) => ({
-        named: [toCaip10(payoutOf(victim)), `eip155:${n + 1}:${payoutOf(victim)}`],
-      })),
+      listings: rivals((n) => ({ published: [`eip155:${n + 1}:${payoutOf(victim)}`] })),
     }),
   },
   {
