@@ -13,7 +13,7 @@ import {
   isTempo,
   MEMO_TRANSFER_TOPIC,
   markOfRealm,
-  readMemoOf,
+  readRealmOf,
 } from '../../src/domain/settlement/schemes/tempo-charge.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { EvmChain, TimedLog } from '../settlements/evm-chain.ts'
@@ -112,7 +112,7 @@ async function readMemoPayments(
   const coin = work.asset.address
   const received = await readMemos(work, ranges, range, { to: payouts })
   const marked = received.filter((log) =>
-    marks.get(toAddress(log.topics[2]))?.has(readMemoOf(log, coin)?.realm ?? ''),
+    marks.get(toAddress(log.topics[2]))?.has(readRealmOf(log, coin) ?? ''),
   )
   const paid = await readCalls(EVM_RULES.tempo_charge, { chain, coin }, marked)
   const payers = [...new Set(paid.map(({ payer }) => payer))]
@@ -132,7 +132,7 @@ async function readMemos(
     'to' in wallets
       ? await ranges.logsOf(wallets.to, range, (some) => [MEMO_TRANSFER_TOPIC, null, some, null])
       : await ranges.logsOf(wallets.from, range, (some) => [MEMO_TRANSFER_TOPIC, some, null, null])
-  return logs.filter((log) => readMemoOf(log, asset.address) !== null)
+  return logs.filter((log) => readRealmOf(log, asset.address) !== null)
 }
 
 /** Uses whose money did not go into a channel or an escrow, from where it may come back. */

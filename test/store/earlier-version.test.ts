@@ -22,7 +22,8 @@ const inserts = statements.filter((statement) => /^INSERT INTO "(?!kysely_)/.tes
 
 /** What makes PostgreSQL's tables of today those of the version before. */
 const BACK = [
-  "delete from kysely_migration where name = '0009-one-reader'",
+  "delete from kysely_migration where name > '0009'",
+  'alter table delivery drop column host',
   'drop table payment_hint',
   "alter table settlement add column seen_by text not null default 'relay'",
   `create table settlement_check (id text not null primary key, listing_id text not null,

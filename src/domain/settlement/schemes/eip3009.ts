@@ -12,7 +12,6 @@ export const AUTHORIZATION_USED_TOPIC =
   '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
 
 export const eip3009: EvmRule = {
-  needsCall: false,
   read({ logs, coin }) {
     const transfers = logs.filter((log) => isTransferOf(log, coin))
     const byPlace = new Map(transfers.map((log) => [placeOf(log, log.logIndex), log]))
@@ -22,8 +21,7 @@ export const eip3009: EvmRule = {
       const log = byPlace.get(placeOf(consent, logIndex + 1))
       if (log === undefined || log.topics[1] !== topics[1] || amountOf(log) === 0n) return []
       const payer = toAddress(topics[1])
-      const key = `${payer} ${topics[2]}`
-      return [{ scheme: 'eip3009', log, payer, consent, key, agreed: amountOf(log) }]
+      return [{ scheme: 'eip3009', log, payer, consent }]
     })
   },
 }

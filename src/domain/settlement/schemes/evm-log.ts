@@ -23,15 +23,6 @@ export const LogSchema = v.object({
 })
 export type EvmLog = v.InferOutput<typeof LogSchema>
 
-export const ReceiptSchema = v.object({
-  transactionHash: hex,
-  blockHash: hex,
-  blockNumber: QuantitySchema,
-  status: hex,
-  logs: v.array(LogSchema),
-})
-export type EvmReceipt = v.InferOutput<typeof ReceiptSchema>
-
 /** Who sent a transaction, to which contract, and what was called there. */
 export const CallSchema = v.object({
   hash: HashSchema,

@@ -17,15 +17,9 @@ export interface ShownPayment<Log extends EvmLog> {
   payer: string
   /** What says that the payer agreed: the same log, or one beside it. */
   consent: Log
-  /** What the payer agreed to, as text: the same for this payment always, and for no other. */
-  key: string
-  /** The most the payer agreed to, in smallest units; null where the chain does not tell. */
-  agreed: bigint | null
 }
 
-/** How a scheme is read whose payments are one transfer each; the relay's check and the meter use it alike. */
+/** How a scheme is read whose payments are one transfer each. */
 export interface EvmRule {
-  /** Whether logs are not enough: one more request for each transaction. */
-  needsCall: boolean
   read<Log extends EvmLog>(shown: Shown<Log>): ShownPayment<Log>[]
 }

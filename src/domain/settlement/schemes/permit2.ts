@@ -13,7 +13,7 @@ import type { EvmRule } from './evm-rule.ts'
 /** Where a call's words say what; of `exact`, the amount is what was permitted. */
 interface Layout {
   selector: string
-  /** Of `permit.permitted.token`; what was permitted and the nonce follow. */
+  /** Of `permit.permitted.token`; what was permitted follows. */
   token: number
   amount: number
   owner: number
@@ -53,11 +53,10 @@ const PROXIES: Record<
 
 /** A call pays once. */
 export const permit2: EvmRule = {
-  needsCall: true,
   read({ logs, call, coin }) {
     const said = call === null ? null : readCall(call)
     if (said === null || said.token !== coin || said.amount > said.permitted) return []
-    const { scheme, payer, payee, amount, permitted, nonce } = said
+    const { scheme, payer, payee, amount } = said
     const log = logs.find(
       (one) =>
         isTransferOf(one, coin) &&
@@ -66,7 +65,7 @@ export const permit2: EvmRule = {
         amountOf(one) === amount,
     )
     if (log === undefined || amount === 0n) return []
-    return [{ scheme, log, payer, consent: log, key: `${payer} ${nonce}`, agreed: permitted }]
+    return [{ scheme, log, payer, consent: log }]
   },
 }
 
@@ -81,7 +80,6 @@ function readCall({ to, input }: EvmCall) {
     token: addressAt(words, layout.token),
     permitted: wordAt(words, layout.token + 1),
     amount: wordAt(words, layout.amount),
-    nonce: wordAt(words, layout.token + 2),
     payer: addressAt(words, layout.owner),
     payee: addressAt(words, layout.to),
   }

@@ -22,50 +22,32 @@ export function isTempo(network: string): boolean {
 /** The first bytes of keccak("mpp"), and the version. */
 const TAG = 'ef1ed71201'
 const REALM_BYTES = 10
-const CHALLENGE_BYTES = 7
 
-const MEMO = new RegExp(
-  `^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{20}([0-9a-f]{${CHALLENGE_BYTES * 2}})$`,
-)
+const MEMO = new RegExp(`^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{34}$`)
 
-/** What the memo of a payment says, as hexadecimal digits; null for every other log. */
-export function readMemoOf(
-  { address, topics, data }: EvmLog,
-  coin: string,
-): { realm: string; challenge: string } | null {
+/** The mark of the realm that the memo of a payment names; null for every other log. */
+export function readRealmOf({ address, topics, data }: EvmLog, coin: string): string | null {
   const isMemoTransfer =
     address === coin &&
     topics[0] === MEMO_TRANSFER_TOPIC &&
     topics.length === 4 &&
     /^0x[0-9a-f]{64}$/.test(data) &&
     amountOf({ data }) > 0n
-  const [, realm, challenge] = (isMemoTransfer && MEMO.exec(topics[3] ?? '')) || []
-  return realm === undefined || challenge === undefined ? null : { realm, challenge }
+  return (isMemoTransfer && MEMO.exec(topics[3] ?? '')?.[1]) || null
 }
 
 /** How a memo writes a realm. @example markOfRealm('api.example.com') → 20 hexadecimal digits */
 export function markOfRealm(realm: string): string {
-  return markOf(realm, REALM_BYTES)
-}
-
-export function markOfChallenge(id: string): string {
-  return markOf(id, CHALLENGE_BYTES)
+  return bytesToHex(keccak_256(utf8ToBytes(realm)).subarray(0, REALM_BYTES))
 }
 
 export const tempoCharge: EvmRule = {
-  needsCall: true,
   read({ logs, call, coin }) {
     return logs.flatMap((log) => {
-      const memo = readMemoOf(log, coin)
       const payer = toAddress(log.topics[1])
       // A contract that pays, or somebody's allowance, is not the wallet that signed.
-      if (memo === null || call?.from !== payer) return []
-      const key = `${memo.realm} ${memo.challenge}`
-      return [{ scheme: 'tempo_charge', log, payer, consent: log, key, agreed: null }]
+      if (readRealmOf(log, coin) === null || call?.from !== payer) return []
+      return [{ scheme: 'tempo_charge', log, payer, consent: log }]
     })
   },
-}
-
-function markOf(text: string, bytes: number): string {
-  return bytesToHex(keccak_256(utf8ToBytes(text)).subarray(0, bytes))
 }
