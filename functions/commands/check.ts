@@ -11,6 +11,7 @@ import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { type Fault, faultOf, formatFault } from '../../src/compile/content/schema-faults.ts'
 import {
   countQuality,
+  countResponses,
   findPoorest,
   judgeQuality,
   QUALITIES,
@@ -116,6 +117,12 @@ function reportQuality({ listings, evidence }: Content): void {
   const table = [['kind', 'listings', ...QUALITIES], ...rows]
   const lines = table.map((row) => row.map((cell) => cell.padEnd(12)).join(''))
   for (const line of lines) console.log(line.trimEnd())
+  const { paid, shape, example, source } = countResponses(
+    listings.flatMap(({ facts }) => facts.http),
+  )
+  console.log(
+    `of ${paid} paid operations, ${shape} say what comes back, ${example} with an example, ${source} name the document`,
+  )
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
 }

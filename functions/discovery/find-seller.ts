@@ -49,7 +49,7 @@ export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Pro
         return found
       }
       const { status, body, cut } = reply.answer
-      if (status === 200 && cut === null && take(found, kind, body)) {
+      if (status === 200 && cut === null && take(found, kind, origin + path, body)) {
         found.files[kind] = origin + path
         break
       }
@@ -65,7 +65,7 @@ export function toNothing(origin: string, fault: string | null): FoundSeller {
 }
 
 /** @returns whether the text is such a file: many hosts answer 200 with a page for everything. */
-function take(found: FoundSeller, kind: DiscoveryFile, text: string): boolean {
+function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: string): boolean {
   if (kind === 'llms_txt') {
     const [, title] = /^\s*# (.+)/.exec(text) ?? []
     if (title === undefined || /^\s*</.test(text)) return false
@@ -74,7 +74,7 @@ function take(found: FoundSeller, kind: DiscoveryFile, text: string): boolean {
   }
   const value = parseJson(text)
   if (kind === 'openapi') {
-    found.api = readOpenApi(value, found.origin)
+    found.api = readOpenApi(value, address)
     return found.api !== null
   }
   if (!isJsonObject(value)) return false

@@ -83,7 +83,7 @@ function uniteOperations(said: readonly Operation[]): Operation[] {
 /** The members of an operation, as a listing's file has them. */
 const MEMBERS = [
   ...(['description', 'price', 'offers', 'params'] as const),
-  ...(['body', 'response', 'task', 'safe'] as const),
+  ...(['body', 'response', 'effect', 'task', 'safe'] as const),
 ]
 
 function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {

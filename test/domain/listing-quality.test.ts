@@ -18,6 +18,13 @@ test.each([
   ['a POST with schema and example', { http: [{ method: 'POST', url, body }] }, 'operations', true],
   ['a POST with neither', { http: [{ method: 'POST', url }] }, 'operations', false],
   ['a GET that takes nothing', { http: [{ method: 'GET', url }] }, 'operations', true],
+  [
+    'an answer that is described',
+    { http: [{ method: 'GET', url, response: body }] },
+    'response',
+    true,
+  ],
+  ['an answer that is not', { http: [{ method: 'GET', url, response: {} }] }, 'response', false],
   ['no operation', { http: [] }, 'operations', false],
   ['a guess', { http: [{ method: 'GET', url, assumed: ['method'] }] }, 'no_guess', false],
   ['nothing to guess', { http: [] }, 'no_guess', undefined],

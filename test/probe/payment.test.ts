@@ -243,18 +243,60 @@ describe('what a 402 says a call takes', () => {
     })
   })
 
+  test('what comes back, of version 2: an example, and its schema where both fit', async () => {
+    const example = { tide: 3.2, at: 'Aldeburgh' }
+    const schema = { type: 'object', properties: { tide: { type: 'number' } } }
+    const said = declareDiscoveryExtension({ input: {}, output: { example, schema } })
+    const response = { content_type: 'application/json', schema, example, ref: expect.any(String) }
+    expect(await operationOf(described(said.bazaar))).toMatchObject({ response })
+    const wrong = declareDiscoveryExtension({
+      input: {},
+      output: { example: { tide: 'x' }, schema },
+    })
+    const operation = await operationOf(described(wrong.bazaar))
+    expect(operation?.response).toMatchObject({ schema })
+    expect(operation?.response).not.toHaveProperty('example')
+  })
+
+  test('what comes back, of version 1: a schema, and no list of names', async () => {
+    const schema = { type: 'object', properties: { tide: { type: 'number' } } }
+    const { amount, ...rest } = offer
+    const answer = (output: unknown) => {
+      const outputSchema = { input: { type: 'http', method: 'GET' }, output }
+      return inBody([{ ...rest, network: 'base', maxAmountRequired: amount, outputSchema }])
+    }
+    expect(await operationOf(answer(schema))).toMatchObject({ response: { schema } })
+    expect(await operationOf(answer({ tide: 'metres, as a number' }))).not.toHaveProperty(
+      'response',
+    )
+  })
+
   test.each([
     ['no object', 'free text'],
     ['a schema that runs in circles', { info: { input: { queryParams: { a: 'x' } } }, schema: 5 }],
     ['names that are no names', { info: { input: { queryParams: { 'a b\n': 'x' } } } }],
     ['a hostile sentence', { info: { input: { queryParams: { a: 'x' }, body: '\u0000' } } }],
     ['too much of it', { info: { input: { queryParams: { a: 'x'.repeat(40_000) } } } }],
+    ['a deep answer', { info: { input: {}, output: { example: nest(40) } } }],
+    ['a schema from elsewhere', { info: { input: {}, output: {} }, schema: AFAR }],
     ['a prototype', JSON.parse('{"info":{"input":{"queryParams":{"__proto__":{"a":1}}}}}')],
   ])('%s costs no more than itself', async (_, bazaar) => {
     const finding = await probe(described(bazaar))
     expect(finding).toMatchObject({ outcome: 'spoke', sight: { terms: [term] } })
-    const { params = [], body } = finding.sight?.operation ?? {}
+    const { params = [], body, response } = finding.sight?.operation ?? {}
+    expect(response).toBeUndefined()
     expect(params.every(({ name }) => name === 'a')).toBe(true)
     expect(body).toBeUndefined()
   })
 })
+
+const AFAR = {
+  properties: {
+    output: { properties: { example: { type: 'string', $ref: 'https://else.example' } } },
+  },
+}
+
+/** An object in an object, that many times. */
+function nest(depth: number): object {
+  return depth === 0 ? {} : { in: nest(depth - 1) }
+}

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { toSeenInput } from '../../../src/domain/probe/read/x402-input.ts'
+import { toSeenOutput } from '../../../src/domain/probe/read/x402-output.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { AcceptSchema } from '../../facts/price.ts'
 import * as member from '../../facts/row-members.ts'
@@ -36,6 +37,8 @@ export const BazaarRowSchema = v.pipe(
       }),
       /** What the seller says a call takes. */
       input: toSeenInput({ extensions, accepts: [first] }),
+      /** What the seller says comes back. */
+      output: toSeenOutput({ extensions, accepts: [first] }),
     }
   }),
 )

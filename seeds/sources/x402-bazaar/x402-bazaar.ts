@@ -97,8 +97,10 @@ function mapEndpoint(row: BazaarRow, rules: MapRules) {
   const method = toMethod(row.input.method)
   const description = toSeedLine(row.description, 300)
   const { method: _, ...input } = row.input
-  const [plain] = withPlainWords([{ method: 'GET', url: address.url, ...input }])
-  const { body, params = [] } = plain ?? {}
+  const { ref } = sourceOf(URL.parse(address.url)?.host ?? address.url)
+  const said = { ...input, ...(row.output !== null && { response: { ...row.output, ref } }) }
+  const [plain] = withPlainWords([{ method: 'GET', url: address.url, ...said }])
+  const { body, response, params = [] } = plain ?? {}
   const operation: Operation = {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     url: address.url,
@@ -106,6 +108,7 @@ function mapEndpoint(row: BazaarRow, rules: MapRules) {
     ...toPrice(offers),
     ...withParams([...toPathParams(address.places), ...params]),
     ...(body !== undefined && method !== 'GET' && { body }),
+    ...(response !== undefined && { response }),
     ...(method === null && { assumed: ['method'] as const }),
   }
   const wallets = accepts.flatMap(({ payTo }) => (payTo ? [payTo] : []))

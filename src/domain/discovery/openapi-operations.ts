@@ -3,6 +3,7 @@ import { createOperationSchema, type Operation, placeholdersOf } from '../listin
 import { findOperationFaults } from '../operation/operation-faults.ts'
 import { isJsonObject, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
+import { readOpenApiResponse } from './openapi-response.ts'
 
 /** What a listing's evidence holds at most; a longer description is cut and says so. */
 const MAX_OPERATIONS = 100
@@ -14,13 +15,18 @@ export type DescribedApi = NonNullable<ReturnType<typeof readOpenApi>>
 const schema = createOperationSchema({ allowPrivate: false })
 const ExampleSchema = v.union([v.string(), v.number(), v.boolean()])
 
-/** OpenAPI 3.x on the seller's own origin, references unresolved; null for any other document. */
-export function readOpenApi(document: unknown, origin: string) {
+/**
+ * OpenAPI 3.x on the seller's own origin, references of inputs unresolved; null for any other document.
+ *
+ * @param address where the document was read
+ */
+export function readOpenApi(document: unknown, address: string) {
+  const { origin } = new URL(address)
   if (!isJsonObject(document) || typeof document.openapi !== 'string') return null
   if (!isJsonObject(document.paths)) return null
   const base = findBase(document, origin)
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
-    base === null || !isJsonObject(item) ? [] : readPath(base + path, item),
+    base === null || !isJsonObject(item) ? [] : readPath(base + path, item, { document, address }),
   )
   const operations = found.filter(
     (each) => v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0,
@@ -45,7 +51,7 @@ function findBase({ servers }: Record<string, unknown>, origin: string): string 
   return null
 }
 
-function readPath(url: string, item: Record<string, unknown>): Operation[] {
+function readPath(url: string, item: Record<string, unknown>, source: Source): Operation[] {
   const shared = listOf(item.parameters)
   return HTTP_METHODS.flatMap((method) => {
     const operation = item[method.toLowerCase()]
@@ -55,8 +61,15 @@ function readPath(url: string, item: Record<string, unknown>): Operation[] {
     const body = method === 'GET' ? undefined : readBody(operation.requestBody)
     const price = readPrice(operation['x-payment-info'])
     const places = withPlaces(url, params)
-    return [{ method, url, ...present({ description }), ...price, ...places, ...present({ body }) }]
+    const response = readOpenApiResponse(operation, source.document, source.address)
+    const shapes = { ...places, ...present({ body, response }) }
+    return [{ method, url, ...present({ description }), ...price, ...shapes }]
   })
+}
+
+interface Source {
+  document: unknown
+  address: string
 }
 
 type Params = NonNullable<Operation['params']>

@@ -3,6 +3,7 @@ import { cutText } from '../derived/cut-text.ts'
 import { exampleOf } from '../json-schema/example-of.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import type { ShownTool, Skill } from '../listing/tools-and-skills.ts'
+import { isJsonPayload, toOutputFields } from '../operation/output-fields.ts'
 import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-agent-snippets.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
@@ -14,6 +15,8 @@ import type { KitView } from './kit-view.ts'
 const MAX_DESCRIPTION = 80
 const MAX_OFFERS = 2
 const MAX_INPUTS = 6
+const MAX_OUTPUTS = 6
+const MAX_OUTPUT_TYPE = 40
 const MAX_EXAMPLE = 300
 const MAX_MESSAGE = 120
 
@@ -49,6 +52,8 @@ export const FoundOperationSchema = v.object({
     offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
     /** What must be given, with its type. */
     input: v.optional(v.record(v.string(), v.string())),
+    /** What comes back: the outer fields of JSON with their types, else the media type. */
+    output: v.optional(v.union([v.string(), v.record(v.string(), v.string())])),
     /** What may be sent once its `<PLACEHOLDER>`s are filled in: a request, or arguments of a tool. */
     example: v.optional(
       v.object({
@@ -84,6 +89,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
     ...(price !== undefined && { price }),
     ...(offers !== undefined && { offers: toOffers(offers, price) }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
+    ...toOutput(operation.response),
     ...(isShort(sent) && Object.keys(sent).length > 0 && { example: sent }),
     ...(relay_url !== undefined && { relay_url }),
     ...(keys.length > 0 && { bring: keys }),
@@ -178,6 +184,17 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
 } {
   return pairs.length === 0 ? {} : { input: Object.fromEntries(pairs.slice(0, MAX_INPUTS)) }
 }
+
+function toOutput(response: KitOperation['response']): Pick<Found, 'output'> {
+  if (response === undefined) return {}
+  if (!isJsonPayload(response)) return { output: response.content_type }
+  const fields = toOutputFields(response).slice(0, MAX_OUTPUTS)
+  if (fields.length === 0) return {}
+  const pairs = fields.map(({ name, type }) => [name, cutText(type, MAX_OUTPUT_TYPE)])
+  return { output: Object.fromEntries(pairs) }
+}
+
+type Found = FoundOperation['operation']
 
 function typeOf(schema: unknown): string {
   const type = typeof schema === 'object' && schema !== null ? Reflect.get(schema, 'type') : null

@@ -4,12 +4,16 @@ import type { Evidence } from '../trust/evidence.ts'
 import type { Kind } from '../wire/vocabulary.ts'
 import { toSurface } from './surface.ts'
 
-/** In the order in which people look for them. `no_guess`: nothing of its operations is assumed. */
+/**
+ * In the order in which people look for them. `no_guess`: nothing of its operations is assumed;
+ * `response`: each of them says what comes back.
+ */
 export const QUALITIES = [
   'price',
   'payout',
   'operations',
   'no_guess',
+  'response',
   'tools',
   'skills',
   'auth_docs',
@@ -45,6 +49,9 @@ export function judgeQuality(
       ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
       operations: operations.length > 0 && operations.every(isDescribed),
       ...(operations.length > 0 && {
+        response: operations.every(
+          ({ response }) => response?.schema !== undefined || response?.example !== undefined,
+        ),
         no_guess: operations.every(({ assumed = [] }) =>
           // A rule reads the effect from the name of nearly every operation.
           assumed.every((field) => field === 'effect'),
@@ -96,4 +103,17 @@ export function findPoorest(judged: readonly Judged[], most: number) {
     .filter(({ lacks }) => lacks.length > 0)
     .sort((a, b) => b.lacks.length - a.lacks.length || a.has - b.has || (a.id < b.id ? -1 : 1))
     .slice(0, most)
+}
+
+/** What paid operations say of what is bought. @param operations of all listings */
+export function countResponses(operations: readonly Operation[]) {
+  const paid = operations.filter(({ price }) => price !== undefined && price.max_usd > 0)
+  const having = (has: (response: NonNullable<Operation['response']>) => boolean) =>
+    paid.filter(({ response }) => response !== undefined && has(response)).length
+  return {
+    paid: paid.length,
+    shape: having(({ schema, example }) => schema !== undefined || example !== undefined),
+    example: having(({ example }) => example !== undefined),
+    source: having(({ ref }) => ref !== undefined),
+  }
 }

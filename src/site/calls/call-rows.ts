@@ -1,4 +1,7 @@
+import { cutText } from '../../domain/derived/cut-text.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
+import { encodeBody } from '../../domain/operation/example-request.ts'
+import { isJsonPayload, toOutputFields } from '../../domain/operation/output-fields.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
@@ -15,10 +18,21 @@ export interface CallRow {
   tags: CallTag[]
   /** Null where the page has no room for them: kit.json has them all. */
   params: CallParam[] | null
+  /** What comes back, as far as somebody documents it. */
+  returns: CallReturns | null
   /** Said where `params` is empty. */
   withoutParams: string
   /** What is a guess. */
   assumed: readonly string[]
+}
+
+export interface CallReturns {
+  /** `application/json` goes without saying. */
+  type: string | null
+  fields: string
+  example: string | null
+  /** The document that says so. */
+  ref: string | null
 }
 
 export interface CallParam {
@@ -39,9 +53,14 @@ export interface CallRows {
 /** Bytes of HTML for a list's rows, and for what stands behind them: a page weighs 60 KB in all. */
 const ROOM_FOR_ROWS = 11_000
 const ROOM_FOR_PARAMS = 8_000
+const ROOM_FOR_RETURNS = 6_000
+/** A longer answer is cut: kit.json has it whole (characters). */
+const MAX_EXAMPLE = 600
+const MAX_FIELDS = 12
 /** Tags around one row and around one parameter (bytes). */
 const ROW_TAGS = 190
 const PARAM_TAGS = 75
+const RETURNS_TAGS = 160
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
 
@@ -59,6 +78,7 @@ export function toCallRows(kit: Kit): CallRows | null {
 /** As many rows as there is room for; parameters of the first ones, for as long as they fit. */
 function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
   let [roomForRows, roomForParams] = [ROOM_FOR_ROWS, ROOM_FOR_PARAMS]
+  let roomForReturns = ROOM_FOR_RETURNS
   const rows: CallRow[] = []
   for (const row of all) {
     roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text)
@@ -68,7 +88,12 @@ function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
       (sum, { name, type, text }) => sum + PARAM_TAGS + sizeOf(name) + sizeOf(type) + sizeOf(text),
       0,
     )
-    rows.push(roomForParams < 0 && params.length > 0 ? { ...row, params: null } : row)
+    roomForReturns -= row.returns === null ? 0 : RETURNS_TAGS + sizeOf(JSON.stringify(row.returns))
+    rows.push({
+      ...row,
+      params: roomForParams < 0 && params.length > 0 ? null : row.params,
+      returns: roomForReturns < 0 ? null : row.returns,
+    })
   }
   return { title, rows, total: all.length }
 }
@@ -87,7 +112,7 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
   }
 }
 
-const PLAIN = { verb: null, price: null, tags: [], assumed: [] }
+const PLAIN = { verb: null, price: null, tags: [], assumed: [], returns: null }
 
 function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
@@ -141,7 +166,23 @@ function toOperationRow(operation: Kit['operations'][number], url: string): Call
       ...(body?.schema === undefined ? [] : toSchemaParams(body.schema)),
     ],
     withoutParams: 'No input is described.',
+    returns: operation.response === undefined ? null : toReturns(operation.response),
     assumed: (operation.assumed ?? []).filter((field) => field !== 'effect'),
+  }
+}
+
+function toReturns(response: NonNullable<Kit['operations'][number]['response']>): CallReturns {
+  const all = toOutputFields(response)
+  const fields = all.slice(0, MAX_FIELDS).map(({ name, type }) => `${name}: ${type}`)
+  const more = all.length > MAX_FIELDS ? ', …' : ''
+  return {
+    type: isJsonPayload(response) ? null : response.content_type,
+    fields: fields.length === 0 ? '' : fields.join(', ') + more,
+    example:
+      response.example === undefined
+        ? null
+        : cutText(encodeBody(response.content_type, response.example), MAX_EXAMPLE),
+    ref: response.ref ?? null,
   }
 }
 

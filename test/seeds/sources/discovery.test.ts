@@ -128,6 +128,48 @@ describe('an OpenAPI document', () => {
     })
   })
 
+  test('says what comes back: references are filled in, and the document is named', () => {
+    const Tide = {
+      type: 'object',
+      properties: {
+        height: { type: 'number', nullable: true },
+        next: { $ref: '#/components/schemas/Tide' },
+      },
+    }
+    const content = {
+      'application/json; charset=utf-8': {
+        schema: { $ref: '#/components/schemas/Tide' },
+        examples: { high: { value: { height: 3.2 } } },
+      },
+    }
+    const answers = { '404': {}, '200': { $ref: '#/components/responses/Tide' } }
+    const document = {
+      openapi: '3.0.3',
+      paths: { '/tide': { get: { summary: 'Tide', responses: answers } } },
+      components: { schemas: { Tide }, responses: { Tide: { content } } },
+    }
+    const address = `${ORIGIN}/openapi.json`
+    expect(readOpenApi(document, address)?.operations[0]?.response).toEqual({
+      content_type: 'application/json',
+      schema: { type: 'object', properties: { height: { type: ['number', 'null'] }, next: {} } },
+      example: { height: 3.2 },
+      ref: address,
+    })
+  })
+
+  test.each([
+    ['an example that its schema does not take', { example: { height: 'high' } }],
+    ['a very long example', { example: { height: 1, more: 'x'.repeat(5000) } }],
+  ])('leaves out %s', (_, more) => {
+    const schema = { type: 'object', properties: { height: { type: 'number' } } }
+    const answers = { '201': { content: { 'application/json': { schema, ...more } } } }
+    const paths = { '/tide': { post: { summary: 'Tide', responses: answers } } }
+    const api = readOpenApi({ openapi: '3.1.0', paths }, ORIGIN)
+    expect(api?.operations[0]?.response).toEqual({
+      ...{ content_type: 'application/json', schema, ref: ORIGIN },
+    })
+  })
+
   test('of another origin gives none of its operations', () => {
     expect(readOpenApi(OPENAPI('https://elsewhere.example'), ORIGIN)?.operations).toEqual([])
   })

@@ -34,7 +34,10 @@ describe('the x402 Bazaar', () => {
         description: 'Tide for a harbour.',
         extensions: {
           bazaar: {
-            info: { input: { type: 'http', method: 'POST', body: { harbour: 'Aldeburgh' } } },
+            info: {
+              input: { type: 'http', method: 'POST', body: { harbour: 'Aldeburgh' } },
+              output: { type: 'json', example: { height: 3.2 } },
+            },
           },
         },
       }),
@@ -50,7 +53,10 @@ describe('the x402 Bazaar', () => {
       networks: ['eip155:8453'],
     })
     expect(fields?.get('http')).toMatchObject([
-      { method: 'POST', url: `${TIDES}/v1/tide`, body: { example: { harbour: 'Aldeburgh' } } },
+      {
+        ...{ method: 'POST', url: `${TIDES}/v1/tide`, body: { example: { harbour: 'Aldeburgh' } } },
+        response: { example: { height: 3.2 }, ref: expect.stringContaining('discovery/search') },
+      },
       {
         url: expect.stringContaining('/v1/moon/{day}'),
         assumed: ['method'],

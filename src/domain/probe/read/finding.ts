@@ -33,8 +33,8 @@ export interface Sight {
   skills?: Skill[]
   server?: { name: string; version: string; protocol: string; url?: string; binding?: string }
   terms?: PaymentTerm[]
-  /** The operation that was asked, and what it takes where the answer said so. */
-  operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body'>
+  /** The operation that was asked, and what it takes and gives where the answer said so. */
+  operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body' | 'response'>
   /** Something was longer than we keep. */
   truncated?: true
 }

@@ -3,7 +3,7 @@ import type { HttpMethod, Rail } from '../../wire/vocabulary.ts'
 import { type Finding, judgeStatus, toFinding, toWrong } from './finding.ts'
 import { readMppTerms } from './mpp-terms.ts'
 import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
-import { readX402Input } from './x402-input.ts'
+import { readX402Shapes } from './x402-input.ts'
 import { readX402Terms } from './x402-terms.ts'
 
 interface AskedOperation {
@@ -45,7 +45,7 @@ export function judgePayment(
     saw: `402 with ${toCountText(terms.length, 'offer')}: ${offers.join(', ')}`,
     sight: {
       from: best.rail,
-      operation: { method, url, ...(best.rail === 'x402' && readX402Input(answer)) },
+      operation: { method, url, ...(best.rail === 'x402' && readX402Shapes(answer, url)) },
       terms,
       ...(decoded.some(({ result }) => result.isCut) && { truncated: true }),
     },

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { type Operation, ParamSchema, PayloadSchema } from '../../listing/operation.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
-import { isJsonObject, present } from '../../wire/parse-json.ts'
+import { isJsonObject, memberOf, present } from '../../wire/parse-json.ts'
 import { isWithin } from './bounded-json.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
+import { toSeenOutput } from './x402-output.ts'
 
 /** From bazaar of x402 version 2, `outputSchema` of 1; what does not pass is left out. */
 export type SeenInput = Pick<Operation, 'params' | 'body'>
@@ -14,11 +15,16 @@ const MAX_PARAMS = 40
 /** A description of an input that is larger is read by nobody. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 
-export function readX402Input(answer: ProbeAnswer): SeenInput {
+/** With what comes back. @param url where it was asked */
+export function readX402Shapes(
+  answer: ProbeAnswer,
+  url: string,
+): Pick<Operation, 'params' | 'body' | 'response'> {
   const header = headerOf(answer, 'payment-required')
   const said = header === undefined ? jsonOf(answer) : parseBase64Json(header)
   const { method: _, ...input } = toSeenInput(said)
-  return input
+  const output = toSeenOutput(said)
+  return { ...input, ...(output !== null && { response: { ...output, ref: url } }) }
 }
 
 /** The same of anything written as the terms of a 402 are, such as a row of a discovery answer. */
@@ -114,10 +120,6 @@ function firstValid<Schema extends v.GenericSchema>(
     if (parsed.success) return [parsed.output]
   }
   return []
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 function toRecord(value: unknown): Record<string, unknown> {

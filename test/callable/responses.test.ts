@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { toFoundHttp } from '../../src/domain/kit/found-operation.ts'
+import { toKitOperations } from '../../src/domain/kit/kit-operations.ts'
+import { countResponses } from '../../src/domain/operation/listing-quality.ts'
+import { toOutputFields } from '../../src/domain/operation/output-fields.ts'
+import { toCallRows } from '../../src/site/calls/call-rows.ts'
+import { SAMPLE_FACTS, toFacts, toListing } from '../domain/listing-samples.ts'
+
+const JSON_TYPE = 'application/json'
+const string = { type: 'string' }
+const ref = 'https://weather.example/docs'
+
+describe('the fields of an answer', () => {
+  const item = { type: 'object', properties: { url: string, score: { type: 'number' } } }
+  test.each<[string, object, string]>([
+    [
+      'an object',
+      { properties: { a: string, b: { type: ['number', 'null'] } } },
+      'a string, b number',
+    ],
+    [
+      'a list inside',
+      { properties: { results: { type: 'array', items: item } } },
+      'results [{url, score}]',
+    ],
+    ['a list', { type: 'array', items: item }, '[].url string, [].score number'],
+    [
+      'parts',
+      { allOf: [item, { properties: { more: { type: 'boolean' } } }] },
+      'url string, score number, more boolean',
+    ],
+    ['a choice', { oneOf: [item, string] }, 'url string, score number'],
+    ['a reference', { $ref: '#/$defs/item', $defs: { item } }, 'url string, score number'],
+    ['a loop', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, ''],
+    ['text', string, ''],
+  ])('%s', (_, schema, expected) => {
+    const fields = toOutputFields({ content_type: JSON_TYPE, schema: { ...schema } })
+    expect(fields.map(({ name, type }) => `${name} ${type}`).join(', ')).toBe(expected)
+  })
+
+  test('come from the example where there is no schema', () => {
+    const example = { data: [{ id: 1, tags: ['a'] }], next: null }
+    expect(toOutputFields({ content_type: JSON_TYPE, example })).toEqual([
+      { name: 'data', type: '[{id, tags}]' },
+      { name: 'next', type: 'any' },
+    ])
+  })
+})
+
+test('what comes back is in the kit, in found operations and on the page', () => {
+  const { http, foundOf, rowsOf } = listingWith({ example: { tide: 3.2 }, ref })
+  expect(http[0]).toMatchObject({ response: { example: { tide: 3.2 }, ref } })
+  expect(foundOf(0)).toMatchObject({ output: { tide: 'number' } })
+  expect(rowsOf()?.[0]).toMatchObject({
+    returns: { type: null, fields: 'tide: number', example: '{"tide":3.2}', ref },
+  })
+})
+
+test('of anything but JSON the media type is enough', () => {
+  const { foundOf, rowsOf } = listingWith({ content_type: 'image/png' })
+  expect(foundOf(0)).toMatchObject({ output: 'image/png' })
+  expect(rowsOf()?.[0]).toMatchObject({ returns: { type: 'image/png', fields: '', example: null } })
+})
+
+test('a long example is cut on the page alone', () => {
+  const { http, rowsOf } = listingWith({ example: { text: 'x'.repeat(3000) } })
+  expect(JSON.stringify(http[0]?.response).length).toBeGreaterThan(3000)
+  expect(rowsOf()?.[0]?.returns?.example?.length).toBeLessThanOrEqual(600)
+})
+
+test('check counts them among operations that cost money', () => {
+  const price = { min_usd: 0.01, max_usd: 0.01, per: 'call' }
+  const { http } = toFacts({
+    pricing: { model: 'per_call', min_usd: 0, max_usd: 0.01, rails: ['x402'], networks: [] },
+    http: [
+      { method: 'GET', url: `${SAMPLE_FACTS.url}/a`, price, response: { example: {}, ref } },
+      { method: 'GET', url: `${SAMPLE_FACTS.url}/b`, price, response: { schema: string } },
+      { method: 'GET', url: `${SAMPLE_FACTS.url}/c`, price, response: {} },
+      { method: 'GET', url: `${SAMPLE_FACTS.url}/d`, response: { example: {} } },
+    ],
+  })
+  expect(countResponses(http)).toEqual({ paid: 3, shape: 2, example: 1, source: 1 })
+})
+
+function listingWith(response: object) {
+  const listing = toListing({
+    facts: { http: [{ method: 'GET', url: SAMPLE_FACTS.url, response }] },
+  })
+  const http = toKitOperations(listing, null)
+  const kit = { kind: 'http_api' as const, url: SAMPLE_FACTS.url, operations: http }
+  return {
+    http,
+    foundOf: (at: number) => http.slice(at, at + 1).map(toFoundHttp)[0],
+    rowsOf: () => toCallRows({ ...kit, tools: [], skills: [] })?.rows,
+  }
+}
