@@ -13,7 +13,7 @@ const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 't
  * What a 402, or a row of a discovery answer, says comes back: bazaar's `info.output` of x402
  * version 2, `outputSchema.output` of 1. Null where it says nothing that passes.
  */
-export function toSeenOutput(said: unknown): Operation['response'] | null {
+export function toSeenOutput(said: unknown): NonNullable<Operation['response']> | null {
   const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
   const accepts = memberOf(said, 'accepts')
   const first = Array.isArray(accepts) ? accepts[0] : undefined
