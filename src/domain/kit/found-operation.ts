@@ -185,7 +185,8 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
   return pairs.length === 0 ? {} : { input: Object.fromEntries(pairs.slice(0, MAX_INPUTS)) }
 }
 
-function toOutput(response: KitOperation['response']): Pick<Found, 'output'> {
+/** Outer fields of an answer with their types; of anything but JSON its media type. */
+export function toOutput(response: KitOperation['response']): Pick<Found, 'output'> {
   if (response === undefined) return {}
   if (!isJsonPayload(response)) return { output: response.content_type }
   const fields = toOutputFields(response).slice(0, MAX_OUTPUTS)

@@ -2,6 +2,7 @@ import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
 import type { Evidence } from '../trust/evidence.ts'
 import type { Kind } from '../wire/vocabulary.ts'
+import { isJsonPayload } from './output-fields.ts'
 import { toSurface } from './surface.ts'
 
 /**
@@ -49,9 +50,7 @@ export function judgeQuality(
       ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
       operations: operations.length > 0 && operations.every(isDescribed),
       ...(operations.length > 0 && {
-        response: operations.every(
-          ({ response }) => response?.schema !== undefined || response?.example !== undefined,
-        ),
+        response: operations.every(({ response }) => response !== undefined && isShaped(response)),
         no_guess: operations.every(({ assumed = [] }) =>
           // A rule reads the effect from the name of nearly every operation.
           assumed.every((field) => field === 'effect'),
@@ -105,6 +104,12 @@ export function findPoorest(judged: readonly Judged[], most: number) {
     .slice(0, most)
 }
 
+/** Of anything but JSON the media type is the shape. */
+function isShaped(response: NonNullable<Operation['response']>): boolean {
+  const { schema, example } = response
+  return schema !== undefined || example !== undefined || !isJsonPayload(response)
+}
+
 /** What paid operations say of what is bought. @param operations of all listings */
 export function countResponses(operations: readonly Operation[]) {
   const paid = operations.filter(({ price }) => price !== undefined && price.max_usd > 0)
@@ -112,7 +117,7 @@ export function countResponses(operations: readonly Operation[]) {
     paid.filter(({ response }) => response !== undefined && has(response)).length
   return {
     paid: paid.length,
-    shape: having(({ schema, example }) => schema !== undefined || example !== undefined),
+    shape: having(isShaped),
     example: having(({ example }) => example !== undefined),
     source: having(({ ref }) => ref !== undefined),
   }

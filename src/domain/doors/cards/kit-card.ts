@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { chooseOperation, orderByRail } from '../../kit/choose-operation.ts'
+import { toOutput } from '../../kit/found-operation.ts'
 import type { KitOperation } from '../../kit/kit-operations.ts'
 import { type KitView, toOperationSnippets } from '../../kit/kit-view.ts'
 import type { Rail } from '../../wire/vocabulary.ts'
@@ -7,7 +8,7 @@ import { fitLists } from './fitted-lists.ts'
 
 /** Names beside the one operation or tool that is told whole, at most. */
 const MOST_NAMED = 20
-/** Lists that may be cut. The chosen operation is always whole. */
+/** Lists that may be cut. The chosen operation has all that it takes; kit.json has its whole answer. */
 const LISTS = ['other_operations', 'tools', 'skills']
 
 /** The part of a kit one call needs: one operation or tool whole, the others by name. */
@@ -68,8 +69,9 @@ function toOperation(operations: readonly KitOperation[], choice: KitChoice): ob
       operation: numbers.get(operation),
       call: `${operation.method} ${operation.url}`,
     }))
+  const { response, ...operation } = chosen
   return {
-    operation: chosen,
+    operation: { ...operation, ...toOutput(response) },
     ...(others.length > 0 && { other_operations: others }),
   }
 }
