@@ -9,10 +9,10 @@ import { EXPOSED_HEADERS, findPaymentHeaderFault } from '../../src/domain/relay/
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toWireNames } from '../../src/domain/wire/wire-names.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
+import { isOwnHost } from '../net/own-address.ts'
 import type { Config } from '../ports/config.ts'
 import type { Release } from '../release/release.ts'
 import { type MakeCallProblem, toChanged } from './call-problem.ts'
-import { isOwnHost } from './own-address.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */

@@ -3,7 +3,7 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
-import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from './guard.ts'
+import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from '../net/guard.ts'
 
 /**
  * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never does

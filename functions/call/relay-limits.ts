@@ -1,4 +1,5 @@
 import { type Budget, createBudget } from '../limits/budget.ts'
+import { PURPOSES } from '../net/purposes.ts'
 
 /**
  * The relay's sizes and times, once: the code measures with them and `relay_info`
@@ -7,8 +8,8 @@ import { type Budget, createBudget } from '../limits/budget.ts'
 export const RELAY_LIMITS = {
   requestBodyBytes: 10 * 1024 * 1024,
   /** Names and values of one message's header fields, either way. */
-  headerBytes: 128 * 1024,
-  connectMs: 10_000,
+  headerBytes: PURPOSES.relay.limits.headerBytes,
+  connectMs: PURPOSES.relay.limits.connectMs,
   responseHeadersMs: 30_000,
   /** An offer may allow 300 s, and sellers settle after their handler whether anyone listens or not. */
   paidResponseHeadersMs: 330_000,

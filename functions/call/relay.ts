@@ -7,6 +7,8 @@ import { isMalformed } from '../http/turns.ts'
 import { createBudget } from '../limits/budget.ts'
 import { nodeClientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
+import { toGuard } from '../net/guard.ts'
+import { createOwnAddress } from '../net/own-address.ts'
 import type { Parts } from '../parts/parts.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
@@ -14,7 +16,6 @@ import type { Hints } from '../settlements/hints.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { forwardCall } from './forward-call.ts'
-import { createOwnAddress } from './own-address.ts'
 import { createInFlight, type Place, RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
 import type { SellerHead } from './seller-call.ts'
 
@@ -83,8 +84,7 @@ function createEntrance(
     refuse,
   }
   const guard = {
-    resolver: parts.resolver,
-    allowPrivate: config.PRIVATE_TARGETS,
+    ...toGuard('relay', parts),
     connectTimeoutMs: limits.connectMs,
     readInto: Buffer.allocUnsafeSlow(READ_BYTES),
   }

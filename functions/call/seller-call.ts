@@ -2,9 +2,9 @@ import { type ClientRequest, type IncomingMessage, request as openRequest } from
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { dialGuarded, type GuardOptions } from '../net/guard.ts'
 import type { AnswerClock } from './answer-clock.ts'
 import { CallEnd } from './call-problem.ts'
-import { dialGuarded, type GuardOptions } from './guard.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 export interface SellerRequest {

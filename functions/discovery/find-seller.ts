@@ -3,7 +3,7 @@ import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
-import type { Asker } from '../probe/ask.ts'
+import type { Fetcher } from '../net/http-client.ts'
 
 /** Where sellers describe themselves, by kind of file, the preferred place first. */
 const PLACES: Record<DiscoveryFile, readonly string[]> = {
@@ -34,11 +34,11 @@ export interface FoundSeller {
 }
 
 /** Reads a seller's own files: one request for each place at most, in turn, nothing followed. */
-export async function findSeller(origin: string, asker: Pick<Asker, 'ask'>): Promise<FoundSeller> {
+export async function findSeller(origin: string, client: Fetcher): Promise<FoundSeller> {
   const found = toNothing(origin, null)
   for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
     for (const path of [...PLACES[kind], ...(kind === 'agent_card' ? found.cardPaths : [])]) {
-      const reply = await asker.ask({
+      const reply = await client.fetch({
         method: 'GET',
         url: origin + path,
         headers: { accept: 'application/json, text/plain' },

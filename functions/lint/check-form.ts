@@ -6,9 +6,10 @@ import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
-import { isOwnHost } from '../call/own-address.ts'
 import { refuse, takeTurn, toProblem } from '../forms/form.ts'
 import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
+import { isOwnHost } from '../net/own-address.ts'
+import { privateTargetsOf } from '../net/purposes.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
 import { findPlanAt, lintPlan, lintUrl, MAX_SHOWN_URL } from './lint-url.ts'
@@ -34,17 +35,17 @@ export function createCheck({ config, limits, clock, runs, plans }: CheckParts):
   const own = new URL(config.BASE_URL)
   return async ({ url, as, caller }) => {
     if (url === '') return { kind: 'empty' }
-    const fault = findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS })
+    const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
     if (fault !== null) return refuse('invalid-parameter', `${fault}.`)
     if (isOwnHost(new URL(url), own))
       return refuse('invalid-parameter', 'expected a service elsewhere: this is our own host.')
-    const answer = await runs.run<CheckAnswer>(url, caller, async (asker) => {
+    const answer = await runs.run<CheckAnswer>(url, caller, async (client) => {
       const refused = await takeTurn({ limits }, 'check', 'checks', caller)
       if (refused !== null) return refused
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
-      if (plan === null) return { kind: 'report', report: await lintUrl(url, as, asker, now) }
-      const report = await lintPlan(toInertLine(url, MAX_SHOWN_URL), plan, asker, now)
+      if (plan === null) return { kind: 'report', report: await lintUrl(url, as, client, now) }
+      const report = await lintPlan(toInertLine(url, MAX_SHOWN_URL), plan, client, now)
       const taken = `It is listed as ${plan.id}, and was asked as listed.`
       return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
     })

@@ -11,7 +11,7 @@ import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { type ProbeReply, toHeadText } from '../../src/domain/probe/read/probe-answer.ts'
-import type { Asker } from '../probe/ask.ts'
+import type { Fetcher } from '../net/http-client.ts'
 import { toInstant } from '../probe/probe-content.ts'
 import { shakeHands } from '../probe/shake-hands.ts'
 
@@ -27,10 +27,10 @@ export const MAX_SHOWN_URL = 300
 export async function lintUrl(
   url: string,
   as: ProbeProtocol | undefined,
-  asker: Pick<Asker, 'ask'>,
+  client: Fetcher,
   now: () => number,
 ): Promise<LintReport> {
-  const { chosen, asked } = await examineUrl(url, as, asker, now)
+  const { chosen, asked } = await examineUrl(url, as, client, now)
   return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked)
 }
 
@@ -38,12 +38,12 @@ export async function lintUrl(
 export async function examineUrl(
   url: string,
   as: ProbeProtocol | undefined,
-  asker: Pick<Asker, 'ask'>,
+  client: Fetcher,
   now: () => number,
 ): Promise<{ chosen: Finding; asked: AskedStep[] }> {
   const asked: AskedStep[] = []
   const findings: Finding[] = []
-  const watched = { ask: watch(asker, asked) }
+  const watched = { fetch: watch(client, asked) }
   for (const handshake of toHandshakes(url, as)) {
     const finding = await shakeHands(handshake, watched, now)
     findings.push(finding)
@@ -85,9 +85,9 @@ function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
   return [...all.mcp, ...either, ...all.a2a, ...all.http]
 }
 
-function watch({ ask }: Pick<Asker, 'ask'>, asked: AskedStep[]): Asker['ask'] {
+function watch({ fetch }: Fetcher, asked: AskedStep[]): Fetcher['fetch'] {
   return async (request) => {
-    const reply = await ask(request)
+    const reply = await fetch(request)
     const url = toInertLine(request.url, MAX_SHOWN_URL)
     asked.push({ method: request.method, url, came_back: toWords(reply) })
     return reply
@@ -112,12 +112,12 @@ function toWords(reply: ProbeReply): string {
 export async function lintPlan(
   target: string,
   plan: ProbePlan,
-  asker: Pick<Asker, 'ask'>,
+  client: Fetcher,
   now: () => number,
   own: readonly LintProblem[] = [],
 ): Promise<LintReport> {
   const asked: AskedStep[] = []
-  const finding = await shakeHands(plan.handshake, { ask: watch(asker, asked) }, now)
+  const finding = await shakeHands(plan.handshake, { fetch: watch(client, asked) }, now)
   const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
   const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
   return toLintReport(target, finding, asked, [...own, ...drifted])

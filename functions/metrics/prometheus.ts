@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
+import { listVerdicts } from '../net/guard.ts'
 import type { Clock } from '../ports/clock.ts'
 import { countRows } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -21,6 +22,7 @@ export function createPrometheusMetrics(sources: MetricsSources): Metrics {
     labelNames: ['outcome'],
     registers: [registry],
   })
+  addVerdicts(registry)
   addGauges(registry, sources)
   return {
     watch,
@@ -95,6 +97,21 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
     'Time since the release being served was published.',
     async () => ({ age: Math.max(0, (clock.now() - publishedAt()) / 1000) }),
   )
+}
+
+/** One counter for each verdict of the guard: a refused address is somebody's try or our own slip. */
+function addVerdicts(registry: Registry) {
+  const counter: Counter = new Counter({
+    name: 'waypost_outbound_total',
+    help: 'Connections that left or were refused, by purpose and verdict of the guard.',
+    labelNames: ['purpose', 'verdict'],
+    registers: [registry],
+    collect() {
+      counter.reset()
+      for (const { purpose, verdict, count } of listVerdicts())
+        counter.inc({ purpose, verdict }, count)
+    },
+  })
 }
 
 type Figures = Record<string, number>

@@ -2,8 +2,8 @@ import { hostOf as hostOfUrl } from '../../src/domain/owners/shared-hosts.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
 import { measure } from '../meter/measure.ts'
+import { createHttpClient, type HttpClient } from '../net/http-client.ts'
 import type { Parts } from '../parts/parts.ts'
-import { type Asker, createAsker } from '../probe/ask.ts'
 import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { hostOf } from '../probe/run-probes.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
@@ -123,7 +123,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
   await queue.add([...byHost.keys()], await findNewHosts(store, byHost))
-  await using asker = createAsker({ config, resolver })
+  await using client = createHttpClient('probe', { config, resolver })
   const end = now() + A_TURN_MS
   while (!signal.aborted && now() < end) {
     const hosts = await queue.take(HOSTS_AT_ONCE)
@@ -134,7 +134,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
     const plans = known.flatMap((host) => byHost.get(host) ?? [])
     await queue.finish(
       known,
-      await probeHosts(parts, { queue, hosts: known, plans, asker, signal }),
+      await probeHosts(parts, { queue, hosts: known, plans, client, signal }),
     )
   }
 }
@@ -143,14 +143,14 @@ interface HostsProbe {
   queue: JobQueue
   hosts: readonly string[]
   plans: readonly ProbePlan[]
-  asker: Asker
+  client: HttpClient
   signal: AbortSignal
 }
 
 /** @returns when the hosts are due again */
 async function probeHosts(
   { ledger, resolver, clock, log, holdMs = HOLD_MS }: ProbeChoreParts,
-  { queue, hosts, plans, asker, signal }: HostsProbe,
+  { queue, hosts, plans, client, signal }: HostsProbe,
 ): Promise<number> {
   const now = () => clock.now()
   const lost = new AbortController()
@@ -166,7 +166,7 @@ async function probeHosts(
     staleMs: STALE_MS,
     limit: Number.POSITIVE_INFINITY,
     concurrency: AT_ONCE,
-    asker,
+    client,
     resolver,
     now,
     signal: either,

@@ -29,11 +29,11 @@ import {
   type ProbeReply,
   toHeadText,
 } from '../../src/domain/probe/read/probe-answer.ts'
-import type { Asker } from './ask.ts'
+import type { Fetcher } from '../net/http-client.ts'
 
 export interface McpTarget {
   url: string
-  asker: Pick<Asker, 'ask'>
+  client: Fetcher
   /** Milliseconds since the epoch. */
   now: () => number
 }
@@ -72,18 +72,18 @@ async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Findi
   } finally {
     const headers = toSessionHeaders(session)
     // A server that keeps sessions need not keep ours.
-    if (id !== null) await target.asker.ask({ method: 'DELETE', url: target.url, headers })
+    if (id !== null) await target.client.fetch({ method: 'DELETE', url: target.url, headers })
   }
 }
 
 /** A server of the first transport answers a POST to its stream's address with 404 or 405. */
 async function judgeUnopened(
-  { url, asker, now }: McpTarget,
+  { url, client, now }: McpTarget,
   answer: ProbeAnswer,
   reply: RpcReply | null,
 ): Promise<Finding> {
   const mayBeSse = [400, 404, 405].includes(answer.status)
-  if (!mayBeSse || !(await isSseOnly(asker, url))) return judgeNoMcp(answer, reply, now())
+  if (!mayBeSse || !(await isSseOnly(client, url))) return judgeNoMcp(answer, reply, now())
   const saw = 'only the former HTTP+SSE transport; the listing declares streamable HTTP'
   return toFinding({ protocol: 'mcp', outcome: 'wrong_protocol', saw }, answer)
 }
@@ -117,9 +117,12 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const EVENT_TYPE = 'text/event-stream'
 
 /** One message; of a stream only as much is read as holds its answer. */
-async function post({ url, asker }: McpTarget, { id, headers, body }: McpMessage): Promise<Posted> {
+async function post(
+  { url, client }: McpTarget,
+  { id, headers, body }: McpMessage,
+): Promise<Posted> {
   const readEvents = createEventReader()
-  const asked = await asker.ask({
+  const asked = await client.fetch({
     method: 'POST',
     url,
     body,
@@ -138,7 +141,7 @@ async function post({ url, asker }: McpTarget, { id, headers, body }: McpMessage
 }
 
 /** Does this address open a stream whose first event names where to post? */
-async function isSseOnly(asker: McpTarget['asker'], url: string): Promise<boolean> {
+async function isSseOnly(client: McpTarget['client'], url: string): Promise<boolean> {
   const readEvents = createEventReader()
   let isEndpoint = false
   const isEnough = (piece: string) => {
@@ -146,13 +149,13 @@ async function isSseOnly(asker: McpTarget['asker'], url: string): Promise<boolea
     isEndpoint ||= first?.event === 'endpoint'
     return first !== undefined
   }
-  await asker.ask({ method: 'GET', url, headers: { accept: EVENT_TYPE }, isEnough })
+  await client.fetch({ method: 'GET', url, headers: { accept: EVENT_TYPE }, isEnough })
   return isEndpoint
 }
 
 /** The handshake over HTTP+SSE (2024): a stream names where to post, and carries the answers. */
-export async function probeMcpSse({ url, asker, now }: McpTarget): Promise<Finding> {
-  const stream = openStream(asker, url)
+export async function probeMcpSse({ url, client, now }: McpTarget): Promise<Finding> {
+  const stream = openStream(client, url)
   try {
     const address = await stream.endpoint
     if (address === null) return judgeStream(await stream.ended, now())
@@ -171,7 +174,7 @@ export async function probeMcpSse({ url, asker, now }: McpTarget): Promise<Findi
   }
 }
 
-function openStream(asker: McpTarget['asker'], url: string) {
+function openStream(client: McpTarget['client'], url: string) {
   const stop = new AbortController()
   const { signal } = stop
   const readEvents = createEventReader()
@@ -194,7 +197,7 @@ function openStream(asker: McpTarget['asker'], url: string) {
     return false
   }
   const headers = { accept: EVENT_TYPE }
-  const ended = asker.ask({ method: 'GET', url, headers, signal, isEnough })
+  const ended = client.fetch({ method: 'GET', url, headers, signal, isEnough })
   void ended.then(() => endpoint.resolve(null))
   return {
     endpoint: endpoint.promise,
@@ -205,7 +208,7 @@ function openStream(asker: McpTarget['asker'], url: string) {
       const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
       if (id !== null) waiting.set(id, resolve)
       const asked = { method: 'POST', url: address, body, headers: { ...headers, ...JSON_TYPE } }
-      const posted = await asker.ask({ ...asked, signal })
+      const posted = await client.fetch({ ...asked, signal })
       if (id === null || !posted.answered || posted.answer.status > 299) return null
       return Promise.race([promise, ended.then(() => null)])
     },

@@ -1,7 +1,7 @@
 import { addressOf, type ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { Finding } from '../../src/domain/probe/read/finding.ts'
+import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../ports/resolver.ts'
-import type { Asker } from './ask.ts'
 import { type PackageProber, shakeHands } from './shake-hands.ts'
 
 /** Hosts in a row of which nothing was heard; so many at once is more likely our network than them. */
@@ -16,7 +16,7 @@ const SILENT = new Set(['timeout', 'no_such_host', 'own_network', 'dns'])
 export interface ProbeRunOptions {
   /** In the order they should be asked. */
   plans: readonly ProbePlan[]
-  asker: Pick<Asker, 'ask'>
+  client: Fetcher
   resolver: Pick<Resolver, 'addresses'>
   probePackage?: PackageProber
   /** Probes under way at once, over all hosts. */
@@ -46,9 +46,9 @@ export async function runProbes(options: ProbeRunOptions) {
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
     const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
-    const { asker, now, probePackage, begin } = options
+    const { client, now, probePackage, begin } = options
     if (begin === undefined || (await begin(plan))) {
-      const finding = await shakeHands(plan.handshake, asker, now, probePackage).finally(leave)
+      const finding = await shakeHands(plan.handshake, client, now, probePackage).finally(leave)
       tally.probed += 1
       await witness.hear(plan, finding, now())
       // It asked to be left alone: the rest of it waits for another run.

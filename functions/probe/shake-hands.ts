@@ -14,10 +14,8 @@ import { judgeCard } from '../../src/domain/probe/read/judge-a2a.ts'
 import { judgeHttp, judgePayment } from '../../src/domain/probe/read/judge-operation.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
-import type { Asker } from './ask.ts'
+import type { Fetcher } from '../net/http-client.ts'
 import { probeMcp, probeMcpSse } from './probe-mcp.ts'
-
-type OneAsker = Pick<Asker, 'ask'>
 
 /** Runs one package in a container and says what came of it. */
 export type PackageProber = (plan: PackagePlan) => Promise<Finding>
@@ -34,25 +32,25 @@ export const HANDSHAKE_MS = 45_000
  */
 export async function shakeHands(
   handshake: Handshake,
-  { ask }: OneAsker,
+  { fetch }: Fetcher,
   now: () => number,
   probePackage?: PackageProber,
 ): Promise<Finding> {
   const deadline = AbortSignal.timeout(HANDSHAKE_MS)
-  const asker: OneAsker = {
-    ask: ({ signal = deadline, ...request }) =>
-      ask({ ...request, signal: AbortSignal.any([deadline, signal]) }),
+  const client: Fetcher = {
+    fetch: ({ signal = deadline, ...request }) =>
+      fetch({ ...request, signal: AbortSignal.any([deadline, signal]) }),
   }
   switch (handshake.kind) {
     case 'payment':
     case 'http':
-      return askOperations(handshake, asker, now, deadline)
+      return askOperations(handshake, client, now, deadline)
     case 'mcp':
-      return probeMcp({ url: handshake.url, asker, now })
+      return probeMcp({ url: handshake.url, client, now })
     case 'mcp_sse':
-      return probeMcpSse({ url: handshake.url, asker, now })
+      return probeMcpSse({ url: handshake.url, client, now })
     case 'a2a':
-      return probeCard(handshake.urls, asker, now)
+      return probeCard(handshake.urls, client, now)
     case 'package':
       if (probePackage === undefined) return leaveAlone('mcp', 'packages are not run here')
       return probePackage(handshake.package)
@@ -66,12 +64,12 @@ function leaveAlone(protocol: Finding['protocol'], saw: string): Finding {
 }
 
 /** The card's places in turn: only a 404 leads on to the next. */
-async function probeCard(urls: readonly string[], asker: OneAsker, now: () => number) {
+async function probeCard(urls: readonly string[], client: Fetcher, now: () => number) {
   const [url = '', ...others] = urls
   const headers = { 'a2a-version': '1.0' }
-  const reply = await asker.ask({ method: 'GET', url, headers })
+  const reply = await client.fetch({ method: 'GET', url, headers })
   if (!reply.answered) return toFailureFinding('a2a', reply)
-  if (reply.answer.status === 404 && others.length > 0) return probeCard(others, asker, now)
+  if (reply.answer.status === 404 && others.length > 0) return probeCard(others, client, now)
   return judgeCard(reply.answer, url, isSameSite, now())
 }
 
@@ -90,12 +88,12 @@ type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
  */
 export async function askOperations(
   handshake: OfOperations,
-  asker: OneAsker,
+  client: Fetcher,
   now: () => number,
   deadline: AbortSignal,
 ): Promise<Finding> {
   const rails = handshake.kind === 'payment' ? handshake.rails : []
-  const ask = (request: OtherRequest) => askOne(request, rails, asker, now)
+  const ask = (request: OtherRequest) => askOne(request, rails, client, now)
   const first = await ask(toFirst(handshake))
   if (first.outcome !== 'spoke' || handshake.others === undefined) return first
   const others: OtherAnswer[] = []
@@ -124,12 +122,12 @@ function toFirst(handshake: OfOperations): OtherRequest {
 async function askOne(
   { request, operation, is_paid, is_guess, expected }: OtherRequest,
   rails: readonly Rail[],
-  asker: OneAsker,
+  client: Fetcher,
   now: () => number,
 ): Promise<Finding> {
   const { body, headers, ...asked } = request
   const accept = is_paid || expected === null ? {} : { accept: expected }
-  const reply = await asker.ask({
+  const reply = await client.fetch({
     ...asked,
     headers: { ...accept, ...headers },
     ...(body !== undefined && { body }),

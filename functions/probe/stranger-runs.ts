@@ -2,21 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { H3Event } from 'h3'
 import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
-import { createOwnAddress } from '../call/own-address.ts'
 import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
+import { createHttpClient, type Fetcher } from '../net/http-client.ts'
+import { createOwnAddress } from '../net/own-address.ts'
+import { STRANGER_RUNS } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Config } from '../ports/config.ts'
-import { type Asker, type AskLimits, createAsker } from './ask.ts'
 
-/** Requests that one run may send to the host a stranger named, whatever it finds there. */
-export const MOST_REQUESTS = 16
-/** A run that takes longer is ended (milliseconds). */
-const RUN_MS = 40_000
-/** Runs under way: of one client, of one IPv6 /48, and over all. */
-const SLOTS = { perClient: 1, perNetwork: 2, inAll: 12 }
-/** When to try again where runs of others are in the way (seconds). */
-const RETRY_S = 10
+const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } = STRANGER_RUNS
 
 export interface Caller {
   client: string
@@ -32,15 +26,14 @@ export type StrangerRuns = ReturnType<typeof createStrangerRuns>
  * One run a client and one a host at a time, over both. A run ends when its caller leaves.
  */
 export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
-  const clients = createBudget(SLOTS)
-  const hosts = createBudget({ perClient: 1, perNetwork: 1, inAll: SLOTS.inAll })
+  const clients = createBudget(STRANGER_RUNS)
+  const hosts = createBudget({
+    perClient: perHost,
+    perNetwork: perHost,
+    inAll: STRANGER_RUNS.inAll,
+  })
   return {
-    async run<T>(
-      url: string,
-      caller: Caller,
-      work: (asker: Pick<Asker, 'ask'>) => Promise<T>,
-      limits?: AskLimits,
-    ) {
+    async run<T>(url: string, caller: Caller, work: (client: Fetcher) => Promise<T>) {
       const host = new URL(url).host.replace(/\.(?=:|$)/, '')
       const leave = enter(clients, hosts, caller.client, host)
       if (typeof leave === 'string')
@@ -50,8 +43,8 @@ export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 
           headers: { 'Retry-After': String(RETRY_S) },
         }
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
-      await using asker = createAsker({ config, resolver, isOwnAddress, limits })
-      return await work(bound(asker, caller.signal)).finally(leave)
+      await using http = createHttpClient('stranger', { config, resolver, isOwnAddress })
+      return await work(bound(http, caller.signal)).finally(leave)
     },
   }
 }
@@ -78,16 +71,16 @@ const REASONS: Record<Reached | 'host', string> = {
 }
 
 /** What a run may send and how long it may take; it ends at once when its caller leaves. */
-function bound(asker: Asker, left: AbortSignal): Pick<Asker, 'ask'> {
+function bound(http: Fetcher, left: AbortSignal): Fetcher {
   const deadline = AbortSignal.timeout(RUN_MS)
   const end = AbortSignal.any([left, deadline])
   let sent = 0
   return {
-    async ask(request) {
-      if (sent >= MOST_REQUESTS) return toCutOff(`${MOST_REQUESTS} requests`)
+    async fetch(request) {
+      if (sent >= MAX_REQUESTS) return toCutOff(`${MAX_REQUESTS} requests`)
       sent += 1
       const { signal } = request
-      const reply = await asker.ask({
+      const reply = await http.fetch({
         ...request,
         signal: signal === undefined ? end : AbortSignal.any([end, signal]),
       })

@@ -6,16 +6,7 @@ import {
 } from '../../src/domain/proposals/found-service.ts'
 import { type FoundSeller, findSeller } from '../discovery/find-seller.ts'
 import { examineUrl } from '../lint/lint-url.ts'
-import type { Asker, AskLimits } from '../probe/ask.ts'
-
-/** A stranger's wish may not hold a connection for long (milliseconds, bytes). */
-export const LOOK_LIMITS: AskLimits = {
-  connectMs: 5000,
-  answerMs: 8000,
-  headerBytes: 128 * 1024,
-  bodyBytes: 512 * 1024,
-  decodedBytes: 1024 * 1024,
-}
+import type { Fetcher } from '../net/http-client.ts'
 
 const MAX_TOOLS = 100
 const MAX_TERMS = 20
@@ -40,13 +31,13 @@ export interface Looked {
  */
 export async function lookAtService(
   { url, kind }: { url: string; kind?: ProposableKind | undefined },
-  asker: Pick<Asker, 'ask'>,
+  client: Fetcher,
   now: () => number,
 ): Promise<Looked> {
   const as = kind === undefined ? undefined : PROTOCOLS[kind]
-  const { chosen } = await examineUrl(url, as, asker, now)
+  const { chosen } = await examineUrl(url, as, client, now)
   const isDead = chosen.failure !== undefined
-  const seller = isDead ? null : await findSeller(new URL(url).origin, asker)
+  const seller = isDead ? null : await findSeller(new URL(url).origin, client)
   const at = new Date(now()).toISOString()
   const found = toFound({ url, at, kind: kind ?? kindOf(chosen, seller) }, chosen, seller)
   return { found: cutToFit(found), unreachable: isDead ? chosen.saw : null }

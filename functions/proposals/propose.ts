@@ -13,13 +13,14 @@ import {
   type ProposalBody,
 } from '../../src/domain/proposals/proposal-views.ts'
 import type { Refused } from '../../src/domain/wire/form-page.ts'
-import { isOwnHost } from '../call/own-address.ts'
 import { refuse, takeTurn } from '../forms/form.ts'
+import { isOwnHost } from '../net/own-address.ts'
+import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller, StrangerRuns } from '../probe/stranger-runs.ts'
 import type { Release } from '../release/release.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
-import { LOOK_LIMITS, type Looked, lookAtService } from './look-at-service.ts'
+import { type Looked, lookAtService } from './look-at-service.ts'
 import {
   type AddedProposal,
   addProposal,
@@ -52,12 +53,7 @@ export function createPropose(parts: ProposeParts, runs: StrangerRuns): Propose 
     if (listed !== null) return listed
     const waiting = await findWaitingAt(ledger.store.db, body.url)
     if (waiting !== undefined) return { kind: 'proposal', proposal: toProposalView(waiting) }
-    const looked = await runs.run(
-      body.url,
-      caller,
-      (asker) => lookAtService(body, asker, now),
-      LOOK_LIMITS,
-    )
+    const looked = await runs.run(body.url, caller, (client) => lookAtService(body, client, now))
     if ('kind' in looked) return { ...looked, kind: 'refused', code: 'rate-limited' }
     // Nothing more was asked then: what was found is not all there is.
     if (caller.signal.aborted) looked.unreachable ??= 'the client hung up'
@@ -127,7 +123,7 @@ function refuseFull(added: AddedProposal): Refused {
 }
 
 function findWrong({ config }: ProposeParts, { url, email }: ProposalBody): Refused | null {
-  const fault = findUrlFault(url, { allowPrivate: config.PRIVATE_TARGETS })
+  const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
   if (fault !== null) return refuse('invalid-parameter', `${fault}.`, OF_URL)
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
     return refuse(

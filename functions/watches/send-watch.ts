@@ -1,16 +1,14 @@
 import type { Kysely } from 'kysely'
 import { describeChange, type WatchNews } from '../../src/domain/watches/watch.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
-import { isOwnHost } from '../call/own-address.ts'
 import type { Addressed, Delivery, WatchTask } from '../deliveries/delivery-task.ts'
+import { createHttpClient } from '../net/http-client.ts'
+import { isOwnHost } from '../net/own-address.ts'
 import type { Parts } from '../parts/parts.ts'
 import { DeliveryRefused, type Letter } from '../ports/mailer.ts'
-import { createAsker, toShortLimits } from '../probe/ask.ts'
 import type { Store, Tables, WatchTable } from '../store/schema/store.ts'
 import { findWatch, setState, signWebhook, startWatch, targetOf } from './watch-store.ts'
 
-/** A webhook is to take what it gets, not to work on it: milliseconds and bytes of its answer. */
-const LIMITS = toShortLimits(5_000, 10_000, 4096)
 const GONE = [404, 410]
 /** Some six minutes of failures: a deployment may answer 404 for a while. */
 const GONE_TRIES = 5
@@ -23,8 +21,7 @@ export function createWebhookSender({
   config,
 }: Pick<Parts, 'clock' | 'resolver' | 'config'> & { store: Store }) {
   const { BASE_URL: baseUrl } = config
-  const userAgent = `Directory-Webhook/1 (+${baseUrl}/docs/watches)`
-  const asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
+  const client = createHttpClient('hook', { config, resolver })
   const post = async ({ id, address: url, attempts }: Delivery, secret: string, body: string) => {
     if (isOwnHost(new URL(url), new URL(baseUrl))) throw new DeliveryRefused('it is this service')
     const at = Math.floor(clock.now() / 1000)
@@ -32,7 +29,7 @@ export function createWebhookSender({
       'content-type': 'application/json',
       ...signWebhook(secret, { id, at, body }),
     }
-    const reply = await asker.ask({ method: 'POST', url, headers, body })
+    const reply = await client.fetch({ method: 'POST', url, headers, body })
     if (!reply.answered) throw new WebhookError(reply.failure)
     const { status } = reply.answer
     if (GONE.includes(status) && attempts + 1 >= GONE_TRIES)
@@ -57,7 +54,7 @@ export function createWebhookSender({
         await startWatch(store.db, watch)
       }
     },
-    close: () => asker.close(),
+    close: () => client.close(),
   }
 }
 

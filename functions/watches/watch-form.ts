@@ -11,8 +11,9 @@ import {
 } from '../../src/domain/watches/watch.ts'
 import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
-import { isOwnHost } from '../call/own-address.ts'
 import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
+import { isOwnHost } from '../net/own-address.ts'
+import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Caller } from '../probe/stranger-runs.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
@@ -120,7 +121,9 @@ function findFault({ release, config }: FormParts, { target, deliver }: WatchBod
     deliver.email = plain
   }
   const fault =
-    webhook === undefined ? null : findUrlFault(webhook, { allowPrivate: config.PRIVATE_TARGETS })
+    webhook === undefined
+      ? null
+      : findUrlFault(webhook, { allowPrivate: privateTargetsOf('hook', config) })
   if (fault !== null) return wrong('deliver', `webhook: ${fault}`)
   return webhook !== undefined && isOwnHost(new URL(webhook), new URL(config.BASE_URL))
     ? wrong('deliver', 'webhook: expected another host than this service')

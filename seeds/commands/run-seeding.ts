@@ -1,4 +1,3 @@
-import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import {
   lockFileOf,
   promiseFileOf,
@@ -34,7 +33,7 @@ export interface SeedingPorts {
   /** For trials with fictional sellers. */
   allowPlaceholders: boolean
   /** Lets rows name sellers on this machine; for trials. */
-  allowPrivate?: PrivateTargets
+  allowPrivate?: boolean
 }
 
 export type SeedingResult = Awaited<ReturnType<typeof runSeeding>>

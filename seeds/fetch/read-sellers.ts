@@ -1,18 +1,18 @@
 import { findSeller, toNothing } from '../../functions/discovery/find-seller.ts'
+import { createHttpClient } from '../../functions/net/http-client.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { createAsker } from '../../functions/probe/ask.ts'
-import { findUrlFault, type PrivateTargets } from '../../src/domain/listing/target-url.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
 /** Sellers read at once; each host only once at a time. */
 const AT_ONCE = 8
 
 /** @param allowPrivate for trials with sellers on this machine */
-export function createSellerReader(allowPrivate: PrivateTargets): SellerReader {
-  const { BASE_URL } = parseConfig(process.env)
-  const config = { BASE_URL, PRIVATE_TARGETS: allowPrivate }
-  const asker = createAsker({ config, resolver: createResolver(undefined) })
+export function createSellerReader(allowPrivate: boolean): SellerReader {
+  const config = { ...parseConfig(process.env), UNSAFE_ALLOW_PRIVATE_TARGETS: allowPrivate }
+  const client = createHttpClient('stranger', { config, resolver: createResolver(undefined) })
   const busy = new Map<string, Promise<unknown>>()
   const inTurn = <Result>(url: string, work: () => Promise<Result>): Promise<Result> => {
     const host = URL.parse(url)?.host ?? ''
@@ -24,12 +24,12 @@ export function createSellerReader(allowPrivate: PrivateTargets): SellerReader {
     async read(url) {
       const fault = findUrlFault(url, { allowPrivate })
       if (fault !== null) return { ok: false, detail: fault }
-      return toAnswer(await inTurn(url, () => asker.ask({ method: 'GET', url })))
+      return toAnswer(await inTurn(url, () => client.fetch({ method: 'GET', url })))
     },
     async find(origin) {
       const fault = findUrlFault(`${origin}/`, { allowPrivate })
       return fault === null
-        ? inTurn(origin, () => findSeller(origin, asker))
+        ? inTurn(origin, () => findSeller(origin, client))
         : toNothing(origin, fault)
     },
     async each(items, work) {
@@ -41,11 +41,11 @@ export function createSellerReader(allowPrivate: PrivateTargets): SellerReader {
       await Promise.all(workers)
       return results
     },
-    close: () => asker.close(),
+    close: () => client.close(),
   }
 }
 
-function toAnswer(reply: Awaited<ReturnType<ReturnType<typeof createAsker>['ask']>>): SellerAnswer {
+function toAnswer(reply: ProbeReply): SellerAnswer {
   if (!reply.answered) return { ok: false, detail: reply.detail }
   const { status, body, cut } = reply.answer
   if (status !== 200) return { ok: false, detail: `expected status 200, got ${status}` }

@@ -1,6 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { parseRetryAfter } from '../../src/domain/probe/read/probe-answer.ts'
+import { createOperatorClient, type Fetcher } from '../../functions/net/http-client.ts'
+import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
+import { parseConfig } from '../../functions/ports/config.ts'
+import {
+  headerOf,
+  type ProbeAnswer,
+  parseRetryAfter,
+} from '../../src/domain/probe/read/probe-answer.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { SeedSource, SourcePage } from '../facts/seed-source.ts'
 import type { Progress } from './progress.ts'
@@ -9,14 +16,12 @@ const MAX_PAGES = 5000
 /** One after the other without a row: such a source only says that there is more. */
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
-const MAX_PAGE_BYTES = 32 * 1024 * 1024
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 /**
  * All pages together, in UTF-16 units: parsed, a source takes three to five times as much, and an
  * importer has 512 MiB whatever a source's cursors do.
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
-const PAGE_TIMEOUT_MS = 30_000
 
 export interface ReadOptions {
   source: Pick<SeedSource, 'parse'>
@@ -73,8 +78,7 @@ async function* readPages({
       throw new Error(`${from}: expected a new page each time, got ${url.href} twice`)
     if (seen.size >= maxPages) throw new Error(`${from}: expected at most ${maxPages} pages`)
     seen.add(url.href)
-    const limits = { maxBytes: MAX_PAGE_BYTES, timeoutMs: PAGE_TIMEOUT_MS, retryMs }
-    const text = await fetchText(url, limits)
+    const text = await fetchText(url, { retryMs })
     length += text.length
     if (length > MAX_SOURCE_LENGTH)
       throw new Error(`${from}: expected at most ${MAX_SOURCE_LENGTH} characters, got more`)
@@ -137,16 +141,13 @@ async function readBoundedFile(path: string, maxBytes: number): Promise<string> 
 /** Answers worth a second try: too many requests, and a server's own trouble. */
 const RETRIED = [408, 429, 500, 502, 503, 504]
 const MAX_TRIES = 4
-const MAX_REDIRECTS = 3
 const MAX_WAIT_MS = 30_000
 
 export interface FetchOptions {
-  /** Bytes of one answer, decompressed. */
-  maxBytes: number
-  /** For one try, body included. */
-  timeoutMs: number
   /** First pause; doubles with each try. Injected so that tests don't wait. */
   retryMs: number
+  /** Others than an importer's, in tests. */
+  limits?: HttpLimits
 }
 
 /**
@@ -155,13 +156,18 @@ export interface FetchOptions {
  *
  * @throws Error that names the address, what came, and what was expected.
  */
-export async function fetchText(url: URL, options: FetchOptions): Promise<string> {
+export async function fetchText(
+  url: URL,
+  { retryMs, limits = PURPOSES.source.limits }: FetchOptions,
+): Promise<string> {
+  const { BASE_URL: baseUrl } = parseConfig(process.env)
+  await using client = createOperatorClient('source', { baseUrl, limits })
   for (let attempt = 1; ; attempt++) {
-    const result = await tryFetch(url, options)
+    const result = await tryFetch(url, client, limits)
     if ('text' in result) return result.text
     if (!result.isPassing || attempt === MAX_TRIES)
       throw new Error(`${url.href}: ${result.fault}${attempt > 1 ? ` (${attempt} tries)` : ''}`)
-    const pause = result.retryAfterMs ?? options.retryMs * 2 ** (attempt - 1)
+    const pause = result.retryAfterMs ?? retryMs * 2 ** (attempt - 1)
     // Asking earlier than told is what gets an importer shut out for good.
     if (pause > MAX_WAIT_MS)
       throw new Error(
@@ -173,57 +179,39 @@ export async function fetchText(url: URL, options: FetchOptions): Promise<string
 
 type Try = { text: string } | { fault: string; isPassing: boolean; retryAfterMs?: number }
 
-async function tryFetch(start: URL, { maxBytes, timeoutMs }: FetchOptions): Promise<Try> {
-  const signal = AbortSignal.timeout(timeoutMs)
-  let url = start
-  try {
-    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-      const answer = await fetch(url, {
-        signal,
-        redirect: 'manual',
-        headers: {
-          accept: 'application/json, application/x-ndjson',
-          'user-agent': 'directory-seed/0.1',
-        },
-      })
-      if (answer.status === 200) return await readBounded(answer, maxBytes)
-      const location = answer.headers.get('location')
-      await answer.body?.cancel()
-      if (answer.status < 300 || answer.status > 399 || location === null) return toFault(answer)
-      const next = URL.parse(location, url)
-      if (next === null || next.origin !== start.origin)
-        return { fault: `expected no redirect to another host, got ${location}`, isPassing: false }
-      url = next
-    }
-    return { fault: `expected at most ${MAX_REDIRECTS} redirects`, isPassing: false }
-  } catch (error) {
-    return { fault: describe(error, timeoutMs), isPassing: true }
+async function tryFetch(url: URL, client: Fetcher, limits: HttpLimits): Promise<Try> {
+  const reply = await client.fetch({
+    method: 'GET',
+    url: url.href,
+    headers: { accept: 'application/json, application/x-ndjson', 'accept-encoding': 'gzip, br' },
+    mayFollow: (next) => next.origin === url.origin,
+  })
+  const isLate = reply.answered ? reply.answer.cut === 'time' : reply.failure === 'timeout'
+  if (isLate)
+    return { fault: `expected an answer within ${limits.answerMs / 1000} s`, isPassing: true }
+  if (!reply.answered) return { fault: `no answer (${reply.detail})`, isPassing: true }
+  const { cut, body } = reply.answer
+  if (reply.answer.status !== 200) return toFault(reply.answer, url)
+  if (cut === 'size')
+    return { fault: `expected at most ${limits.bodyBytes} bytes, got more`, isPassing: false }
+  return cut === null
+    ? { text: body }
+    : { fault: 'the connection was lost within the answer', isPassing: true }
+}
+
+function toFault(answer: ProbeAnswer, url: URL): Try {
+  const { status } = answer
+  const location = headerOf(answer, 'location')
+  if (status >= 300 && status <= 399 && location !== undefined) {
+    const isOurs = URL.parse(location, url)?.origin === url.origin
+    const { redirects } = PURPOSES.source
+    const expected = isOurs ? `at most ${redirects} redirects` : 'no redirect to another host'
+    return { fault: `expected ${expected}, got ${location}`, isPassing: false }
   }
-}
-
-function toFault({ status, headers }: Response): Try {
-  const fault = `expected status 200, got ${status}`
-  const isPassing = RETRIED.includes(status)
-  const wait = parseRetryAfter(headers.get('retry-after'), Date.now())
-  return { fault, isPassing, ...(wait !== null && { retryAfterMs: wait * 1000 }) }
-}
-
-async function readBounded(answer: Response, maxBytes: number): Promise<Try> {
-  const decoder = new TextDecoder('utf-8')
-  let text = ''
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes)
-      return { fault: `expected at most ${maxBytes} bytes, got more`, isPassing: false }
-    text += decoder.decode(chunk, { stream: true })
+  const wait = parseRetryAfter(headerOf(answer, 'retry-after'), Date.now())
+  return {
+    fault: `expected status 200, got ${status}`,
+    isPassing: RETRIED.includes(status),
+    ...(wait !== null && { retryAfterMs: wait * 1000 }),
   }
-  return { text: text + decoder.decode() }
-}
-
-function describe(error: unknown, timeoutMs: number): string {
-  if (!(error instanceof Error)) return 'no answer'
-  if (error.name === 'TimeoutError') return `expected an answer within ${timeoutMs / 1000} s`
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return `no answer (${error.message}${cause})`
 }

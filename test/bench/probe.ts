@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEvidenceFiles } from '../../functions/commands/evidence/probe.ts'
+import { createHttpClient } from '../../functions/net/http-client.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { createAsker } from '../../functions/probe/ask.ts'
 import { probeContent } from '../../functions/probe/probe-content.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 
@@ -68,7 +68,7 @@ function planFor(id: string, url: string, count: number): ProbePlan {
 
 const dir = mkdtempSync(join(tmpdir(), 'waypost-probe-bench-'))
 const resolver = createResolver(undefined)
-const asker = createAsker({
+const client = createHttpClient('probe', {
   config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
   resolver,
 })
@@ -82,7 +82,7 @@ for (const [name, others] of [
   const { outcomes } = await probeContent({
     evidence: createEvidenceFiles(dir),
     plans: plansWith(others),
-    asker,
+    client,
     resolver,
     staleMs: 0,
     limit: SELLERS,
@@ -106,7 +106,7 @@ for (const [name, others] of [
   )
   print(name, started, others + 1)
 }
-await asker.close()
+await client.close()
 rmSync(dir, { recursive: true, force: true })
 for (const server of servers) server.close()
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createGuardedConnector, type GuardOptions } from '../../functions/call/guard.ts'
+import { createGuardedConnector, type GuardOptions } from '../../functions/net/guard.ts'
 import type { ResolvedAddress } from '../../functions/ports/address-lookup.ts'
 import type { Resolver } from '../../functions/ports/resolver.ts'
 
@@ -45,10 +45,13 @@ function answering(addresses: (host: string) => string[]): Resolver {
   }
 }
 
-const createAgent = (options: GuardOptions) =>
-  new Agent({ connect: createGuardedConnector(options), pipelining: 0 })
+type Options = Omit<GuardOptions, 'purpose' | 'connectTimeoutMs'> & Partial<GuardOptions>
+const createAgent = (options: Options) => {
+  const guard: GuardOptions = { purpose: 'probe', connectTimeoutMs: 10_000, ...options }
+  return new Agent({ connect: createGuardedConnector(guard), pipelining: 0 })
+}
 
-async function outcomeOf(url: string, options: GuardOptions): Promise<string> {
+async function outcomeOf(url: string, options: Options): Promise<string> {
   const dispatcher = createAgent(options)
   try {
     const answer = await request(url, { dispatcher })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toRouteLabel } from '../../functions/metrics/prometheus.ts'
+import { countVerdict } from '../../functions/net/guard.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const TOKEN = 'a-token-of-the-operator'
@@ -68,6 +69,10 @@ describe('with a token', () => {
     expect(figureOf(text, 'waypost_http_request_duration_seconds_count{route="search"}')).toBe(2)
     expect(figureOf(text, 'waypost_relay_calls_total{outcome="listing-not-found"}')).toBe(1)
     expect(figureOf(text, 'waypost_clicks{state="lost"}')).toBe(0)
+    const verdict = '{purpose="stranger",verdict="no_address"}'
+    countVerdict('stranger', 'no_address')
+    const after = await (await scrape()).text()
+    expect(figureOf(after, `waypost_outbound_total${verdict}`)).toBeGreaterThan(0)
     expect(figureOf(text, 'waypost_mail_queue_jobs')).toBe(0)
     expect(figureOf(text, 'waypost_release_age_seconds')).toBeGreaterThan(0)
     expect(figureOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)

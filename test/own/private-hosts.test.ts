@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHttpClient } from '../../functions/net/http-client.ts'
+import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import { readClaimHost } from '../../functions/sellers/proofs/claim-rules.ts'
 import { createProver } from '../../functions/sellers/proofs/prover.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
@@ -48,11 +50,32 @@ const call = async (id: string) => {
   const response = await fetch(`${acme.url}/api/v1/call/${id}`)
   return { status: response.status, text: await response.text() }
 }
+/** As the hourly chore asks a listing. */
 const probe = async (host: string) => {
-  const response = await fetch(
-    `${acme.url}/api/v1/lint?as=http&url=${encodeURIComponent(urlOf(host))}`,
-  )
-  return response.text()
+  const { config, resolver } = acme.service.parts
+  await using client = createHttpClient('probe', { config, resolver })
+  const request = { method: 'GET' as const, url: urlOf(host), headers: {} }
+  const finding = await shakeHands({ kind: 'http', request, expected: null }, client, Date.now)
+  return finding.saw
+}
+/** As a stranger asks by the API: a check of an address, a proposal, a watch. */
+const strangersWays = (url: string): [what: string, path: string, body?: object][] => [
+  ['lint', `/api/v1/lint?url=${encodeURIComponent(url)}`],
+  ['lint as MCP', `/api/v1/lint?as=mcp&url=${encodeURIComponent(url)}`],
+  ['the page of checks', `/sellers/check?url=${encodeURIComponent(url)}`],
+  ['a proposal', '/api/v1/proposals', { url, note: 'A service of our own.' }],
+  [
+    'a watch',
+    '/api/v1/watches',
+    { target: { listing: 'x402.weather' }, events: ['changed'], deliver: { webhook: url } },
+  ],
+]
+const askAsStranger = async (path: string, body?: object) => {
+  const response = await fetch(`${acme.url}${path}`, {
+    headers: { 'content-type': 'application/json', accept: 'text/html, application/json' },
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+  })
+  return { status: response.status, text: await response.text() }
 }
 const prove = (host: string) => {
   const { parts } = acme.service
@@ -73,6 +96,45 @@ test('a call, a probe and a claim reach a host inside that was named', async () 
     expect.stringMatching(`^${NAMED}/`),
     `${NAMED}/.well-known/listing-claim.txt`,
   ])
+})
+
+describe('what a stranger names reaches nothing inside, though the host is open to listings', () => {
+  let open: RunningService
+  let connections: number
+  beforeAll(async () => {
+    open = acme
+    // By name, and every address of loopback.
+    acme = await startService({
+      PRIVATE_HOSTS: '*.corp.example,127.0.0.0/8',
+      DNS_SERVERS: dns.address,
+    })
+    inside.server.on('connection', () => {
+      connections += 1
+    })
+  })
+  afterAll(async () => {
+    await acme.close()
+    acme = open
+  })
+
+  test.each([
+    ['a host that was named', () => urlOf(NAMED)],
+    ['an address of a range', () => inside.url],
+    ['an address written as a number', () => `http://2130706433:${inside.port}/`],
+    ['a public name that leads inside', () => 'https://rebound.example/'],
+  ])('%s', async (_, toUrl) => {
+    dns.a.set('rebound.example', ['127.0.0.1'])
+    connections = 0
+    for (const [what, path, body] of strangersWays(toUrl())) {
+      const { status, text } = await askAsStranger(path, body)
+      expect(text, what).not.toContain(TOKEN)
+      expect([200, 202, 400, 422], `${what}: ${text}`).toContain(status)
+    }
+    const { db } = acme.service.parts.ledger.store
+    const untried = db.selectFrom('delivery').where('attempts', '=', 0).selectAll()
+    await expect.poll(() => untried.execute(), { timeout: 10_000 }).toEqual([])
+    expect({ heard, connections }).toEqual({ heard: [], connections: 0 })
+  })
 })
 
 test('none of them reaches it by a name that was not', async () => {

@@ -152,7 +152,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   ] as const)(
     'a probe reads the terms of seller %s on rail %s and pays nothing',
     async (slug, rail, version, usd) => {
-      const { createTestAsker } = await import('../probe/probe-world.ts')
+      const { createTestClient } = await import('../probe/probe-world.ts')
       const { shakeHands } = await import('../../functions/probe/shake-hands.ts')
       const operation = { method: 'GET', url: `${running[slug].url}/paid` } as const
       const request = { ...operation, headers: {} }
@@ -163,10 +163,10 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
         rails: [rail],
         is_guess: false,
       } as const
-      const asker = createTestAsker()
+      const client = createTestClient()
       const before = await chain.balanceOf(PAYOUTS[slug])
-      const finding = await shakeHands(handshake, asker, Date.now)
-      await asker.close()
+      const finding = await shakeHands(handshake, client, Date.now)
+      await client.close()
       expect(finding).toMatchObject({ outcome: 'spoke', protocol: rail, version })
       expect(finding.sight?.terms?.[0]).toMatchObject({ network: lab.NETWORK, usd })
       expect(finding.sight?.terms?.[0]?.payout?.toLowerCase()).toBe(

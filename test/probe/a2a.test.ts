@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { startAgent } from './a2a-sites.ts'
-import { createTestAsker, type Site, startSite } from './probe-world.ts'
+import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -10,10 +10,10 @@ afterEach(async () => {
 })
 
 function probe(site: Site) {
-  const asker = createTestAsker()
-  closing.push(site.close, asker.close)
+  const client = createTestClient()
+  closing.push(site.close, client.close)
   const urls = CARD_PATHS.map((path) => site.url + path)
-  return shakeHands({ kind: 'a2a', urls }, asker, Date.now)
+  return shakeHands({ kind: 'a2a', urls }, client, Date.now)
 }
 
 describe('an agent', () => {

@@ -1,15 +1,15 @@
 import type { RequestListener } from 'node:http'
 import * as v from 'valibot'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Fetcher } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import type { Asker } from '../../functions/probe/ask.ts'
 import { type EvidenceKeeper, probeContent } from '../../functions/probe/probe-content.ts'
 import { askOperations } from '../../functions/probe/shake-hands.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
 import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
-import { createTestAsker, type Site, startSite } from './probe-world.ts'
+import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -81,12 +81,12 @@ function createKeeper(): EvidenceKeeper & { kept: Map<string, Evidence> } {
 }
 
 async function run(plans: ProbePlan[], evidence = createKeeper()) {
-  const asker = createTestAsker({ bodyBytes: 64 * 1024 })
-  closing.push(asker.close)
+  const client = createTestClient({ bodyBytes: 64 * 1024 })
+  closing.push(client.close)
   const summary = await probeContent({
     plans,
     evidence,
-    asker,
+    client,
     resolver: createResolver(undefined),
     staleMs: 0,
     limit: 100,
@@ -197,10 +197,10 @@ describe('a seller that hangs', () => {
   test('is left when the handshake’s time is over, and what was cut off is held against nobody', async () => {
     const over = new AbortController()
     const site = await startSeller((req, res) => (req.url === '/1' ? pay(req, res) : over.abort()))
-    const asker = createTestAsker()
-    closing.push(asker.close)
-    const bounded: Pick<Asker, 'ask'> = {
-      ask: (request) => asker.ask({ ...request, signal: over.signal }),
+    const client = createTestClient()
+    closing.push(client.close)
+    const bounded: Fetcher = {
+      fetch: (request) => client.fetch({ ...request, signal: over.signal }),
     }
     const handshake = handshakeOf(paths(6, site))
     const finding = await askOperations(handshake, bounded, Date.now, over.signal)
@@ -211,13 +211,13 @@ describe('a seller that hangs', () => {
 
   test('at one of its operations is silent there alone', async () => {
     const site = await startSeller(pay)
-    const asker = createTestAsker()
-    closing.push(asker.close)
-    const silent: Pick<Asker, 'ask'> = {
-      ask: async (request) =>
+    const client = createTestClient()
+    closing.push(client.close)
+    const silent: Fetcher = {
+      fetch: async (request) =>
         request.url.endsWith('/1')
           ? { answered: false, failure: 'timeout', detail: '', ms: 20_000 }
-          : asker.ask(request),
+          : client.fetch(request),
     }
     const handshake = handshakeOf(paths(3, site))
     const finding = await askOperations(handshake, silent, Date.now, new AbortController().signal)

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { AskLimits } from '../../functions/probe/ask.ts'
+import type { HttpLimits } from '../../functions/net/purposes.ts'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { HOSTILE_SITES } from './hostile-sites.ts'
-import { createTestAsker, type Site, startRawSite, startSite } from './probe-world.ts'
+import { createTestClient, type Site, startRawSite, startSite } from './probe-world.ts'
 
 const BOUNDS = { bodyBytes: 256 * 1024, decodedBytes: 1024 * 1024 }
 /** For sellers that only a deadline ends; to all others it must not matter how busy the machine is. */
@@ -27,12 +27,12 @@ function handshakesWith(url: string): Handshake[] {
   ]
 }
 
-async function probeAll(site: Site, limits: Partial<AskLimits> = BOUNDS) {
+async function probeAll(site: Site, limits: Partial<HttpLimits> = BOUNDS) {
   closing.push(site.close)
-  const asker = createTestAsker(limits)
-  closing.push(asker.close)
+  const client = createTestClient(limits)
+  closing.push(client.close)
   return Promise.all(
-    handshakesWith(`${site.url}/a`).map((handshake) => shakeHands(handshake, asker, Date.now)),
+    handshakesWith(`${site.url}/a`).map((handshake) => shakeHands(handshake, client, Date.now)),
   )
 }
 
@@ -100,10 +100,10 @@ describe('names', () => {
   test('a name that does not exist is dead, silent and failing name servers are nobody’s fault', async () => {
     const dns = await startDnsServer()
     closing.push(dns.close)
-    const asker = createTestAsker({ connectMs: 9000, answerMs: 9000 }, dns.address)
-    closing.push(asker.close)
+    const client = createTestClient({ connectMs: 9000, answerMs: 9000 }, dns.address)
+    closing.push(client.close)
     const probe = (host: string) =>
-      shakeHands({ kind: 'mcp', url: `http://${host}/mcp` }, asker, Date.now)
+      shakeHands({ kind: 'mcp', url: `http://${host}/mcp` }, client, Date.now)
     expect(await probe('nowhere.example')).toMatchObject({ outcome: 'dead' })
     dns.mood = 'servfail'
     expect(await probe('a.example')).toMatchObject({ outcome: 'unknown', failure: 'dns' })
@@ -118,11 +118,11 @@ describe('names', () => {
     closing.push(dns.close)
     dns.a.set('rebind.example', ['169.254.169.254'])
     dns.a.set('mixed.example', ['127.0.0.1', '169.254.169.254'])
-    const asker = createTestAsker({}, dns.address)
-    closing.push(asker.close)
+    const client = createTestClient({}, dns.address)
+    closing.push(client.close)
     for (const host of ['rebind.example', 'mixed.example'])
       expect(
-        await shakeHands({ kind: 'a2a', urls: [`http://${host}/card`] }, asker, Date.now),
+        await shakeHands({ kind: 'a2a', urls: [`http://${host}/card`] }, client, Date.now),
       ).toMatchObject({ outcome: 'unprobeable', failure: 'address_refused' })
   })
 })

@@ -3,7 +3,7 @@ import { createCheck } from '../../functions/lint/check-form.ts'
 import { findPlanAt, lintPlan } from '../../functions/lint/lint-url.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import { aCaller, createTestAsker, createTestRuns, type Site, startSite } from './probe-world.ts'
+import { aCaller, createTestClient, createTestRuns, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -62,9 +62,9 @@ const urlsOf = ({ url }: Site) => ['/fine', '/dear', '/gone'].map((path) => url 
 describe('the linter of a listing', () => {
   test('says of each operation what was sent, what came back, what is right, what to change', async () => {
     const site = await startSeller()
-    const asker = createTestAsker()
-    closing.push(asker.close)
-    const report = await lintPlan('shop.md', planFor('x402.shop', urlsOf(site)), asker, Date.now)
+    const client = createTestClient()
+    closing.push(client.close)
+    const report = await lintPlan('shop.md', planFor('x402.shop', urlsOf(site)), client, Date.now)
     expect(report.asked.map(({ url }) => url)).toEqual(urlsOf(site))
     expect(report.asked.map(({ came_back }) => came_back.slice(0, 10))).toEqual([
       'status 402',

@@ -5,7 +5,7 @@ import { lintUrl } from '../../functions/lint/lint-url.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { startService } from '../support/running-service.ts'
 import { startFormer } from './mcp-sites.ts'
-import { createTestAsker, type Site, startSite } from './probe-world.ts'
+import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -34,9 +34,9 @@ async function startSeller(accepts: unknown[] = [offer]): Promise<Site> {
 }
 
 function lint(url: string, as?: 'mcp' | 'x402' | 'a2a' | 'http') {
-  const asker = createTestAsker()
-  closing.push(asker.close)
-  return lintUrl(url, as, asker, Date.now)
+  const client = createTestClient()
+  closing.push(client.close)
+  return lintUrl(url, as, client, Date.now)
 }
 
 describe('the linter', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
-import { createTestAsker, type Site, startSite } from './probe-world.ts'
+import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -9,9 +9,9 @@ afterEach(async () => {
 })
 
 function probe(site: Site, kind: 'mcp' | 'mcp_sse' = 'mcp') {
-  const asker = createTestAsker()
-  closing.push(site.close, asker.close)
-  return shakeHands({ kind, url: `${site.url}/mcp` }, asker, Date.now)
+  const client = createTestClient()
+  closing.push(site.close, client.close)
+  return shakeHands({ kind, url: `${site.url}/mcp` }, client, Date.now)
 }
 
 describe('an MCP server of the official packages', () => {

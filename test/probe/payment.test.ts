@@ -2,7 +2,7 @@ import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
 import { afterEach, describe, expect, test } from 'vitest'
 import { shakeHands } from '../../functions/probe/shake-hands.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
-import { createTestAsker, startSite } from './probe-world.ts'
+import { createTestClient, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -24,12 +24,12 @@ async function probe(
     sent.push(Object.keys(req.headers))
     res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   })
-  const asker = createTestAsker()
-  closing.push(site.close, asker.close)
+  const client = createTestClient()
+  closing.push(site.close, client.close)
   const request = { method: 'GET', url: `${site.url}/paid`, headers: {} } as const
   const operation = { method: 'GET', url: request.url } as const
   const handshake = { kind: 'payment', request, operation, rails, is_guess } as const
-  const finding = await shakeHands(handshake, asker, Date.now)
+  const finding = await shakeHands(handshake, client, Date.now)
   expect(sent).toHaveLength(1)
   expect(sent[0]).not.toContain('authorization')
   expect(sent[0]?.filter((name) => name.includes('payment'))).toEqual([])

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createEvidenceFiles } from '../../functions/commands/evidence/probe.ts'
 import { parseProbeOptions } from '../../functions/commands/evidence/probe-options.ts'
-import type { AskLimits } from '../../functions/probe/ask.ts'
+import type { HttpLimits } from '../../functions/net/purposes.ts'
 import { type ProbeContentOptions, probeContent } from '../../functions/probe/probe-content.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { loopbackResolver } from '../call/relay-world.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
-import { createTestAsker, type Site, startSite } from './probe-world.ts'
+import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -59,10 +59,10 @@ async function run(
   contentDir: string,
   plans: ProbePlan[],
   options: Partial<Pick<ProbeContentOptions, 'staleMs' | 'limit' | 'now' | 'onProbe'>> = {},
-  limits: Partial<AskLimits> = {},
+  limits: Partial<HttpLimits> = {},
 ) {
-  const asker = createTestAsker(limits)
-  closing.push(asker.close)
+  const client = createTestClient(limits)
+  closing.push(client.close)
   const summary = await probeContent({
     staleMs: 0,
     limit: 1000,
@@ -72,7 +72,7 @@ async function run(
     ...options,
     evidence: createEvidenceFiles(contentDir),
     plans,
-    asker,
+    client,
     resolver: loopbackResolver,
   })
   return { summary }

@@ -1,8 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
+import { createHttpClient, type HttpClient } from '../../functions/net/http-client.ts'
+import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { ASK_LIMITS, type Asker, type AskLimits, createAsker } from '../../functions/probe/ask.ts'
 import { type Caller, createStrangerRuns } from '../../functions/probe/stranger-runs.ts'
 
 /** A server of a test on loopback. */
@@ -51,12 +52,12 @@ export async function listen(server: Server): Promise<Site> {
   }
 }
 
-/** An asker that may reach loopback, with bounds a test can wait for. */
-export function createTestAsker(limits: Partial<AskLimits> = {}, dns?: string): Asker {
-  return createAsker({
+/** A client that may reach loopback, with bounds a test can wait for. */
+export function createTestClient(limits: Partial<HttpLimits> = {}, dns?: string): HttpClient {
+  return createHttpClient('probe', {
     config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
     resolver: createResolver(dns === undefined ? undefined : [dns]),
-    limits: { ...ASK_LIMITS, ...limits },
+    limits: { ...PURPOSES.probe.limits, ...limits },
   })
 }
 

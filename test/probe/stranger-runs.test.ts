@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
 import { lintUrl } from '../../functions/lint/lint-url.ts'
-import { MOST_REQUESTS } from '../../functions/probe/stranger-runs.ts'
+import { STRANGER_RUNS } from '../../functions/net/purposes.ts'
 import { startService } from '../support/running-service.ts'
 import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
 
@@ -75,10 +75,10 @@ describe('what strangers make us ask', () => {
       })
     })
     closing.push(site.close)
-    const report = await createTestRuns().run(site.url, aCaller('a'), (asker) =>
-      lintUrl(site.url, undefined, asker, Date.now),
+    const report = await createTestRuns().run(site.url, aCaller('a'), (client) =>
+      lintUrl(site.url, undefined, client, Date.now),
     )
-    expect(asked).toBe(MOST_REQUESTS)
+    expect(asked).toBe(STRANGER_RUNS.requests)
     // A list that is too long for it is still a list.
     expect(report).toMatchObject({ took_for: 'mcp' })
   })
@@ -88,8 +88,8 @@ describe('what strangers make us ask', () => {
     const runs = createTestRuns()
     const left = new AbortController()
     const ask = (signal: AbortSignal) =>
-      runs.run(silent.url, aCaller('a', signal), (asker) =>
-        lintUrl(silent.url, undefined, asker, Date.now),
+      runs.run(silent.url, aCaller('a', signal), (client) =>
+        lintUrl(silent.url, undefined, client, Date.now),
       )
     const first = ask(left.signal)
     const isClosed = await silent.asked()

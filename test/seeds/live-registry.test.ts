@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PURPOSES } from '../../functions/net/purposes.ts'
 import { fetchText, readSource } from '../../seeds/fetch/read-source.ts'
 import { mcpRegistry } from '../../seeds/sources/mcp-registry/mcp-registry.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
@@ -138,7 +139,13 @@ describe('the live registry', () => {
 })
 
 describe('one answer', () => {
-  const options = { maxBytes: 1000, timeoutMs: 60_000, retryMs: 1 }
+  const limits = {
+    ...PURPOSES.source.limits,
+    answerMs: 60_000,
+    bodyBytes: 1000,
+    decodedBytes: 1000,
+  }
+  const options = { retryMs: 1, limits }
 
   test('is bounded in bytes, decompressed ones', async () => {
     registry = await createRegistryServer((_, response) =>
@@ -159,7 +166,10 @@ describe('one answer', () => {
     })
     for (const path of ['/silent', '/slow-body'])
       await expect(
-        fetchText(new URL(path, registry.origin), { ...options, timeoutMs: 300 }),
+        fetchText(new URL(path, registry.origin), {
+          ...options,
+          limits: { ...limits, answerMs: 300 },
+        }),
       ).rejects.toThrow('expected an answer within 0.3 s (4 tries)')
   })
 

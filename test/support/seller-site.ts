@@ -1,10 +1,11 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A seller's own web server on loopback; the test decides what it answers. */
 export interface SellerSite {
   url: string
   port: number
+  server: Server
   answer: RequestListener
   /** Serves the text as the claim file. */
   publish(text: string, type?: string): void
@@ -17,6 +18,7 @@ export async function startSellerSite(): Promise<SellerSite> {
   const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
   const site: SellerSite = {
     port,
+    server,
     url: `http://127.0.0.1:${port}`,
     answer: (_req, res) => res.writeHead(404).end('nothing here'),
     publish: (text, type = 'text/plain; charset=utf-8') => {

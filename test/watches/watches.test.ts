@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { listVerdicts } from '../../functions/net/guard.ts'
 import type { Resolver } from '../../functions/ports/resolver.ts'
 import { recordProof } from '../../functions/sellers/claims/claim-transitions.ts'
 import { createWatchPage } from '../../functions/watches/watch-form.ts'
@@ -378,6 +379,44 @@ test('a name that turns to an address inside is refused when it is dialled', asy
   await close()
   await world.close()
 })
+
+test('this service is not called as a webhook under another name', async () => {
+  const resolver: Resolver = {
+    addresses: async () => [{ address: '127.0.0.1', family: 4 }],
+    txt: async () => [],
+  }
+  const config = {
+    STATE_DIR: mkdtempSync(join(tmpdir(), 'waypost-state-')),
+    DATABASE_URL: undefined,
+  }
+  const { world, close } = await openWatchWorld(
+    { dialect: 'sqlite', config },
+    { listings: [ID], resolver },
+  )
+  const { port } = new URL(world.url)
+  const before = countAllowed()
+  for (const host of ['alias.example', 'localhost', '127.1', '2130706433', '[::ffff:127.0.0.1]'])
+    await fetch(`${world.url}/api/v1/watches`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        target: { listing: ID },
+        deliver: { webhook: `http://${host}:${port}/api/v1/sellers/login` },
+      }),
+    })
+  await world.parts.ledger.deliveries.deliver()
+  const tries = world.logLines.filter((line) => line.includes('webhook.not_sent'))
+  expect(tries.length).toBeGreaterThan(0)
+  for (const line of tries) expect(line).toContain('address_refused')
+  expect(countAllowed()).toBe(before)
+  await close()
+  await world.close()
+})
+
+function countAllowed(): number {
+  const rows = listVerdicts().filter(({ purpose }) => purpose === 'hook')
+  return rows.find(({ verdict }) => verdict === 'allowed')?.count ?? 0
+}
 
 describeStores('a flood of watches', ({ newPlace }) => {
   let server: MailServer

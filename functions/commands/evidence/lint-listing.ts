@@ -8,10 +8,10 @@ import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
+import { createHttpClient, type HttpClient } from '../../net/http-client.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { type Asker, createAsker } from '../../probe/ask.ts'
 
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
 
@@ -23,8 +23,11 @@ const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
 await runMain(async () => {
   const command = readCommand()
   const config = parseConfig(process.env)
-  await using asker = createAsker({ config, resolver: createResolver(config.DNS_SERVERS) })
-  const report = await lint(command, config, asker)
+  await using client = createHttpClient('probe', {
+    config,
+    resolver: createResolver(config.DNS_SERVERS),
+  })
+  const report = await lint(command, config, client)
   console.log(command.isJson ? JSON.stringify(report) : toText(report))
   process.exitCode = EXIT[report.verdict]
 })
@@ -42,23 +45,27 @@ function readCommand() {
   return { target, as, isJson: values.json ?? false }
 }
 
-async function lint({ target, as }: Command, config: Config, asker: Asker): Promise<LintReport> {
+async function lint(
+  { target, as }: Command,
+  config: Config,
+  client: HttpClient,
+): Promise<LintReport> {
   const rules = { allowPrivate: config.PRIVATE_TARGETS }
   if (/^https?:/i.test(target)) {
     const fault = findUrlFault(target, rules)
     if (fault !== null) throw wrongCommand(HELP, `${target}: ${fault}`)
-    return lintUrl(target, as, asker, Date.now)
+    return lintUrl(target, as, client, Date.now)
   }
   if (!existsSync(target))
     throw wrongCommand(HELP, `${target}: there is no such file, and it is no http(s) URL`)
-  return lintListing(target, rules, asker)
+  return lintListing(target, rules, client)
 }
 
 /**
  * The file first; then, where it can be read, its service against what it says. What only the whole
  * content knows (sources, categories, duplicates) is `check`'s.
  */
-async function lintListing(file: string, rules: UrlRules, asker: Asker): Promise<LintReport> {
+async function lintListing(file: string, rules: UrlRules, client: HttpClient): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`
   const text = readFileSync(file, 'utf8')
   const isLong = Buffer.byteLength(text) > MAX_FILE_BYTES
@@ -73,7 +80,7 @@ async function lintListing(file: string, rules: UrlRules, asker: Asker): Promise
   if (listing === null) return toUnreadable(file, own)
   const plan = planProbe(id, listing.facts)
   if (plan === null) return { ...toUnreadable(file, own), saw: 'a listing that is not probed' }
-  return lintPlan(file, plan, asker, Date.now, own)
+  return lintPlan(file, plan, client, Date.now, own)
 }
 
 function toUnreadable(file: string, problems: LintProblem[]): LintReport {

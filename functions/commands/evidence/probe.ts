@@ -7,11 +7,11 @@ import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { type Evidence, EvidenceSchema } from '../../../src/domain/trust/evidence.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { createHttpClient } from '../../net/http-client.ts'
 import { takeFileLock } from '../../operations/file-lock.ts'
 import { runMain, UsageError, untilStopped } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { createAsker } from '../../probe/ask.ts'
 import { type Engine, findEngine, registriesOf } from '../../probe/package/engine.ts'
 import { createPackageProber } from '../../probe/package/probe-package.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
@@ -34,12 +34,12 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
   const plans = readPlans(options, config, engine)
   using _lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
-  await using asker = createAsker({ config, resolver })
+  await using client = createHttpClient('probe', { config, resolver })
   const summary = await probeContent({
     ...options,
     evidence: createEvidenceFiles(config.CONTENT_DIR),
     plans,
-    asker,
+    client,
     resolver,
     ...(engine !== null && { probePackage: createPackageProber(engine) }),
     now: Date.now,

@@ -4,16 +4,15 @@ import {
   type ProbeAnswer,
   type ProbeReply,
 } from '../../../src/domain/probe/read/probe-answer.ts'
+import { createHttpClient, type Fetcher } from '../../net/http-client.ts'
+import { PURPOSES } from '../../net/purposes.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { type Asker, createAsker, toShortLimits } from '../../probe/ask.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
 import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 
-/** Size of the file, time for the whole proof; redirects stay within the domain. */
+/** Size of the file. */
 const MAX_BYTES = 4096
-const DEADLINE_MS = 10_000
-const MAX_REDIRECTS = 3
-const LIMITS = toShortLimits(DEADLINE_MS, DEADLINE_MS, MAX_BYTES)
+const { redirects: MAX_REDIRECTS, limits } = PURPOSES.claim
 
 export function proveByWellKnown({
   config,
@@ -23,38 +22,40 @@ export function proveByWellKnown({
   return async ({ host, token }) => {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
-    const userAgent = 'Directory-Claim/1'
-    await using asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
-    return toProof(expected, await look(url, token, asker, release().sharedHosts))
+    await using client = createHttpClient('claim', { config, resolver })
+    return toProof(expected, await look(url, token, client, release().sharedHosts))
   }
 }
 
-async function look(url: string, token: string, { ask }: Asker, sharedHosts: SharedHosts) {
-  const signal = AbortSignal.timeout(DEADLINE_MS)
-  let target = url
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    const headers = { accept: 'text/plain' }
-    const reply = await ask({ method: 'GET', url: target, headers, signal })
-    if (!reply.answered) return explain(reply, url)
-    const { answer } = reply
-    if (answer.cut === 'time' || signal.aborted) return late(url)
-    if (answer.cut === 'broken' && !isCoded(answer)) return broken(url, 'no code')
-    if (answer.status < 300 || answer.status > 399) return judgeAnswer(answer, token)
-    const location = headerOf(answer, 'location')
-    const next = URL.parse(location ?? '', target)
-    if (next === null || !isWithin(url, next, sharedHosts)) {
-      return missed(
-        'redirected_elsewhere',
-        `status ${answer.status}, location ${location ?? 'none'}`,
-        'Serve the file itself; a redirect may lead only to the same domain over https.',
-      )
-    }
-    target = next.href
-  }
+async function look(url: string, token: string, { fetch }: Fetcher, sharedHosts: SharedHosts) {
+  const mayFollow = (next: URL) => isWithin(url, next, sharedHosts)
+  const reply = await fetch({ method: 'GET', url, headers: { accept: 'text/plain' }, mayFollow })
+  if (!reply.answered) return explain(reply, url)
+  const { answer } = reply
+  if (answer.cut === 'time') return late(url)
+  if (answer.cut === 'broken' && !isCoded(answer)) return broken(url, 'no code')
+  if (answer.status < 300 || answer.status > 399) return judgeAnswer(answer, token)
+  return missedRedirect(answer, url, mayFollow)
+}
+
+/** @param answer the first redirect that was not followed */
+function missedRedirect(
+  answer: ProbeAnswer,
+  url: string,
+  mayFollow: (next: URL) => boolean,
+): ProofSight {
+  const location = headerOf(answer, 'location')
+  const next = URL.parse(location ?? '', url)
+  if (next !== null && mayFollow(next))
+    return missed(
+      'redirected_elsewhere',
+      `more than ${MAX_REDIRECTS} redirects`,
+      'Serve the file without redirects.',
+    )
   return missed(
     'redirected_elsewhere',
-    `more than ${MAX_REDIRECTS} redirects`,
-    'Serve the file without redirects.',
+    `status ${answer.status}, location ${location ?? 'none'}`,
+    'Serve the file itself; a redirect may lead only to the same domain over https.',
   )
 }
 
@@ -71,16 +72,16 @@ function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
 function judgeAnswer(answer: ProbeAnswer, token: string): ProofSight {
   const { status, body, cut } = answer
   const type = headerOf(answer, 'content-type') ?? 'no content type'
-  const text =
-    cut === 'size'
-      ? `more than ${MAX_BYTES} bytes`
-      : `${Buffer.byteLength(body)} bytes: ${showObserved(body)}`
+  const isTooLarge = cut === 'size' || Buffer.byteLength(body) > MAX_BYTES
+  const text = isTooLarge
+    ? `more than ${MAX_BYTES} bytes`
+    : `${Buffer.byteLength(body)} bytes: ${showObserved(body)}`
   const observed = `status ${status}, ${type}, ${text}`
   if (status !== 200)
     return missed('http_status', observed, 'The file must answer with status 200.')
   if (!/^text\/(?!html\b)/i.test(type) || isCoded(answer))
     return missed('not_text', observed, 'Serve the file as text/plain, not compressed.')
-  if (cut === 'size')
+  if (isTooLarge)
     return missed('too_large', observed, `The file may have at most ${MAX_BYTES} bytes.`)
   if (!body.split(/\r\n|\r|\n/).some((line) => line.trim() === token))
     return missed(
@@ -97,7 +98,7 @@ function isCoded(answer: ProbeAnswer): boolean {
 }
 
 function late(url: string): ProofSight {
-  const next = `${url} must answer in full within ${DEADLINE_MS / 1000} seconds.`
+  const next = `${url} must answer in full within ${limits.answerMs / 1000} seconds.`
   return missed('timeout', 'no full answer in time', next)
 }
 

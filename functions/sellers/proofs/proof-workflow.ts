@@ -1,12 +1,10 @@
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import * as v from 'valibot'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { createHttpClient } from '../../net/http-client.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { createAsker, toShortLimits } from '../../probe/ask.ts'
 import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
 
-/** Milliseconds and bytes of an issuer's answer. */
-const LIMITS = toShortLimits(10_000, 10_000, 64 * 1024)
 const KEYS_KEPT_MS = 3_600_000
 /** A key that nobody knows, and an issuer that fails, have the keys read again this often at most. */
 const KEYS_READ_AGAIN_MS = 60_000
@@ -120,10 +118,9 @@ const KeysSchema = v.object({
 
 async function readKeys(config: WorkflowParts['config'], resolver: WorkflowParts['resolver']) {
   const { OIDC_ISSUER: issuer } = config
-  const userAgent = 'Directory-Claim/1'
-  await using asker = createAsker({ config, resolver, userAgent, limits: LIMITS })
+  await using client = createHttpClient('claim', { config, resolver })
   const read = async <Output>(url: string, schema: v.GenericSchema<unknown, Output>) => {
-    const reply = await asker.ask({ method: 'GET', url, headers: { accept: 'application/json' } })
+    const reply = await client.fetch({ method: 'GET', url })
     if (!reply.answered) throw new IssuerError(`${url} did not answer (${reply.failure})`)
     const { status, cut, body } = reply.answer
     const parsed = v.safeParse(schema, parseJson(body))

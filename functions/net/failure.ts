@@ -1,6 +1,6 @@
 import type { ProbeFailure } from '../../src/domain/probe/read/probe-answer.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
-import { AddressRefusedError, OwnAddressError } from '../call/guard.ts'
+import { AddressRefusedError, OwnAddressError } from './guard.ts'
 
 /** Error codes of Node, its resolver and undici, and what each says of the seller or of us. */
 const BY_CODE: Record<string, ProbeFailure> = {

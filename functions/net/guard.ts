@@ -4,19 +4,28 @@ import type { buildConnector } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import type { ResolvedAddress } from '../ports/address-lookup.ts'
+import type { Config } from '../ports/config.ts'
 import type { Resolver } from '../ports/resolver.ts'
+import { PURPOSES, type Purpose, privateTargetsOf } from './purposes.ts'
 
 /**
- * Connections to foreign hosts. The address that was judged is the address that is dialled: names
- * are resolved here once for each connection, every answer is judged, and the socket gets the
- * judged list instead of the name. undici's own `connect.lookup` is not called for literal
- * addresses, so literals are judged from the URL.
+ * Connections to foreign hosts.
+ *
+ * Security model: the address that was judged is the address that is dialled. Names are resolved here
+ * once for each connection, every answer is judged, and the socket gets the judged list instead of the
+ * name. undici's own `connect.lookup` is not called for literal addresses, so literals are judged from
+ * the URL. What may be reached hangs on the purpose (`purposes.ts`), and each verdict is counted.
+ *
+ * Known limitations: a network's own NAT64 prefix looks like any other address. A range of
+ * `PRIVATE_HOSTS` is open to every listed name that resolves into it. What a proxy of the network does
+ * with a connection is out of sight.
  */
 export interface GuardOptions {
+  purpose: Purpose
   resolver: Resolver
   allowPrivate: PrivateTargets
   /** Name resolution, TCP and TLS together, in milliseconds. */
-  connectTimeoutMs?: number
+  connectTimeoutMs: number
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
   isOwnAddress?: ((address: string, port: number) => boolean) | undefined
   /**
@@ -29,7 +38,42 @@ export interface GuardOptions {
 /** Scheme, host and port, as a URL has them. */
 export type Target = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
-export const CONNECT_TIMEOUT_MS = 10_000
+interface GuardParts {
+  config: Pick<Config, 'PRIVATE_TARGETS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
+  resolver: Resolver
+  isOwnAddress?: GuardOptions['isOwnAddress']
+}
+
+/** The guard of a purpose. */
+export function toGuard(purpose: Purpose, { config, resolver, isOwnAddress }: GuardParts) {
+  return {
+    purpose,
+    resolver,
+    allowPrivate: privateTargetsOf(purpose, config),
+    connectTimeoutMs: PURPOSES[purpose].limits.connectMs,
+    isOwnAddress,
+  } satisfies GuardOptions
+}
+
+/** How connections were judged since the process started. */
+export interface VerdictCount {
+  purpose: Purpose
+  /** `allowed`, `own_address`, `no_address`, `by_operator`, or why an address was refused. */
+  verdict: string
+  count: number
+}
+const verdicts = new Map<string, VerdictCount>()
+
+export function countVerdict(purpose: Purpose, verdict: string): void {
+  const key = `${purpose} ${verdict}`
+  const known = verdicts.get(key) ?? { purpose, verdict, count: 0 }
+  known.count += 1
+  verdicts.set(key, known)
+}
+
+export function listVerdicts(): readonly VerdictCount[] {
+  return [...verdicts.values()]
+}
 
 /** An answer of the resolver, or a literal, that must not be dialled. */
 export class AddressRefusedError extends Error {
@@ -72,7 +116,7 @@ export type OnDialled = (
  * @returns a function that gives up: nobody hears of it then
  */
 export function dialGuarded(target: Target, options: GuardOptions, done: OnDialled): () => void {
-  const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+  const timeout = options.connectTimeoutMs
   let socket: Socket | null = null
   let isOver = false
   const stop = () => {
@@ -112,17 +156,32 @@ export function dialGuarded(target: Target, options: GuardOptions, done: OnDiall
 function judgeAll(
   addresses: ResolvedAddress[],
   target: Target,
-  { allowPrivate, isOwnAddress }: GuardOptions,
+  options: GuardOptions,
 ): ResolvedAddress[] {
+  const refusal = findRefusal(addresses, target, options)
+  countVerdict(options.purpose, refusal === null ? 'allowed' : refusal.verdict)
+  if (refusal !== null) throw refusal.error
+  return addresses
+}
+
+function findRefusal(
+  addresses: ResolvedAddress[],
+  target: Target,
+  { allowPrivate, isOwnAddress }: GuardOptions,
+): { verdict: string; error: Error } | null {
   for (const { address } of addresses) {
     // Ourselves first: under the trial setting loopback is allowed, a loop never is.
     if (isOwnAddress?.(address, portOf(target)))
-      throw new OwnAddressError('the target is this service')
-    const verdict = judgeAddress(address, { allowPrivate, hostname: target.hostname })
-    if (!verdict.allowed) throw new AddressRefusedError(verdict.reason, verdict.range)
+      return { verdict: 'own_address', error: new OwnAddressError('the target is this service') }
+    const judged = judgeAddress(address, { allowPrivate, hostname: target.hostname })
+    if (!judged.allowed) {
+      const { reason, range } = judged
+      return { verdict: reason, error: new AddressRefusedError(reason, range) }
+    }
   }
-  if (addresses.length === 0) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
-  return addresses
+  if (addresses.length > 0) return null
+  const error = Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
+  return { verdict: 'no_address', error }
 }
 
 /** @param finish told null once connected to a judged address, else what went wrong. */
@@ -180,7 +239,7 @@ function canonicalHost(address: string): string {
   return new URL(isIP(address) === 6 ? `http://[${address}]/` : `http://${address}/`).hostname
 }
 
-function unbracket(hostname: string): string {
+export function unbracket(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 

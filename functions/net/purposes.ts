@@ -1,0 +1,116 @@
+import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
+import type { Config } from '../ports/config.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** Of one request. Milliseconds and bytes. */
+export interface HttpLimits {
+  /** Name resolution, TCP and TLS together. */
+  connectMs: number
+  /** From the first byte to the last that is read, the connection and redirects included. */
+  answerMs: number
+  headerBytes: number
+  bodyBytes: number
+  /** Of a compressed body, once decompressed. */
+  decodedBytes: number
+}
+
+export interface PurposeRules {
+  /**
+   * Who named the address: `stranger` anybody, so that it is public and never ourselves under another
+   * name; `listing` our content, so that hosts of `PRIVATE_HOSTS` are open too; `operator` a setting or
+   * a command, which is believed.
+   */
+  named: 'stranger' | 'listing' | 'operator'
+  /** `{base_url}` leads to a page that says what asks and how to be left alone. */
+  userAgent: string
+  limits: HttpLimits
+  /** Redirects followed where the caller allows the next address; a payment or a probe follows none. */
+  redirects: number
+}
+
+const PROBE_AGENT = 'Directory-Probe/1 (+{base_url}/sellers/check)'
+
+/** x402 version 2 puts its terms into a header, which can be long. */
+const PROBE_LIMITS: HttpLimits = {
+  connectMs: 10_000,
+  answerMs: 20_000,
+  headerBytes: 128 * KIB,
+  bodyBytes: MIB,
+  decodedBytes: 4 * MIB,
+}
+
+function toShortLimits(connectMs: number, answerMs: number, bytes: number): HttpLimits {
+  return { connectMs, answerMs, headerBytes: 16 * KIB, bodyBytes: bytes, decodedBytes: bytes }
+}
+
+/**
+ * Everything that leaves this process by HTTP, and all its bounds.
+ *
+ * The relay streams both ways, on a connection of its own from the guard: of its row the address rules,
+ * the time to connect and the bytes of headers hold; its other bounds are published by `relay_info`.
+ */
+export const PURPOSES = {
+  relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
+  probe: { named: 'listing', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
+  /** A check of an address, a look at a proposed one, a document that a source names. */
+  stranger: { named: 'stranger', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
+  /** Proofs that a host is its seller's, and the keys of who signs a workflow's token. */
+  claim: {
+    named: 'listing',
+    userAgent: 'Directory-Claim/1',
+    limits: toShortLimits(10_000, 10_000, 64 * KIB),
+    redirects: 3,
+  },
+  /** A webhook is to take what it gets, not to work on it. */
+  hook: {
+    named: 'stranger',
+    userAgent: 'Directory-Webhook/1 (+{base_url}/docs/watches)',
+    limits: toShortLimits(5_000, 10_000, 4 * KIB),
+    redirects: 0,
+  },
+  /** One page of an importer's source. */
+  source: {
+    named: 'operator',
+    userAgent: 'Directory-Seed/1 (+{base_url}/sources)',
+    limits: {
+      connectMs: 10_000,
+      answerMs: 30_000,
+      headerBytes: 64 * KIB,
+      bodyBytes: 32 * MIB,
+      decodedBytes: 32 * MIB,
+    },
+    redirects: 3,
+  },
+  /** JSON-RPC of a chain, from `RPC_URLS`. */
+  node: {
+    named: 'operator',
+    userAgent: 'Directory-Meter/1',
+    limits: toShortLimits(15_000, 15_000, 16 * MIB),
+    redirects: 0,
+  },
+} as const satisfies Record<string, PurposeRules>
+export type Purpose = keyof typeof PURPOSES
+
+/** What runs of strangers may take together, beyond the limits of each request. */
+export const STRANGER_RUNS = {
+  /** Requests of one run to the host that was named, whatever is found there. */
+  requests: 16,
+  runMs: 40_000,
+  /** Runs under way at once; a network is an IPv6 /48. */
+  perClient: 1,
+  perNetwork: 2,
+  perHost: 1,
+  inAll: 12,
+  retryAfterS: 10,
+}
+
+type TargetSettings = Pick<Config, 'PRIVATE_TARGETS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
+
+/** Addresses inside that a purpose may reach; `UNSAFE_ALLOW_PRIVATE_TARGETS` opens them to all. */
+export function privateTargetsOf(purpose: Purpose, config: TargetSettings): PrivateTargets {
+  const { named } = PURPOSES[purpose]
+  if (named === 'operator') return true
+  return named === 'listing' ? config.PRIVATE_TARGETS : config.UNSAFE_ALLOW_PRIVATE_TARGETS
+}
