@@ -1,5 +1,6 @@
-import { Agent, errors, request } from 'undici'
 import * as v from 'valibot'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { createOperatorClient, type Fetcher } from '../net/http-client.ts'
 
 /** One chain's JSON-RPC, from `RPC_URLS`: configured by the operator, so not guarded like sellers. */
 export interface JsonRpc {
@@ -28,9 +29,6 @@ export class RpcError extends Error {
   }
 }
 
-const TIMEOUT_MS = 15_000
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
-
 /** How nodes say in JSON what HTTP says with 429. */
 const BUSY_CODES = new Set([429, -32029])
 const REVERTED = 3
@@ -41,15 +39,10 @@ const AnswerSchema = v.union([
 ])
 
 export const createJsonRpc: CreateJsonRpc = (url) => {
-  const dispatcher = new Agent({
-    connect: { timeout: TIMEOUT_MS },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    maxResponseSize: MAX_ANSWER_BYTES,
-  })
+  const client = createOperatorClient('node')
   return {
     async call(method, params, schema) {
-      const answer = v.safeParse(AnswerSchema, await ask(url, dispatcher, method, params))
+      const answer = v.safeParse(AnswerSchema, await ask(client, url, method, params))
       if (!answer.success) throw new RpcError(`${method}: the node's answer is no JSON-RPC`)
       if ('error' in answer.output) throw toRefusal(method, answer.output.error.code)
       const result = v.safeParse(schema, answer.output.result)
@@ -79,27 +72,22 @@ function toRefusal(method: string, code: number): RpcError {
   return new RpcError(`${method}: the node refused (${code})`, kind)
 }
 
-async function ask(url: string, dispatcher: Agent, method: string, params: unknown[]) {
-  try {
-    const answer = await request(url, {
-      dispatcher,
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    })
-    const { statusCode } = answer
-    const isBusy = statusCode === 429 || statusCode === 503
-    if (!isBusy && statusCode !== 413) return await answer.body.json()
-    await answer.body.dump()
-    throw isBusy
-      ? new RpcError(`${method}: the node is busy (HTTP ${statusCode})`, 'busy')
-      : new RpcError(`${method}: the node takes no request as long`, 'refused')
-  } catch (error) {
-    if (error instanceof RpcError) throw error
-    // More than we take, or than it takes: less may be asked for.
-    if (error instanceof errors.ResponseExceededMaxSizeError)
-      throw new RpcError(`${method}: the node's answer is too large`, 'refused')
-    if (error instanceof SyntaxError) throw new RpcError(`${method}: the node's answer is no JSON`)
-    throw new RpcError(`${method}: the node cannot be reached`)
-  }
+async function ask(client: Fetcher, url: string, method: string, params: unknown[]) {
+  const reply = await client.fetch({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  if (!reply.answered) throw new RpcError(`${method}: the node cannot be reached`)
+  const { status, cut, body } = reply.answer
+  if (status === 429 || status === 503)
+    throw new RpcError(`${method}: the node is busy (HTTP ${status})`, 'busy')
+  if (status === 413) throw new RpcError(`${method}: the node takes no request as long`, 'refused')
+  // More than we take: less may be asked for.
+  if (cut === 'size') throw new RpcError(`${method}: the node's answer is too large`, 'refused')
+  if (cut !== null) throw new RpcError(`${method}: the node cannot be reached`)
+  const json = parseJson(body)
+  if (json === undefined) throw new RpcError(`${method}: the node's answer is no JSON`)
+  return json
 }

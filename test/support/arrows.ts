@@ -97,7 +97,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/access': { ours: LIVE, packages: ['node:*'] },
   'functions/analytics': { ours: LIVE, packages: ['kysely', 'valibot'] },
   'functions/app': { ours: LIVE, packages: ['node:*', 'h3'] },
-  'functions/call': { ours: LIVE, packages: ['node:*', 'undici'] },
+  'functions/call': { ours: LIVE, packages: ['node:*'] },
   'functions/changes': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
   'functions/cards': { ours: [...LIVE, 'src/site/cards'], packages: ['node:*'] },
   'functions/clicks': { ours: LIVE, packages: ['h3'] },
@@ -129,10 +129,12 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/operations': { ours: LIVE, packages: ['node:*'] },
   'functions/parts': { ours: LIVE, packages: ['h3'] },
   'functions/ports': { ours: ['src/domain', 'functions'], packages: ['node:*', 'valibot'] },
-  'functions/probe': {
-    ours: LIVE,
-    packages: ['node:*', 'h3', 'kysely', 'tldts', 'undici', 'valibot'],
+  // The one way out: nobody else opens a connection to a seller, a webhook or a node.
+  'functions/net': {
+    ours: ['src/domain', 'functions/net', 'functions/ports'],
+    packages: ['node:*', 'undici'],
   },
+  'functions/probe': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'tldts', 'valibot'] },
   'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
   'functions/release': { ours: [...LIVE, ...PAGE_WORDS], packages: ['node:*', 'valibot'] },
   // A release from a store is put in place as a build puts its own.
@@ -143,9 +145,9 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {
     ours: [...LIVE, ...PAGE_WORDS],
-    packages: ['node:crypto', 'h3', 'jose', 'kysely', 'lucia', 'undici', 'valibot', '@noble/*'],
+    packages: ['node:crypto', 'h3', 'jose', 'kysely', 'lucia', 'valibot', '@noble/*'],
   },
-  'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'undici', 'valibot'] },
+  'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'valibot'] },
   'functions/static': { ours: LIVE, packages: ['node:*'] },
   'functions/watches': {
     ours: [...LIVE, 'src/search', 'src/site/feeds'],
@@ -155,7 +157,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   // Sellers are read through the guard that the relay and the probes use.
   'seeds/facts': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: ['valibot'] },
   'seeds/fetch': {
-    ours: ['src/domain', 'functions/discovery', 'functions/ports', 'functions/probe', 'seeds'],
+    ours: ['src/domain', 'functions/discovery', 'functions/net', 'functions/ports', 'seeds'],
     packages: ['node:*'],
   },
   'seeds/sources/discovery': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: [] },
