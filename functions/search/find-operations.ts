@@ -1,9 +1,10 @@
 import { sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
+import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -15,8 +16,6 @@ import { stemWord } from '../../src/search/words/stem-word.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { HEADERS, type Search } from './search.ts'
 
-const DEFAULT_LIMIT = 5
-const MAX_LIMIT = 20
 /** Of one listing at most so many stand among so many first places; the others follow. */
 const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
@@ -26,12 +25,8 @@ const LOOKED_AT = 100
 const COMPARED = 8
 /** Three results stay within a kilobyte and a half. */
 const BYTES_A_ROW = 500
-/** Members of an operation that a row behind the first does without where there is no room. */
-const LONG = ['example', 'offers', 'relay_url', 'bring']
 const FITTING = 'Results that pass this filter come first.'
 const NONE_FITTING = 'No good match passes this filter, so other results come first.'
-/** What a search of listings takes and this one does not. */
-const NOT_TAKEN = new Set(['view', 'explain', 'facets', 'sort'])
 
 /** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
 export type FindOperations = (
@@ -46,13 +41,10 @@ export function createFindOperations({
 }): FindOperations {
   return (rawQuery) => {
     const index = release().operations
-    const parsed = parseSearchParameters(rawQuery, index.filters)
+    const parsed = parseSearchParameters(rawQuery, index.filters, OPERATIONS_ENDPOINT)
     if ('problems' in parsed) return parsed
-    const problems = problemsOf(rawQuery)
-    if (problems.length > 0) return { problems }
     const { query } = parsed
-    const limit = /(?:^|&)limit=/.test(rawQuery) ? query.limit : DEFAULT_LIMIT
-    const end = query.offset + limit
+    const end = query.offset + query.limit
     const asked = { ...query, offset: 0, limit: Math.max(LOOKED_AT, end) }
     const { organic, notes, suggested } = searchIndex(index, asked)
     const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
@@ -64,7 +56,7 @@ export function createFindOperations({
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,
-      results: rows.slice(query.offset, end).map((row) => readResult(index, row)),
+      results: rows.slice(query.offset, end).map((row) => readResult(index, row, query)),
       notes: [
         ...notes,
         ...(meant === undefined ? [] : [fitting.length > 0 ? FITTING : NONE_FITTING]),
@@ -83,15 +75,6 @@ function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: Ran
 /** What is undefined was not asked for. */
 function toWire({ parameters, total }: Suggestion) {
   return { parameters: JSON.parse(JSON.stringify(parameters)), total }
-}
-
-function problemsOf(rawQuery: string): ParameterProblem[] {
-  return [...new URLSearchParams(rawQuery)].flatMap(([name, text]): ParameterProblem[] => {
-    if (NOT_TAKEN.has(name))
-      return [{ in: 'query', name, detail: 'operations are found without it' }]
-    const detail = `got "${text}", expected a whole number from 1 to ${MAX_LIMIT}`
-    return name === 'limit' && Number(text) > MAX_LIMIT ? [{ in: 'query', name, detail }] : []
-  })
 }
 
 /**
@@ -162,31 +145,64 @@ function readStored(index: SearchIndex, row: number): Omit<Result, 'relevance'> 
   return { listing, operation, digest }
 }
 
-function readResult(index: SearchIndex, { row, relevance }: RankedRow) {
-  // Two digits tell rows apart.
-  return { ...readStored(index, row), relevance: Math.round(relevance * 100) / 100 }
+function readResult(index: SearchIndex, { row, relevance }: RankedRow, query: SearchQuery): Result {
+  const { listing, operation, digest } = readStored(index, row)
+  const { offers, ...others } = operation
+  const passing = offers?.filter((offer) => isAsked(offer, operation, query)).slice(0, MAX_OFFERS)
+  return {
+    listing,
+    operation: { ...others, ...(passing !== undefined && { offers: passing }) },
+    digest,
+    // Two digits tell rows apart.
+    relevance: Math.round(relevance * 100) / 100,
+  }
 }
 
-/** An agent pays for each byte: the first result is told whole, others as far as there is room. */
+/** Whether an offer passes the filters that its operation passed. */
+function isAsked(
+  { rail, network, min_usd }: NonNullable<Result['operation']['offers']>[number],
+  { price }: Result['operation'],
+  asked: SearchQuery,
+): boolean {
+  const usd = min_usd ?? price?.min_usd ?? 0
+  return (
+    (asked.rail === undefined || asked.rail === rail) &&
+    (asked.network === undefined || asked.network === network) &&
+    (asked.max_price_usd === undefined || usd <= asked.max_price_usd)
+  )
+}
+
+/**
+ * An agent pays for each byte: a row keeps all that its call needs, and what is beyond that as far as
+ * there is room, the first rows first.
+ */
 function fitAnswer(answer: OperationsAnswer): OperationsAnswer {
-  const roomFor = (results: Result[]) =>
-    BYTES_A_ROW * results.length - sizeOf({ ...answer, results })
-  const toBrief = (members: readonly string[], ofFirst: readonly string[] = []) =>
-    answer.results.map((result, at) => without(result, at === 0 ? ofFirst : members))
-  // An example shows what must be given, too.
-  const ofFirst = answer.results[0]?.operation.example === undefined ? [] : ['input']
-  const brief =
-    [toBrief(LONG), toBrief(LONG, ofFirst)].find((results) => roomFor(results) >= 0) ??
-    toBrief([...LONG, 'description'], ofFirst)
-  let room = roomFor(brief)
-  const results = brief.map((result, at) => {
-    const whole = at === 0 ? result : (answer.results[at] ?? result)
-    const more = sizeOf(whole) - sizeOf(result)
-    if (more > room) return result
-    room -= more
-    return whole
+  const results = answer.results.map((result, at) => without(result, toSpare(result, at)))
+  let room = BYTES_A_ROW * results.length - sizeOf({ ...answer, results })
+  answer.results.forEach((whole, at) => {
+    const spare = toSpare(whole, at)
+    // What matters most is taken back first.
+    for (let left = spare.length - 1; left >= 0; left -= 1) {
+      const result = results[at] ?? whole
+      const more = without(whole, spare.slice(0, left))
+      const bytes = sizeOf(more) - sizeOf(result)
+      if (bytes > room) return
+      room -= bytes
+      results[at] = more
+    }
   })
   return { ...answer, results }
+}
+
+/**
+ * Members that a call does without, the least needed first. An example shows what must be given, too:
+ * one of the two is enough, and the shorter one for rows behind the first.
+ */
+function toSpare({ operation }: Result, at: number): string[] {
+  const { example, input } = operation
+  const isSaidTwice = example !== undefined && input !== undefined
+  const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
+  return ['relay_url', ...(isSaidTwice ? [shown] : []), 'description']
 }
 
 function without(result: Result, members: readonly string[]): Result {

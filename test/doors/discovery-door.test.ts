@@ -58,6 +58,14 @@ describe('filters judge what was published', () => {
     expect(await ids('payTo=0x0000000000000000000000000000000000000000')).toEqual([])
   })
 
+  test('q is another name of query', async () => {
+    const [one, other] = await Promise.all(
+      ['query', 'q'].map((name) => read(`/discovery/search?${name}=weather`)),
+    )
+    expect(other?.json.resources).toEqual(one?.json.resources)
+    expect(other?.json.resources.length).toBeGreaterThan(0)
+  })
+
   test.each([
     ['/discovery/resources?limit=0', /limit/],
     ['/discovery/resources?networks=x', /networks/],

@@ -258,6 +258,26 @@ test('the client of the former package finds the same', async () => {
 
 describe('bad input to the MCP door', () => {
   test.each([
+    ['search_listings', { max_price: 1 }, /no such argument; did you mean max_price_usd\?/],
+    ['find_operations', { zzz: 1 }, /no such argument\. The arguments are query, q, kind,/],
+    ['get_kit', {}, /The argument id is missing\./],
+    ['list_facets', { q: 'a' }, /no such argument\. The arguments are none\./],
+  ])('%s %j is told which argument would be right', async (name, args, message) => {
+    const { text } = await post(call(name, args))
+    expect(text).toMatch(message)
+    expect(text).not.toMatch(/never|received/)
+  })
+
+  test('q is another name of query', async () => {
+    for (const name of ['search_listings', 'find_operations']) {
+      const [one, other] = await Promise.all(
+        [{ query: 'weather' }, { q: 'weather' }].map((args) => post(call(name, args))),
+      )
+      expect(other?.text).toBe(one?.text)
+    }
+  })
+
+  test.each([
     ['an unknown tool', call('drop_tables', {}), /-3260[12]/],
     ['a wrong type', call('search_listings', { query: 7 }), /isError|-32602/],
     ['an unknown argument', call('search_listings', { qurey: 'x' }), /qurey/],

@@ -9,8 +9,12 @@ import {
   toOperationDocuments,
   toSearchIndex,
 } from '../../src/compile/engine/write-engine.ts'
+import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import { indexOf, sampleDocument } from './search-samples.ts'
 
 const rules = { allowPrivate: false }
 const baseUrl = 'https://waypost.example'
@@ -20,8 +24,11 @@ const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_F
 const documents = catalogue.listings.flatMap((listing) => toOperationDocuments(listing, baseUrl))
 const rows = documents.map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
 const operations = loadSearchIndex(
-  toSearchIndex(Buffer.from(rows.join('')), toIndexTables(catalogue)),
+  toSearchIndex('operation', Buffer.from(rows.join('')), toIndexTables(catalogue)),
 )
+const [BASE, TEMPO] = ['eip155:8453', 'eip155:4217']
+const decoder = new TextDecoder()
+const whole = new Map<string, FoundOperation['operation']>()
 const find = createFindOperations({ release: () => ({ operations }) })
 
 function answer(q: string, more = 'limit=5') {
@@ -75,11 +82,15 @@ describe('what to call for a task', () => {
     expect(answer(q, 'limit=3').results[0]).toMatchObject({ operation })
   })
 
-  test('three results fit a kilobyte and a half', () => {
+  test('three results fit a kilobyte and a half in the median, and none is much longer', () => {
     const asked =
       'query a local Postgres database;search the web;generate an image;scrape a page;weather forecast;send an email;book a hotel'
-    for (const q of `${asked};translate a text;price of a token;find a company`.split(';'))
-      expect(JSON.stringify(answer(q, 'limit=3')).length, q).toBeLessThanOrEqual(1500)
+    const sizes = `${asked};translate a text;price of a token;find a company`
+      .split(';')
+      .map((q) => JSON.stringify(answer(q, 'limit=3')).length)
+      .sort((a, b) => a - b)
+    expect(sizes[sizes.length / 2]).toBeLessThanOrEqual(1500)
+    expect(sizes.at(-1)).toBeLessThanOrEqual(1600)
   })
 
   test('of one listing at most two stand among the first five', () => {
@@ -114,6 +125,74 @@ describe('what to call for a task', () => {
     expect(notes.join()).toContain('No good match passes this filter')
   })
 
+  test('rail, network and price are judged by the offers of each operation', () => {
+    const asked = { rail: 'x402', network: 'base', max_price_usd: '0.01' }
+    const { results, total } = answer('search', `${new URLSearchParams(asked)}&limit=20`)
+    expect(results.length).toBe(Math.min(20, total))
+    expect(results.length).toBeGreaterThan(3)
+    for (const { operation, listing } of results)
+      for (const offer of operation.offers ?? []) {
+        expect(offer, listing.id).toMatchObject({ rail: 'x402', network: 'eip155:8453' })
+        expect(offer.min_usd ?? operation.price?.min_usd, listing.id).toBeLessThanOrEqual(0.01)
+      }
+  })
+
+  test.each(['x402', 'mpp'])('every row of rail=%s can be paid on it', (rail) => {
+    const said = new Set(
+      catalogue.listings.flatMap(({ id, surface }) =>
+        surface.operations.some(({ offers = [] }) => offers.length > 0) ? [id] : [],
+      ),
+    )
+    const pages = [0, 20, 40, 60].flatMap((offset) => {
+      const found = find(`rail=${rail}&limit=20&offset=${offset}`)
+      return 'problems' in found ? [] : found.results
+    })
+    expect(pages.length).toBeGreaterThan(40)
+    for (const { listing, operation } of pages)
+      expect(
+        operation.offers?.map((offer) => offer.rail),
+        listing.id,
+      ).toEqual(said.has(listing.id) ? expect.arrayContaining([rail]) : undefined)
+  })
+
+  test('no operation passes by one offer’s rail and another’s price', () => {
+    const sold = { rails: ['x402', 'mpp'] as const, networks: [BASE, TEMPO] }
+    const offers = [
+      { rail: 'x402' as const, network: BASE, minUsd: 0.02 },
+      { rail: 'mpp' as const, network: TEMPO, minUsd: 0.005 },
+    ]
+    const other = { ...sold, minUsd: 0.005, rails: [...sold.rails] }
+    const index = indexOf([
+      sampleDocument({ id: 'x402.a', name: 'search', ...other, offers }),
+      sampleDocument({ id: 'x402.b', name: 'search', ...other }),
+    ])
+    const ids = (filters: object) =>
+      searchIndex(index, { q: 'search', limit: 5, offset: 0, ...filters }).organic.rows.map(
+        ({ row }) => readId(index, 'organic', row),
+      )
+    expect(ids({ rail: 'x402', max_price_usd: 0.01 })).toEqual(['x402.b'])
+    expect(ids({ rail: 'x402', network: TEMPO })).toEqual(['x402.b'])
+    expect(ids({ rail: 'mpp', max_price_usd: 0.01, network: TEMPO })).toEqual(['x402.a', 'x402.b'])
+    expect(ids({ max_price_usd: 0.01 })).toEqual(['x402.a', 'x402.b'])
+  })
+
+  test('every row of a short answer keeps what its call needs', () => {
+    for (const { id, body } of documents) whole.set(id, JSON.parse(decoder.decode(body)).operation)
+    const asked = 'search the web;generate an image;send an email;weather forecast;scrape a page'
+    for (const q of asked.split(';'))
+      for (const { listing, operation } of answer(q, 'limit=3').results) {
+        const stored = [...whole].find(
+          ([id, { url, name }]) =>
+            id.startsWith(`${listing.id}~`) && url === operation.url && name === operation.name,
+        )?.[1]
+        for (const member of ['offers', 'bring', 'price', 'command', 'protocol'])
+          expect(member in operation, `${q} ${listing.id} ${member}`).toBe(member in (stored ?? {}))
+        expect('input' in operation || 'example' in operation, `${q} ${listing.id}`).toBe(
+          'input' in (stored ?? {}) || 'example' in (stored ?? {}),
+        )
+      }
+  })
+
   test('filters are those of the search', () => {
     const { results } = answer('weather', 'rail=mpp')
     expect(results.length).toBeGreaterThan(0)
@@ -129,6 +208,34 @@ describe('what to call for a task', () => {
 test('five come unless something else is asked for', () => {
   const found = find('q=search')
   expect('results' in found && found.results).toHaveLength(5)
+})
+
+describe('messages are of operations', () => {
+  test('bounds and names are its own', () => {
+    expect(find('q=search&limit=0')).toMatchObject({
+      problems: [{ name: 'limit', detail: expect.stringContaining('from 1 to 20') }],
+    })
+    expect(find('q=search&sort=price')).toMatchObject({
+      problems: [{ name: 'sort', allowed: expect.not.arrayContaining(['sort', 'view', 'facets']) }],
+    })
+    expect(find('q=search&max_price=1')).toMatchObject({
+      problems: [{ detail: 'there is no such parameter; did you mean max_price_usd?' }],
+    })
+  })
+
+  test('q is taken as query, but not both', () => {
+    expect(find('query=weather')).toEqual(find('q=weather'))
+    expect(find('query=weather&q=weather')).toMatchObject({
+      problems: [{ detail: expect.stringContaining('as q or as query') }],
+    })
+  })
+
+  test('notes count and name operations', () => {
+    const { notes } = answer('zzqqxy weather api')
+    expect(notes.join()).toContain('No operation matches “zzqqxy”')
+    expect(notes.join()).toMatch(/The nearest category is \w+, with \d+ operations\./)
+    expect(notes.join()).not.toMatch(/\blistings?\b/)
+  })
 })
 
 test.each([

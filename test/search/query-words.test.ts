@@ -71,7 +71,7 @@ describe('a word that listings use in the place of one asked for', () => {
 
 describe('words that are left out', () => {
   const sets = createWordSets(SEARCH_WORDS)
-  const told = (q: string) => leaveOut(splitText(q), sets)
+  const told = (q: string) => leaveOut(splitText(q), { words: sets, noun: 'listing' })
   const kept = (q: string) => told(q).kept.map(({ whole }) => whole)
 
   test.each([

@@ -52,8 +52,8 @@ function findResources(
   rows: readonly ResourceRow[],
   search: string,
 ): unknown {
-  const query = readQuery(search, ['query', ...FILTERS, 'limit', 'cursor'])
-  const text = query.text('query', MAX_QUERY_CHARACTERS) ?? ''
+  const query = readQuery(search, ['query', 'q', ...FILTERS, 'limit', 'cursor'])
+  const [text = ''] = ['query', 'q'].flatMap((name) => query.text(name, MAX_QUERY_CHARACTERS) ?? [])
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
   const start = Number(readPageToken(query.text('cursor'), text, BAD_CURSOR) ?? 0)
   const fits = readFilters(query)

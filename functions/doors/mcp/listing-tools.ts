@@ -57,8 +57,8 @@ export function createReadingTools(directory: Directory): Tool[] {
   return [
     // The same rows in the same order as `GET /api/v1/search`, compact.
     createTool('search_listings', reads(SearchToolInput, FoundSchema), async (given) => {
-      const { query, with_kit, ...asked } = given
-      const found = directory.search({ q: query, ...asked, limit: asked.limit ?? TOOL_RESULTS })
+      const { query, q = query, with_kit, ...asked } = given
+      const found = directory.search({ q, ...asked, limit: asked.limit ?? TOOL_RESULTS })
       if ('problems' in found) return failWith(toText(found.problems))
       const { rows, ...rest } = found
       const [first] = rows
@@ -71,8 +71,8 @@ export function createReadingTools(directory: Directory): Tool[] {
       'find_operations',
       reads(OperationsToolInput, OperationsAnswerSchema),
       async (asked) => {
-        const { query, ...others } = asked
-        const found = directory.findOperations({ q: query, ...others })
+        const { query, q = query, ...others } = asked
+        const found = directory.findOperations({ q, ...others })
         return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
       },
     ),
@@ -108,11 +108,12 @@ function reads<const Input>(input: Input, output: v.GenericSchema) {
 async function kitFor(
   directory: Directory,
   id: string,
-  { query, rail }: v.InferOutput<typeof SearchToolInput>,
+  { query, q = query, rail, network, max_price_usd }: v.InferOutput<typeof SearchToolInput>,
 ): Promise<CompactKit | null> {
   const kit = await directory.kit(id)
   if (kit === null) return null
-  const found = directory.findOperations({ q: query, limit: MOST_OPERATIONS })
+  const asked = { q, rail, network, max_price_usd, limit: MOST_OPERATIONS }
+  const found = directory.findOperations(asked)
   const results = 'results' in found ? found.results : []
   const best = results.find(({ listing }) => listing.id === id)?.operation
   const operation = best?.method === undefined ? best?.name : `${best.method} ${best.url}`

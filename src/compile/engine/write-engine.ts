@@ -19,6 +19,7 @@ import {
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { createDocumentReader, joinReadings } from '../../search/index/build-search-index.ts'
+import type { IndexNoun } from '../../search/index/index-shape.ts'
 import { packReading, unpackReading } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
@@ -57,14 +58,23 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
 /** What may be asked of a listing, found by its own words and by those of the listing. */
 export function toOperationDocuments(listing: DerivedListing, baseUrl: string): SearchDocument[] {
   const document = toSearchDocument(listing, baseUrl)
-  return toOperationEntries(listing, baseUrl).map(({ found, names, description, minUsd }, at) => {
+  return toOperationEntries(listing, baseUrl).map((entry, at) => {
     const id = `${document.id}~${at}`
-    const { listing: shown, operation } = found
+    const { names, description, offers, minUsd } = entry
+    const { listing: shown, operation } = entry.found
     return {
       ...document,
       id,
       name: names[0] ?? document.name,
-      minUsd: minUsd ?? document.minUsd,
+      rails: [...entry.rails],
+      networks: [...entry.networks],
+      offers: offers.map(({ rail, network, min_usd }) => ({
+        rail,
+        ...(network !== undefined && { network }),
+        minUsd: min_usd,
+      })),
+      minUsd,
+      isFree: document.isFree && minUsd === null,
       texts: {
         name: names,
         labels: [document.name, ...document.tags, ...document.categories],
@@ -96,11 +106,12 @@ function parseDocument(row: Uint8Array): SearchDocument {
  * @throws Error naming the listing that cannot be indexed
  */
 export function toSearchIndex(
+  noun: IndexNoun,
   rows: Uint8Array,
   tables: IndexTables,
   memory = forgetful(),
 ): Uint8Array {
-  const options = { ...tables, deflate: deflateBlock }
+  const options = { noun, ...tables, deflate: deflateBlock }
   const read = createDocumentReader(options)
   const readings = splitLines(rows).map((row) =>
     unpackReading(remember(memory, row, () => packReading(read(parseDocument(row))))),
@@ -121,6 +132,8 @@ function splitLines(bytes: Uint8Array): Uint8Array[] {
 /** The index of the listings, and that of what may be asked of them, as their files. */
 export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
+const NOUNS = { listings: 'listing', operations: 'operation' } as const
+
 /** What the thread of the indexes is given. */
 export interface IndexWork {
   /** Of `toDocumentRow`, a line each; the thread takes them over. */
@@ -139,7 +152,7 @@ export function makeSearchIndex(
 ): Uint8Array {
   const version = digestOf(JSON.stringify([code, tables]))
   const memory = openMemory(join(cacheDir, `${name}.index`), version)
-  const make = () => toSearchIndex(rows[name], tables, memory)
+  const make = () => toSearchIndex(NOUNS[name], rows[name], tables, memory)
   // Few changes of a listing change what may be asked of it; the other index is long, and always new.
   const index = name === 'operations' ? remember(memory, rows[name], make) : make()
   memory.save()

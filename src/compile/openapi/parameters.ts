@@ -1,6 +1,7 @@
 import { FILTER_ROWS, type FilterName } from '../../domain/search/search-filters.ts'
 import {
-  DEFAULT_LIMIT,
+  LISTINGS_ENDPOINT,
+  OPERATIONS_ENDPOINT,
   type SearchQuery,
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
@@ -48,7 +49,7 @@ const SEARCH_EXAMPLES: Record<Exclude<keyof SearchQuery, FilterName>, unknown> =
 }
 
 const DEFAULTS: Record<string, { default: number }> = {
-  limit: { default: DEFAULT_LIMIT },
+  limit: { default: LISTINGS_ENDPOINT.defaultLimit },
   offset: { default: 0 },
 }
 
@@ -92,9 +93,9 @@ function searchParameters(): Parameter[] {
 
 /** A search of operations takes the filters and a page of its own size. */
 function operationParameters(): Parameter[] {
-  const left = new Set(['sort', 'facets', 'view', 'explain'])
-  const limit = { type: 'integer', minimum: 1, maximum: 20, default: 5 }
+  const { without, defaultLimit, maxLimit } = OPERATIONS_ENDPOINT
+  const limit = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit }
   return searchParameters()
-    .filter(({ name }) => !left.has(name))
+    .filter(({ name }) => !without.includes(name))
     .map((parameter) => (parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter))
 }

@@ -159,8 +159,8 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   writeDump(files, dump)
   const data = createReleaseWriter(join(work, 'data'))
   const indexTables = toIndexTables(catalogue)
-  const index = toSearchIndex(Buffer.concat(parts.document), indexTables)
-  const operations = toSearchIndex(Buffer.concat(parts.operations), indexTables)
+  const index = toSearchIndex('listing', Buffer.concat(parts.document), indexTables)
+  const operations = toSearchIndex('operation', Buffer.concat(parts.operations), indexTables)
   data.write('search.index', index)
   data.write('operations.index', operations)
   writeManifest(data, {

@@ -3,14 +3,15 @@ import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
 import { namesIn } from '../relay/relayed-headers.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
-import { MAX_QUERY_CHARACTERS } from '../search/search-query.ts'
+import { toUnknown } from '../search/search-parameters.ts'
+import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
 import { optionally as optional, whole } from '../wire/shapes.ts'
 import { HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
-export const TOOL_RESULTS = 5
-const MOST_TOOL_RESULTS = 20
+export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
+const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
 const id = v.pipe(
   v.string(),
@@ -19,11 +20,27 @@ const id = v.pipe(
   v.description('Id of a listing, as search_listings gives it: x402.exa, mcp.github.'),
 )
 
-export const SearchToolInput = v.strictObject({
+/** Arguments by name; a message about another name says which are taken. */
+function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const names = Object.keys(entries)
+  return v.strictObject(entries, ({ expected, received, path: [place] = [] }) => {
+    const name = String(place?.key ?? '')
+    if (expected === 'never')
+      return `${toUnknown(name, names, 'argument')}. The arguments are ${names.join(', ') || 'none'}.`
+    return received === 'undefined' && name !== ''
+      ? `The argument ${name} is missing.`
+      : `Expected an object with arguments, got ${received}.`
+  })
+}
+
+const words = v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))
+
+export const SearchToolInput = toolInput({
   query: optional(
-    v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
+    words,
     'The task in plain words, or keywords. Without it: the most trusted first.',
   ),
+  q: optional(words, 'Another name of query.'),
   kind: optional(v.picklist(KINDS), 'Only listings of this kind.'),
   category: optional(v.string(), 'Only this category; list_facets has the identifiers.'),
   rail: optional(v.picklist(RAILS), 'Only listings paid on this rail.'),
@@ -57,11 +74,11 @@ const {
   with_kit: _kit,
   ...operationEntries
 } = SearchToolInput.entries
-export const OperationsToolInput = v.strictObject(operationEntries)
+export const OperationsToolInput = toolInput(operationEntries)
 
-export const ListingToolInput = v.strictObject({ id })
+export const ListingToolInput = toolInput({ id })
 
-export const KitToolInput = v.strictObject({
+export const KitToolInput = toolInput({
   id,
   operation: optional(
     whole(0, 199),
@@ -77,7 +94,7 @@ export const KitToolInput = v.strictObject({
   ),
 })
 
-export const CompareToolInput = v.strictObject({
+export const CompareToolInput = toolInput({
   ids: v.pipe(
     v.array(id),
     v.minLength(2),
@@ -86,11 +103,11 @@ export const CompareToolInput = v.strictObject({
   ),
 })
 
-export const FacetsToolInput = v.strictObject({})
+export const FacetsToolInput = toolInput({})
 
 const { digest, payee, max_usd } = ExpectationSchema.entries
 
-export const CallToolInput = v.strictObject({
+export const CallToolInput = toolInput({
   id,
   expect: optional(
     v.strictObject({

@@ -4,6 +4,7 @@ import { AUTH_TYPES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'
 import {
   FoundOperationSchema,
+  MAX_OFFERS,
   toFoundHttp,
   toFoundSkill,
   toFoundTool,
@@ -78,7 +79,12 @@ function toRows(kit: KitView) {
           ...(Object.keys(headers).length > 0 && { headers }),
           ...(body !== undefined && { body }),
         }
-        return { ...toFoundHttp(each), ...(Object.keys(example).length > 0 && { example }) }
+        const { offers, ...found } = toFoundHttp(each)
+        return {
+          ...found,
+          ...(offers !== undefined && { offers: offers.slice(0, MAX_OFFERS) }),
+          ...(Object.keys(example).length > 0 && { example }),
+        }
       },
     })),
     ...kit.tools.map((tool) => ({

@@ -13,7 +13,8 @@ import type { KitView } from './kit-view.ts'
 
 /** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
 const MAX_DESCRIPTION = 80
-const MAX_OFFERS = 2
+/** Offers of an operation that an answer shows. */
+export const MAX_OFFERS = 2
 const MAX_INPUTS = 6
 const MAX_OUTPUTS = 6
 const MAX_OUTPUT_TYPE = 40
@@ -100,7 +101,7 @@ function toOffers(
   offers: NonNullable<KitOperation['offers']>,
   price: KitOperation['price'],
 ): FoundOperation['operation']['offers'] {
-  return offers.slice(0, MAX_OFFERS).map(({ min_usd, max_usd, ...rest }) => {
+  return offers.map(({ min_usd, max_usd, ...rest }) => {
     const isSame = min_usd === price?.min_usd && max_usd === price.max_usd
     return isSame ? rest : { ...rest, min_usd, max_usd }
   })

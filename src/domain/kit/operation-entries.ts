@@ -1,7 +1,11 @@
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import type { Operation } from '../listing/operation.ts'
+import { lowestPriceOf, networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { lastPartOf } from '../operation/surface.ts'
+import { smallestOf } from '../wire/extremes.ts'
 import { callPath, pagePath } from '../wire/links.ts'
-import type { Effect } from '../wire/vocabulary.ts'
+import { type Effect, RAILS, type Rail } from '../wire/vocabulary.ts'
+import { type OperationOffers, sellsOn } from './choose-operation.ts'
 import {
   type FoundOperation,
   toFoundHttp,
@@ -19,7 +23,10 @@ export interface OperationEntry {
   /** Its name and task. */
   names: string[]
   description: string
-  /** Lowest price in US dollars; null where none is known of it. */
+  /** Ways to pay for it, and the lowest price in US dollars; null where none is known of it. */
+  rails: readonly Rail[]
+  networks: readonly string[]
+  offers: NonNullable<Operation['offers']>
   minUsd: number | null
   /** What a call of it changes; null for a server or an agent as a whole. */
   effect: Effect | null
@@ -40,22 +47,24 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
   const invoke = toKitInvoke(facts.invoke, facts.auth)
   const reached = { ...facts, invoke, ...(agent !== undefined && { agent }) }
   const whole = toFoundWhole(reached)
+  const toTerms = readTerms(facts.pricing, surface.operations)
   const toEntry = (
     operation: FoundOperation['operation'],
     names: string[],
     description = '',
+    sold: OperationOffers = {},
   ): OperationEntry => ({
     found: { listing: shown, operation },
     names,
     description,
-    minUsd: operation.price?.min_usd ?? null,
     effect: operation.effect ?? null,
+    ...toTerms(sold),
   })
   return [
     ...toKitOperations(listing, relayUrl).map((operation) => {
       const { url, task, description } = operation
       const names = [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])]
-      return toEntry(toFoundHttp(operation), names, description)
+      return toEntry(toFoundHttp(operation), names, description, operation)
     }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
@@ -67,4 +76,27 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     }),
     ...(whole === null ? [] : [toEntry(whole, [facts.name], facts.summary)]),
   ]
+}
+
+/** What an operation is sold for: by its own terms or, where no operation has any, the listing's. */
+function readTerms(pricing: Pricing, operations: readonly OperationOffers[]) {
+  const sellsOnRail = RAILS.map(
+    (rail) => [rail, sellsOn(rail, operations, railsOf(pricing))] as const,
+  )
+  const pricesOf = ({ offers = [], price }: OperationOffers) => [
+    ...offers.map(({ min_usd }) => min_usd),
+    ...(price === undefined ? [] : [price.min_usd]),
+  ]
+  const hasOffers = operations.some(({ offers = [] }) => offers.length > 0)
+  const listedUsd = operations.flatMap(pricesOf).length > 0 ? null : lowestPriceOf(pricing)
+  return (operation: OperationOffers) => {
+    const { offers = [] } = operation
+    const prices = pricesOf(operation)
+    return {
+      rails: sellsOnRail.flatMap(([rail, sells]) => (sells(operation) ? [rail] : [])),
+      networks: hasOffers ? offers.flatMap(({ network }) => network ?? []) : networksOf(pricing),
+      offers,
+      minUsd: prices.length > 0 ? smallestOf(prices) : listedUsd,
+    }
+  }
 }

@@ -1,10 +1,11 @@
+import { findNearestName } from '../wire/nearest-name.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type KnownValues, SEARCH_FACETS } from './search-filters.ts'
 import {
-  DEFAULT_LIMIT,
-  MAX_LIMIT,
+  LISTINGS_ENDPOINT,
   MAX_OFFSET,
   MAX_QUERY_CHARACTERS,
+  type SearchEndpoint,
   type SearchQuery,
 } from './search-query.ts'
 
@@ -38,7 +39,7 @@ class Refusal extends Error {
   }
 }
 
-type Reader = (text: string, known: KnownValues) => object
+type Reader = (text: string, known: KnownValues, endpoint: SearchEndpoint) => object
 
 const READERS: Record<string, Reader> = {
   q: (text) => readText(text),
@@ -52,31 +53,54 @@ const READERS: Record<string, Reader> = {
   facets: (text) => ({ facets: someOf(text, SEARCH_FACETS) }),
   view: (text) => ({ view: oneOf(text, SEARCH_VIEWS) }),
   explain: (text) => ({ explain: readBoolean(text) }),
-  limit: (text) => ({ limit: readWhole(text, 1, MAX_LIMIT) }),
+  limit: (text, _, { maxLimit }) => ({ limit: readWhole(text, 1, maxLimit) }),
   offset: (text) => ({ offset: readWhole(text, 0, MAX_OFFSET) }),
 }
 const PARAMETERS = Object.keys(READERS)
+/** Names of another protocol's search, and of other searches. */
+const ALIASES: Readonly<Record<string, string>> = { query: 'q' }
 
-/** Strict: what is unknown, repeated or spelled otherwise is named. A `q` of blanks is no `q`. */
-export function parseSearchParameters(rawQuery: string, known: KnownValues): ParsedSearch {
+/**
+ * Strict: what is unknown, repeated or spelled otherwise is named. A `q` of blanks counts as none.
+ * @param endpoint what it takes, and what its messages say
+ */
+export function parseSearchParameters(
+  rawQuery: string,
+  known: KnownValues,
+  endpoint = LISTINGS_ENDPOINT,
+): ParsedSearch {
+  const taken = PARAMETERS.filter((name) => !endpoint.without.includes(name))
   const seen = new Set<string>()
   const problems: ParameterProblem[] = []
   const given: Partial<SearchQuery> = {}
-  for (const [name, text] of new URLSearchParams(rawQuery)) {
+  for (const [written, text] of new URLSearchParams(rawQuery)) {
     if (problems.length >= MAX_PROBLEMS) break
+    const name = Object.hasOwn(ALIASES, written) ? (ALIASES[written] ?? written) : written
     try {
-      if (seen.has(name)) throw new Refusal('it is given more than once; give it once')
+      if (seen.has(name)) throw new Refusal(toRepeated(name))
       seen.add(name)
-      const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined
-      if (read === undefined) throw new Refusal('there is no such parameter', PARAMETERS)
-      Object.assign(given, read(text, known))
+      const read = taken.includes(name) ? READERS[name] : undefined
+      if (read === undefined) throw new Refusal(toUnknown(name, taken), taken)
+      Object.assign(given, read(text, known, endpoint))
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      problems.push(toProblem(name, error))
+      problems.push(toProblem(written, error))
     }
   }
   if (problems.length > 0) return { problems }
-  return { query: normalise(given) }
+  return { query: normalise(given, endpoint) }
+}
+
+function toRepeated(name: string): string {
+  const [alias] = Object.entries(ALIASES).find(([, meant]) => meant === name) ?? []
+  const other = alias === undefined ? '' : `, as ${name} or as ${alias}`
+  return `it is given more than once; give it once${other}`
+}
+
+/** @param taken the names that are accepted instead */
+export function toUnknown(name: string, taken: readonly string[], what = 'parameter'): string {
+  const nearest = findNearestName(name, taken)
+  return `there is no such ${what}${nearest === null ? '' : `; did you mean ${nearest}?`}`
 }
 
 function toProblem(name: string, { message, allowed }: Refusal): ParameterProblem {
@@ -85,8 +109,8 @@ function toProblem(name: string, { message, allowed }: Refusal): ParameterProble
 }
 
 /** The echo always comes in one order, whatever the order of the parameters. */
-function normalise(given: Partial<SearchQuery>): SearchQuery {
-  const { limit = DEFAULT_LIMIT, offset = 0 } = given
+function normalise(given: Partial<SearchQuery>, { defaultLimit }: SearchEndpoint): SearchQuery {
+  const { limit = defaultLimit, offset = 0 } = given
   const entries = Object.entries(given)
   const inOrder = PARAMETERS.flatMap((name) => entries.filter(([other]) => other === name))
   return { ...Object.fromEntries(inOrder), limit, offset }

@@ -5,8 +5,18 @@ import { FILTER_ROWS, type Filter, type FilterValues, SEARCH_FACETS } from './se
 
 /** Characters of `q` a caller may send; the same number is the most the engine looks at. */
 export const MAX_QUERY_CHARACTERS = 1000
-export const DEFAULT_LIMIT = 20
-export const MAX_LIMIT = 50
+/** What an endpoint takes of `SearchQuery`: the size of its pages, and the parameters it does without. */
+export interface SearchEndpoint {
+  defaultLimit: number
+  maxLimit: number
+  without: readonly string[]
+}
+export const LISTINGS_ENDPOINT: SearchEndpoint = { defaultLimit: 20, maxLimit: 50, without: [] }
+export const OPERATIONS_ENDPOINT: SearchEndpoint = {
+  defaultLimit: 5,
+  maxLimit: 20,
+  without: ['sort', 'facets', 'view', 'explain'],
+}
 /** Largest 32-bit number: no directory is as long, and every client can say it. */
 export const MAX_OFFSET = 2_147_483_647
 
@@ -14,7 +24,7 @@ export const MAX_OFFSET = 2_147_483_647
 export const SearchQuerySchema = v.object({
   q: optionally(
     v.string(),
-    `A task or keywords, at most ${MAX_QUERY_CHARACTERS} characters; any of the words may match, and the best matches come first.`,
+    `A task or keywords, at most ${MAX_QUERY_CHARACTERS} characters; any of the words may match, the best matches come first. Also taken as query.`,
   ),
   ...filterEntries(),
   sort: optionally(
@@ -33,7 +43,7 @@ export const SearchQuerySchema = v.object({
     v.boolean(),
     'If true, each result says which words matched where, and how its relevance is made up.',
   ),
-  limit: described(whole(1, MAX_LIMIT), 'How many results to send at most.'),
+  limit: described(whole(1, LISTINGS_ENDPOINT.maxLimit), 'How many results to send at most.'),
   offset: described(
     whole(0, MAX_OFFSET),
     'How many results to skip, for the pages after the first.',

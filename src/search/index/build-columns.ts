@@ -4,6 +4,7 @@ import { largestOf } from '../../domain/wire/extremes.ts'
 import { PRICE_BUCKETS, type PriceBucket } from '../../domain/wire/vocabulary.ts'
 import { buildCodedColumn } from './coded-column.ts'
 import { bitWords, type FilterVocabulary } from './index-shape.ts'
+import { buildOfferTable } from './offer-table.ts'
 import type { ReadDocument } from './read-document.ts'
 import { multiplierOf, toStanding } from './standing.ts'
 
@@ -31,6 +32,7 @@ export function buildColumns(documents: readonly Facts[], values: readonly strin
     maxUsd: column((document) => document.maxUsd ?? lowestOf(document)),
     added: column(({ added }) => (added === null ? null : Date.parse(added) / MILLISECONDS_A_DAY)),
     filterBits: filterBits(documents, values),
+    offers: buildOfferTable(documents, values),
   }
 }
 

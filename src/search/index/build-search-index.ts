@@ -10,18 +10,20 @@ import { checksum } from './checksum.ts'
 import { collectPostings } from './collect-postings.ts'
 import { buildExactTable } from './exact-table.ts'
 import { writeIndexFile } from './index-file.ts'
-import type { FilterVocabulary } from './index-shape.ts'
+import type { FilterVocabulary, IndexNoun } from './index-shape.ts'
 import { type ReadDocument, readDocument } from './read-document.ts'
 import type { SearchDocument } from './search-document.ts'
 import { buildWordTable, startsOf } from './word-table.ts'
 
 /** What of the content's tables the index is built with, and what compresses bodies. */
 export interface IndexOptions extends FilterVocabulary {
+  noun: IndexNoun
   words: SearchWords
   deflate: Deflate
 }
 
 const DEFAULTS: IndexOptions = {
+  noun: 'listing',
   categories: [],
   sources: [],
   networks: [],
@@ -58,7 +60,7 @@ export function joinReadings(
   readings: readonly ReadDocument[],
   options: Partial<IndexOptions> = {},
 ): Uint8Array {
-  const { words: searchWords, deflate: _, ...known } = { ...DEFAULTS, ...options }
+  const { noun, words: searchWords, deflate: _, ...known } = { ...DEFAULTS, ...options }
   const all = [...readings].sort((a, b) => compareTies(a.facts, b.facts))
   checkIds(all)
   const facts = all.map((reading) => reading.facts)
@@ -86,6 +88,7 @@ export function joinReadings(
   if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
     throw new Error('The listing bodies take more than 4 GiB in all.')
   const index = {
+    noun,
     filters,
     searchWords,
     spellings: buildSpellings(organic.documents),

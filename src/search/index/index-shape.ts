@@ -2,6 +2,7 @@ import type { SearchWords } from '../../domain/derived/query-words.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import type { CodedColumn } from './coded-column.ts'
 import type { ExactTable } from './exact-table.ts'
+import type { OfferTable } from './offer-table.ts'
 import type { TermIndex } from './postings.ts'
 import type { WordTable } from './word-table.ts'
 
@@ -14,8 +15,12 @@ export interface FilterVocabulary {
   networks: readonly string[]
 }
 
+/** What the rows of an index are, as notes name them. */
+export type IndexNoun = 'listing' | 'operation'
+
 /** What the file holds; nothing in it changes. */
 export interface IndexData {
+  noun: IndexNoun
   filters: FilterVocabulary
   /** The content's table of words. */
   searchWords: SearchWords
@@ -82,6 +87,7 @@ export interface IndexPart extends TermIndex {
   added: CodedColumn
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
+  offers: OfferTable
 }
 
 /** 32-bit words a bit set over all rows takes. */

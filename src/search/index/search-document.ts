@@ -33,6 +33,16 @@ export const SearchDocumentSchema = v.object({
   runs: v.array(v.picklist(RUNS)),
   /** Networks it takes payment on, as CAIP-2 ids. */
   networks: v.array(v.string()),
+  /** Of an operation: what it is sold for, each judged by itself; a listing is judged as a whole. */
+  offers: v.optional(
+    v.array(
+      v.object({
+        rail: v.picklist(RAILS),
+        network: v.optional(v.string()),
+        minUsd: v.number(),
+      }),
+    ),
+  ),
   /** Declared to cost nothing, though no price is listed. */
   isFree: v.boolean(),
   /** Whether the relay calls it. */

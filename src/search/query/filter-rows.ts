@@ -3,6 +3,7 @@ import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { countUpTo } from '../index/coded-column.ts'
 import { firstPlace } from '../index/first-place.ts'
 import { bitWords, type IndexPart } from '../index/index-shape.ts'
+import { findUnsold } from '../index/offer-table.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 
 /** The filters of a query, as Orama's `where` writes them. */
@@ -33,6 +34,10 @@ export function filterRows(
   for (const value of values?.containsAll ?? []) keepBoth(passing, bitsFor(part, places.get(value)))
   if (price !== undefined) keepAffordable(part, passing, price.lte)
   if (trust !== undefined) keepTrusted(part, passing, trust.gte)
+  const placeOf = (name: string) =>
+    places.get(values?.containsAll.find((value) => value.startsWith(name)) ?? '')
+  const offer = { rail: placeOf('rail:'), network: placeOf('network:'), mostUsd: price?.lte }
+  for (const row of findUnsold(part.offers, offer)) setBit(passing, row, false)
   return passing
 }
 

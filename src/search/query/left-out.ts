@@ -1,12 +1,15 @@
+import type { SearchIndex } from '../index/index-shape.ts'
 import { type FilterPhrase, findPhrases } from '../words/filter-phrases.ts'
 import type { Word } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
+
+type LeftOutIndex = Pick<SearchIndex, 'words' | 'noun'>
 
 /** Words that say enough for those of time, degree and manner to be left out. */
 const MIN_NAMED = 2
 
 /** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
-export function leaveOut(words: readonly Word[], sets: WordSets) {
+export function leaveOut(words: readonly Word[], { words: sets, noun }: LeftOutIndex) {
   const phrases = findPhrases(words, sets.phrases)
   const steps: ((word: Word) => boolean)[] = [
     (word) => phrases.has(word) || sets.stop.has(word.whole),
@@ -24,18 +27,22 @@ export function leaveOut(words: readonly Word[], sets: WordSets) {
   return {
     kept,
     // Stop words and what nobody wrote as one are not mentioned.
-    notes: notesOf(out, { sets, phrases }),
+    notes: notesOf(out, { sets, noun, phrases }),
     phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
   }
 }
 
 function notesOf(
   out: readonly Word[],
-  { sets, phrases }: { sets: WordSets; phrases: ReadonlyMap<Word, FilterPhrase> },
+  {
+    sets,
+    noun,
+    phrases,
+  }: { sets: WordSets; noun: string; phrases: ReadonlyMap<Word, FilterPhrase> },
 ): string[] {
   const plain = out.filter(
     (word) => !phrases.has(word) && !sets.stop.has(word.whole) && word.parts.length === 0,
   )
   const said = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
-  return said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell listings apart.`] : []
+  return said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell ${noun}s apart.`] : []
 }

@@ -1,6 +1,6 @@
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
-import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { type FilterPhrase, writeOutPrices } from '../words/filter-phrases.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { belongingWords } from './belonging-words.ts'
@@ -41,7 +41,7 @@ const MAX_LISTED = 6
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
   const words = joinWords(index, read.words)
-  const { kept: named, notes, phrases } = leaveOut(words, index.words)
+  const { kept: named, notes, phrases } = leaveOut(words, index)
   const taken = named.slice(0, MAX_QUERY_WORDS)
   const kept = belongingWords(index, taken, words)
   const units = readUnits(index, kept, !read.isForeign)
@@ -59,14 +59,14 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
       ...read.notes,
-      ...(kept.length < taken.length ? [storyNote(kept)] : notes),
+      ...(kept.length < taken.length ? [storyNote(kept, index.noun)] : notes),
       ...(taken.length < named.length
         ? [
             `The query has ${named.length - taken.length} more words than the ${MAX_QUERY_WORDS} that are read.`,
           ]
         : []),
       ...joinNotes(read.words, kept),
-      ...unitNotes(units, related),
+      ...unitNotes(units, related, index.noun),
     ],
     phrases,
     isMissing: units.some(({ unknown }, at) => unknown === true && related[at]?.length === 0),
@@ -82,12 +82,12 @@ function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
     .map(({ whole, parts }) => `Read “${parts.join(' ')}” as “${whole}” too.`)
 }
 
-function storyNote(kept: readonly Word[]): string {
+function storyNote(kept: readonly Word[], noun: IndexNoun): string {
   const words = listOf(
     kept.map(({ whole }) => whole),
     kept.length,
   )
-  return `The query is long: searched for ${words}, the words of it that listings use together.`
+  return `The query is long: searched for ${words}, the words of it that ${noun}s use together.`
 }
 
 function readUnits(index: SearchIndex, words: readonly Word[], mayRepair: boolean): QueryUnit[] {
@@ -168,14 +168,18 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
 }
 
 /** A reader of results for other words should know that no listing has this one. */
-function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]): string[] {
+function unitNotes(
+  units: readonly QueryUnit[],
+  related: readonly PlanTerm[][],
+  noun: IndexNoun,
+): string[] {
   if (units.length === 0) return [NO_WORD]
   const notes = units.flatMap(({ asked, repaired, unknown }, at) => {
     if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
     const used = related[at] ?? []
     if (unknown === undefined || used.length === 0) return []
     return [
-      `No listing matches “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
+      `No ${noun} matches “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
     ]
   })
   const missing = units.flatMap(({ asked, unknown }, at) =>
@@ -183,7 +187,7 @@ function unitNotes(units: readonly QueryUnit[], related: readonly PlanTerm[][]):
   )
   return [
     ...new Set(notes),
-    ...(missing.length > 0 ? [`No listing matches ${listOf([...new Set(missing)])}.`] : []),
+    ...(missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : []),
   ]
 }
 

@@ -146,8 +146,13 @@ function notesOnNone(
   if (total > 0) return [...notes, `No match passes the filters; without them there are ${total}.`]
   const near = closest()
   if (near.length > 0)
-    return [...notes, `Nothing was found. The closest words that listings have: ${listOf(near)}.`]
-  return notes.length === 0 && terms.length > 0 ? ['No listing matches any of these words.'] : notes
+    return [
+      ...notes,
+      `Nothing was found. The closest words that ${index.noun}s have: ${listOf(near)}.`,
+    ]
+  return notes.length === 0 && terms.length > 0
+    ? [`No ${index.noun} matches any of these words.`]
+    : notes
 }
 
 /** Without words: the order of the contract, `relevance` is the multiplier alone. */

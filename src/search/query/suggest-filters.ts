@@ -71,7 +71,7 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
 
 /** Where no listing has a word: the category that most of the best rows are in. */
 export function suggestCategory(
-  { organic, filters, filterPlaces }: SearchIndex,
+  { noun, organic, filters, filterPlaces }: SearchIndex,
   rows: readonly RankedRow[],
 ): Advice {
   let best: { id: string; points: number; bits: Uint32Array } | undefined
@@ -85,6 +85,6 @@ export function suggestCategory(
   const total = countRows(bits, organic.rows)
   return {
     suggested: [{ parameters: { category: id }, total }],
-    notes: [`The nearest category is ${id}, with ${total} listings.`],
+    notes: [`The nearest category is ${id}, with ${total} ${noun}s.`],
   }
 }

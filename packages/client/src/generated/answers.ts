@@ -22,7 +22,7 @@ import type {
 } from './shapes.ts'
 
 export interface SearchParameters {
-  /** A task or keywords, at most 1000 characters; any of the words may match, and the best matches come first. */
+  /** A task or keywords, at most 1000 characters; any of the words may match, the best matches come first. Also taken as query. */
   q?: string | undefined
   /** Only listings of this kind. */
   kind?: "kit" | "http_api" | "mcp_server" | "a2a_agent" | undefined
