@@ -189,6 +189,7 @@ export interface Listing {
   skills: { id: string; name: string; description: string }[]
   notices: Notice[]
   drift?: ({ at: string; what: "tool" | "price" | "payee"; name: string; was?: string; is?: string })[]
+  package_run?: { at: string; version?: string; outcome: "runs_as_declared" | "fails" | "unknown"; saw?: string }
   registry_name?: string
   version?: string
   buy: "relay_x402" | "link_out"
