@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
-import { FILTER_ROWS, SEARCH_FACETS } from '../../src/domain/search/search-filters.ts'
+import {
+  FILTER_ROWS,
+  LISTING_FILTERS,
+  SEARCH_FACETS,
+} from '../../src/domain/search/search-filters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
@@ -43,7 +47,9 @@ function find(rawQuery: string): string[] {
     .toSorted()
 }
 
-describe.each(FILTER_ROWS)('filter %s', (name, filter) => {
+const ofListings = FILTER_ROWS.filter(([name]) => LISTING_FILTERS.includes(name))
+
+describe.each(ofListings)('filter %s', (name, filter) => {
   test('keeps the listings for which it holds, and no other', () => {
     if (!('of' in filter)) return
     const values = typeof filter.values === 'string' ? KNOWN[filter.values] : filter.values

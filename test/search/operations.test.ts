@@ -10,6 +10,7 @@ import {
   toSearchIndex,
 } from '../../src/compile/engine/write-engine.ts'
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
+import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
@@ -153,6 +154,17 @@ describe('what to call for a task', () => {
         operation.offers?.map((offer) => offer.rail),
         listing.id,
       ).toEqual(said.has(listing.id) ? expect.arrayContaining([rail]) : undefined)
+  })
+
+  test('what a call changes is a filter of operations alone', () => {
+    for (const effect of ['read', 'write']) {
+      const { results } = answer('email', `effect=${effect}&limit=20`)
+      expect(results.length).toBeGreaterThan(3)
+      for (const { operation } of results) expect(operation.effect).toBe(effect)
+    }
+    expect(parseSearchParameters('effect=read', operations.filters)).toMatchObject({
+      problems: [{ name: 'effect', allowed: expect.not.arrayContaining(['effect']) }],
+    })
   })
 
   test('no operation passes by one offer’s rail and another’s price', () => {

@@ -4,7 +4,18 @@ import type { Waypost } from '../src/waypost.ts'
 import { EXIT, type Run, readArguments, readNumber, UsageFault } from './command-line.ts'
 import { printJson, toLine } from './printable.ts'
 
-const TEXTS = ['kind', 'category', 'rail', 'source', 'auth', 'runs', 'network', 'has', 'sort']
+const TEXTS = [
+  'kind',
+  'category',
+  'rail',
+  'source',
+  'auth',
+  'runs',
+  'network',
+  'has',
+  'effect',
+  'sort',
+]
 /** What `--all` stops at: more is a job for the dump of all listings. */
 const MOST_ROWS = 10_000
 const ROWS = 10

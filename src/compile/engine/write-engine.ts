@@ -60,7 +60,7 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
   const document = toSearchDocument(listing, baseUrl)
   return toOperationEntries(listing, baseUrl).map((entry, at) => {
     const id = `${document.id}~${at}`
-    const { names, description, offers, minUsd } = entry
+    const { names, description, offers, minUsd, effect } = entry
     const { listing: shown, operation } = entry.found
     return {
       ...document,
@@ -73,6 +73,7 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
         ...(network !== undefined && { network }),
         minUsd: min_usd,
       })),
+      ...(effect !== null && { effect }),
       minUsd,
       isFree: document.isFree && minUsd === null,
       texts: {

@@ -79,9 +79,10 @@ function described<Words>(words: Words | undefined, what: string): Words {
 }
 
 /** The query's own schema: what validates is what is published. Lists are comma lists on the wire. */
-function searchParameters(): Parameter[] {
+function searchParameters({ without } = LISTINGS_ENDPOINT): Parameter[] {
   const { properties } = toOpenApiSchema(SearchQuerySchema)
-  return Object.entries(properties ?? {}).map(([name, { description, ...schema }]) => ({
+  const taken = Object.entries(properties ?? {}).filter(([name]) => !without.includes(name))
+  return taken.map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
     description: described(description, `search parameter ${name}`),
@@ -93,9 +94,9 @@ function searchParameters(): Parameter[] {
 
 /** A search of operations takes the filters and a page of its own size. */
 function operationParameters(): Parameter[] {
-  const { without, defaultLimit, maxLimit } = OPERATIONS_ENDPOINT
+  const { defaultLimit, maxLimit } = OPERATIONS_ENDPOINT
   const limit = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit }
-  return searchParameters()
-    .filter(({ name }) => !without.includes(name))
-    .map((parameter) => (parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter))
+  return searchParameters(OPERATIONS_ENDPOINT).map((parameter) =>
+    parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter,
+  )
 }

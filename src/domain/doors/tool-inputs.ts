@@ -7,7 +7,7 @@ import { toUnknown } from '../search/search-parameters.ts'
 import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
 import { optionally as optional, whole } from '../wire/shapes.ts'
-import { HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
+import { EFFECTS, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
 /** Results an agent gets unless it asks for more: what fits two kilobytes. */
 export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
@@ -23,8 +23,8 @@ const id = v.pipe(
 /** Arguments by name; a message about another name says which are taken. */
 function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
   const names = Object.keys(entries)
-  return v.strictObject(entries, ({ expected, received, path: [place] = [] }) => {
-    const name = String(place?.key ?? '')
+  return v.strictObject(entries, ({ expected, received, path }) => {
+    const name = String(path?.[0].key ?? '')
     if (expected === 'never')
       return `${toUnknown(name, names, 'argument')}. The arguments are ${names.join(', ') || 'none'}.`
     return received === 'undefined' && name !== ''
@@ -74,7 +74,10 @@ const {
   with_kit: _kit,
   ...operationEntries
 } = SearchToolInput.entries
-export const OperationsToolInput = toolInput(operationEntries)
+export const OperationsToolInput = toolInput({
+  ...operationEntries,
+  effect: optional(v.picklist(EFFECTS), FILTERS.effect.text),
+})
 
 export const ListingToolInput = toolInput({ id })
 

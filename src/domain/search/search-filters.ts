@@ -1,6 +1,14 @@
 import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
 import { toUsd } from '../operation/price-text.ts'
-import { AUTH_TYPES, DISCOVERY_FILES, KIND_LABELS, KINDS, RAILS, RUNS } from '../wire/vocabulary.ts'
+import {
+  AUTH_TYPES,
+  DISCOVERY_FILES,
+  EFFECTS,
+  KIND_LABELS,
+  KINDS,
+  RAILS,
+  RUNS,
+} from '../wire/vocabulary.ts'
 
 export const MAX_TRUST = 100
 
@@ -15,6 +23,8 @@ export interface FilterFacts {
   runs: readonly string[]
   /** CAIP-2 ids. */
   networks: readonly string[]
+  /** Of an operation: what a call of it changes. */
+  effect?: string | undefined
 }
 
 /** Filter values that come from the content, not from the specification. */
@@ -39,6 +49,8 @@ interface FilterRow {
   words?: Readonly<Record<string, string>> | ((value: string) => string)
   /** Set where its values are counted beside the results. */
   list?: FilterList
+  /** Set where listings have no such fact: their search does not take it. */
+  isOfOperations?: true
 }
 
 /** A filter on values: one of them, several that must all hold, or whether the one there is holds. */
@@ -173,6 +185,14 @@ export const FILTERS = {
     words: toNetworkName,
     list: { label: 'Network', place: 9 },
   },
+  effect: {
+    takes: 'one',
+    values: EFFECTS,
+    of: ({ effect }) => (effect === undefined ? [] : [effect]),
+    text: 'Only operations whose call does this: it only reads, writes, deletes or pays.',
+    example: 'read',
+    isOfOperations: true,
+  },
 } as const satisfies Record<string, Filter>
 
 export type FilterName = keyof typeof FILTERS
@@ -192,6 +212,11 @@ export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name
 
 /** `Object.entries` widens the names it was given. */
 export const FILTER_ROWS = Object.entries(FILTERS) as readonly (readonly [FilterName, Filter])[]
+
+/** Those that a search of listings takes. */
+export const LISTING_FILTERS = FILTER_ROWS.flatMap(([name, { isOfOperations }]) =>
+  isOfOperations === true ? [] : [name],
+)
 
 /** What a facet is counted by: filters that have a list, and bands of prices. */
 export type SearchFacet =

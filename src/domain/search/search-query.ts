@@ -1,7 +1,13 @@
 import * as v from 'valibot'
 import { described, optionally, whole } from '../wire/shapes.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
-import { FILTER_ROWS, type Filter, type FilterValues, SEARCH_FACETS } from './search-filters.ts'
+import {
+  FILTER_ROWS,
+  type Filter,
+  type FilterValues,
+  LISTING_FILTERS,
+  SEARCH_FACETS,
+} from './search-filters.ts'
 
 /** Characters of `q` a caller may send; the same number is the most the engine looks at. */
 export const MAX_QUERY_CHARACTERS = 1000
@@ -11,7 +17,11 @@ export interface SearchEndpoint {
   maxLimit: number
   without: readonly string[]
 }
-export const LISTINGS_ENDPOINT: SearchEndpoint = { defaultLimit: 20, maxLimit: 50, without: [] }
+export const LISTINGS_ENDPOINT: SearchEndpoint = {
+  defaultLimit: 20,
+  maxLimit: 50,
+  without: FILTER_ROWS.flatMap(([name]) => (LISTING_FILTERS.includes(name) ? [] : [name])),
+}
 export const OPERATIONS_ENDPOINT: SearchEndpoint = {
   defaultLimit: 5,
   maxLimit: 20,

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import type { SearchField } from '../../domain/search/search-rank.ts'
-import { AUTH_TYPES, DISCOVERY_FILES, KINDS, RAILS, RUNS } from '../../domain/wire/vocabulary.ts'
+import {
+  AUTH_TYPES,
+  DISCOVERY_FILES,
+  EFFECTS,
+  KINDS,
+  RAILS,
+  RUNS,
+} from '../../domain/wire/vocabulary.ts'
 import { foldText } from '../words/fold-text.ts'
 
 /**
@@ -43,6 +50,8 @@ export const SearchDocumentSchema = v.object({
       }),
     ),
   ),
+  /** Of an operation. */
+  effect: v.optional(v.picklist(EFFECTS)),
   /** Declared to cost nothing, though no price is listed. */
   isFree: v.boolean(),
   /** Whether the relay calls it. */

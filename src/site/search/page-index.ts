@@ -1,4 +1,4 @@
-import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
+import { LISTING_FILTERS } from '../../domain/search/search-filters.ts'
 import { FACET_STEPS, KINDS } from '../../domain/wire/vocabulary.ts'
 import type { SearchResults, SearchRow } from './search-answer.ts'
 import type { SearchField, SearchForm } from './search-form.ts'
@@ -24,9 +24,7 @@ const FILTERS = [
   ['max_price_usd', 'price'],
   ['min_trust', 'trust'],
 ] as const satisfies (readonly [SearchField, string])[]
-const OTHER_FIELDS = FILTER_ROWS.map(([name]) => name).filter(
-  (name) => !FILTERS.some(([field]) => field === name),
-)
+const OTHER_FIELDS = LISTING_FILTERS.filter((name) => !FILTERS.some(([field]) => field === name))
 
 /** Values of the index's filter that a form asks for, and its fields that the index cannot answer. */
 export function toIndexFilters(form: SearchForm): { filters: string[]; left: SearchField[] } {

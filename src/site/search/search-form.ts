@@ -1,10 +1,14 @@
-import { FILTER_ROWS, type FilterName, LISTED_FILTERS } from '../../domain/search/search-filters.ts'
+import {
+  type FilterName,
+  LISTED_FILTERS,
+  LISTING_FILTERS,
+} from '../../domain/search/search-filters.ts'
 
 /**
  * The search page's form, in the address bar: the API's parameters. Shared by the page on the server
  * and the script in the browser.
  */
-const FIELDS: readonly SearchField[] = ['q', ...FILTER_ROWS.map(([name]) => name), 'sort', 'offset']
+const FIELDS: readonly SearchField[] = ['q', ...LISTING_FILTERS, 'sort', 'offset']
 export type SearchField = 'q' | FilterName | 'sort' | 'offset'
 export type SearchForm = Partial<Record<SearchField, string>>
 

@@ -1,8 +1,8 @@
 import { toCountText } from '../../domain/operation/price-text.ts'
 import {
-  FILTER_ROWS,
   type FilterName,
   LISTED_FILTERS,
+  LISTING_FILTERS,
   toFilterValue,
   toFilterWords,
 } from '../../domain/search/search-filters.ts'
@@ -78,7 +78,7 @@ function toWords(field: FilterName, value: string, names: Names): string {
 
 /** Every filter that is set, so that none vanishes silently. */
 function toChips(form: SearchForm, names: Names) {
-  return FILTER_ROWS.flatMap(([field]) => {
+  return LISTING_FILTERS.flatMap((field) => {
     const value = form[field]
     if (value === undefined) return []
     const path = toSearchPath(withField(form, field, null))

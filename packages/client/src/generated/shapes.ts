@@ -147,6 +147,7 @@ export interface SearchQuery {
   auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account"
   runs?: "remote" | "local"
   network?: string
+  effect?: "read" | "write" | "delete" | "pay"
   sort?: "relevance" | "price" | "trust" | "newest"
   facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "network" | "price")[]
   view?: "full" | "compact"
