@@ -1,5 +1,5 @@
 import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
-import { toUsd } from '../operation/price-text.ts'
+import { toPriceLimit } from '../operation/price-text.ts'
 import {
   AUTH_TYPES,
   DISCOVERY_FILES,
@@ -71,11 +71,6 @@ interface NumberFilter extends FilterRow {
 
 export type Filter = ValueFilter | NumberFilter
 
-function toPriceWords(value: string): string {
-  if (value === '0') return 'free'
-  return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
-}
-
 /**
  * The filters of the search, each a row: the endpoint's parameters and their checks, the bit sets of
  * the index, facets, OpenAPI and the search page follow from here. A new filter is a row, and where
@@ -121,7 +116,7 @@ export const FILTERS = {
     max: Number.MAX_SAFE_INTEGER,
     text: 'Only listings whose lowest price is at most this many US dollars. What is declared free costs 0; any other without a known price is left out.',
     example: 0.05,
-    words: toPriceWords,
+    words: toPriceLimit,
     list: { label: 'Price of a call', place: 3 },
   },
   min_trust: {
@@ -239,19 +234,6 @@ export function filterOf(facet: SearchFacet): FilterName {
 export const LISTED_FILTERS = FILTER_ROWS.flatMap(([name, { list }]) =>
   list === undefined ? [] : [{ name, ...list }],
 ).toSorted((a, b) => a.place - b.place)
-
-/** A value as a parameter is written: by its name where it has one. */
-export function toFilterValue(name: string, value: string): string {
-  const [, filter] = FILTER_ROWS.find(([known]) => known === name) ?? []
-  return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value
-}
-
-/** Words for a value of a filter; those of names, and what nobody knows, stand as they are. */
-export function toFilterWords(name: FilterName, value: string): string {
-  const { words }: Filter = FILTERS[name]
-  if (typeof words === 'function') return words(value)
-  return words !== undefined && Object.hasOwn(words, value) ? (words[value] ?? value) : value
-}
 
 function hasList(
   name: FilterName,

@@ -1,9 +1,5 @@
-import {
-  filterOf,
-  type SearchFacet,
-  toFilterValue,
-  toFilterWords,
-} from '../../domain/search/search-filters.ts'
+import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
+import { filterOf, type SearchFacet } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { Facets } from '../../domain/search/search-response.ts'
 import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'

@@ -1,4 +1,4 @@
-import { toFilterValue } from '../../domain/search/search-filters.ts'
+import { toFilterValue } from '../../domain/search/filter-words.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import type { FilterPhrase } from '../words/filter-phrases.ts'

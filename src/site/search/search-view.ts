@@ -1,10 +1,9 @@
 import { toCountText } from '../../domain/operation/price-text.ts'
+import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
 import {
   type FilterName,
   LISTED_FILTERS,
   LISTING_FILTERS,
-  toFilterValue,
-  toFilterWords,
 } from '../../domain/search/search-filters.ts'
 import type { SearchResults } from './search-answer.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'

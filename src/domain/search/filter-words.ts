@@ -1,0 +1,14 @@
+import { FILTER_ROWS, FILTERS, type Filter, type FilterName } from './search-filters.ts'
+
+/** A value as a parameter is written: by its name where it has one. */
+export function toFilterValue(name: string, value: string): string {
+  const [, filter] = FILTER_ROWS.find(([known]) => known === name) ?? []
+  return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value
+}
+
+/** Words for a value of a filter; those of names, and what nobody knows, stand as they are. */
+export function toFilterWords(name: FilterName, value: string): string {
+  const { words }: Filter = FILTERS[name]
+  if (typeof words === 'function') return words(value)
+  return words !== undefined && Object.hasOwn(words, value) ? (words[value] ?? value) : value
+}
