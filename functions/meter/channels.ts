@@ -2,10 +2,10 @@ import {
   type ChannelEvent,
   type ChannelRule,
   CLAIMING,
-  proveDeposits,
+  findDepositors,
 } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { TRANSFER_TOPIC } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { CHANNEL_RULES } from '../../src/domain/settlement/schemes/scheme-rules.ts'
 import {
   type Block,
@@ -95,7 +95,7 @@ async function readEvents(
   const { payouts, asset } = work
   const wallets = payouts.map(({ payout }) => payout)
   const ours = new Set(wallets)
-  const read: Read[] = []
+  const all: Read[] = []
   for (const contract of rule.contracts) {
     const logs =
       rule.mark === null
@@ -103,20 +103,24 @@ async function readEvents(
         : await chain.logs([rule.topics], range.from, range.to, contract)
     for (const log of logs) {
       const event = rule.read(log, asset.address)
-      if (event === null) continue
-      if (event.payer !== null && ours.has(event.payee ?? ''))
-        payers.set(event.channel, event.payer)
-      if (payers.has(event.channel)) read.push({ log, event })
+      if (event !== null) all.push({ log, event })
     }
   }
-  const deposits = read.flatMap(({ log, event: { kind, channel, amount } }) =>
-    kind === 'deposit' ? [{ log, payer: payers.get(channel) ?? '', amount }] : [],
+  for (const { event } of all)
+    if (event.payer !== null && ours.has(event.payee ?? '')) payers.set(event.channel, event.payer)
+  const own = all.filter(({ event }) => payers.has(event.channel))
+  if (!own.some(isDeposit)) return own
+  const money = await ranges.logsOf(DEPOSIT_PLACES, range, (some) => [TRANSFER_TOPIC, null, some])
+  // Deposits into channels that are nobody's here have money too, which proves nothing else.
+  const deposits = all.filter(isDeposit).map(({ log, event }) => ({ log, amount: event.amount }))
+  const depositors = findDepositors(deposits, money, asset.address)
+  return own.filter(
+    (one) => !isDeposit(one) || depositors.get(one.log) === payers.get(one.event.channel),
   )
-  const from = [...new Set(deposits.map(({ payer }) => payer))]
-  const places = DEPOSIT_PLACES.map(toTopic)
-  const money = await ranges.logsOf(from, range, (some) => [TRANSFER_TOPIC, some, places])
-  const proved = proveDeposits(deposits, money, asset.address)
-  return read.filter(({ log, event }) => event.kind !== 'deposit' || proved.has(log))
+}
+
+function isDeposit({ event }: Read): boolean {
+  return event.kind === 'deposit'
 }
 
 /** Says that the contracts of a scheme are read, whether or not there is any channel. */

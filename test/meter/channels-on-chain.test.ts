@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ESCROWS } from '../../src/domain/settlement/schemes/contracts.ts'
+import { CHANNEL_TOPICS } from '../../src/domain/settlement/schemes/batch-settlement.ts'
+import { CHANNELS, ESCROWS } from '../../src/domain/settlement/schemes/contracts.ts'
 import { toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { DAY_MS, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import {
@@ -48,6 +49,52 @@ async function open(chain: Chain, { network = 'eip155:84532', chainId = 84_532 }
 }
 
 const aChain = () => createChain({ start: NOON - DAY_MS, blockMs: 60_000 })
+
+describe('batch-settlement', () => {
+  const [{ contract: BATCH, collectors: own }] = CHANNELS
+  const FORGER = wallet(906)
+  const OTHER_SHOP = wallet(2)
+  const id = (n: number) => `0x${String(n).repeat(64)}`
+  const opened = (n: number, payer: string, receiver: string) =>
+    log(BATCH, [CHANNEL_TOPICS.opened, id(n)], payer, wallet(0), receiver, wallet(0), TOKEN, 900, 0)
+  const deposited = (n: number, amount: number) =>
+    log(BATCH, [CHANNEL_TOPICS.deposit, id(n), toTopic(FORGER)], amount, amount)
+  const claim = (n: number, amount: number): RawLog[] => [
+    log(BATCH, [CHANNEL_TOPICS.claim, id(n), toTopic(FORGER)], amount, amount),
+    transfer(BATCH, SHOP, amount),
+  ]
+  /** What the payer signed for, by the contract's own collector. */
+  const genuine = (payer: string, amount: number): RawLog[] => [
+    ...payment(payer, own[0], amount),
+    transfer(own[0], BATCH, amount),
+  ]
+  const forgers = (amount: number) => transfer(FORGER, BATCH, amount)
+
+  test.each<[string, RawLog[]]>([
+    ['after it', [...genuine(BUYER, 700), deposited(1, 700), forgers(700), deposited(2, 700)]],
+    ['before it', [forgers(700), deposited(2, 700), ...genuine(BUYER, 700), deposited(1, 700)]],
+    [
+      'around it, the forger’s money first',
+      [forgers(700), ...genuine(BUYER, 700), deposited(1, 700), deposited(2, 700)],
+    ],
+    ['around it, without money', [...genuine(BUYER, 700), deposited(1, 700), deposited(2, 700)]],
+  ])('a stranger’s deposit with another seller proves none in his name %s', async (_name, logs) => {
+    const chain = aChain()
+    chain.mine([opened(1, BUYER, OTHER_SHOP), opened(2, BUYER, SHOP), ...logs])
+    chain.mine(claim(2, 700))
+    const { counted } = await open(chain)
+    expect(await counted()).toEqual([])
+  })
+
+  test('two deposits of one amount in one transaction prove one each', async () => {
+    const chain = aChain()
+    const honest = [...genuine(BUYER, 700), opened(1, BUYER, SHOP), deposited(1, 700)]
+    chain.mine([...honest, forgers(700), opened(2, wallet(21), SHOP), deposited(2, 700)])
+    chain.mine(claim(1, 700), claim(2, 700))
+    const { counted } = await open(chain)
+    expect(await counted()).toEqual([`${BUYER} 700`])
+  })
+})
 
 describe('auth-capture', () => {
   const TOPICS = {

@@ -31,7 +31,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'waypost-lock-'))
   writeFileSync(
     join(folder, 'wallet.mjs'),
-    'export const allowTestCoins = true\nexport default { createPaymentPayload: async ({ accepts: [accepted] }) => ({ x402Version: 2, accepted, payload: {} }) }\n',
+    'export const allowTestCoins = true\nexport default { createPaymentPayload: async ({ accepts: [accepted] }) => ({ x402Version: 2, accepted, payload: { authorization: { to: accepted.payTo, value: accepted.amount } } }) }\n',
   )
   Object.assign(world, {
     front: frontOf(world.origin),

@@ -40,10 +40,15 @@ export const offer = (changes: object = {}) => ({
   ...changes,
 })
 
-/** Signs nothing: it takes the first offer, as a wallet would. */
+/** Signs nothing: it takes the first offer, as a wallet would, and says what it would sign. */
 export const wallet = {
-  createPaymentPayload: async ({ accepts: [accepted] }: { accepts: unknown[] }) => ({
-    ...{ x402Version: 2, accepted, payload: { signature: '0x' } },
+  createPaymentPayload: async ({
+    accepts: [accepted],
+  }: {
+    accepts: ReturnType<typeof offer>[]
+  }) => ({
+    ...{ x402Version: 2, accepted },
+    payload: { authorization: { to: accepted?.payTo, value: accepted?.amount } },
   }),
 }
 

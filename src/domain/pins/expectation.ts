@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
-import { readMppTerms, toMppTerm } from '../probe/read/mpp-terms.ts'
+import { readMppTerms } from '../probe/read/mpp-terms.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { paymentsIn, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
-import { toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { isJsonObject, parseJson } from '../wire/parse-json.ts'
 import {
   type Difference,
@@ -14,6 +13,7 @@ import {
   type Offered,
   readOffer,
 } from './offer.ts'
+import { readSignedPayment } from './signed-payment.ts'
 
 /** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
 export const ExpectationSchema = v.strictObject({
@@ -52,7 +52,7 @@ export function parseExpectation(raw: RawHeaders): Expectation | null | string {
 /** The payment a request carries, where it carries one: every word of it must be as expected. */
 export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
   return paymentsIn(raw)
-    .flatMap((payment) => readPayment(parseBase64Json(payment)))
+    .flatMap((payment) => readSignedPayment(parseBase64Json(payment)))
     .flatMap((each) => judgeOffer(each, expectation))
 }
 
@@ -77,43 +77,4 @@ export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectati
 function readOffers(terms: unknown): Offered[] {
   const { accepts = [] } = isJsonObject(terms) ? terms : {}
   return Array.isArray(accepts) ? accepts.map((offer) => readOffer(offer)) : []
-}
-
-const AuthorizedSchema = v.object({
-  payload: v.object({ authorization: v.object({ to: v.string(), value: v.string() }) }),
-})
-/** By Permit2 the witness says who is paid; of `upto`, `amount` is the most that may be taken. */
-const PermittedSchema = v.object({
-  payload: v.object({
-    permit2Authorization: v.object({
-      permitted: v.object({ token: v.string(), amount: v.string() }),
-      witness: v.object({ to: v.string() }),
-    }),
-  }),
-})
-const ChallengeSchema = v.object({ challenge: v.record(v.string(), v.unknown()) })
-
-/** What was chosen of the offers (version 2), what was signed for, or the challenge of MPP. */
-function readPayment(payment: unknown): Offered[] {
-  if (!isJsonObject(payment)) return [{ payee: null, usd: null }]
-  if (v.is(ChallengeSchema, payment)) {
-    const words = Object.entries(payment.challenge).map(([name, value]) => [name, String(value)])
-    const term = toMppTerm(new Map(words.map(([name = '', value = '']) => [name, value])))
-    return [{ payee: term?.payout ?? null, usd: term?.usd ?? null }]
-  }
-  const { accepted } = payment
-  const { network = payment.network, asset } = isJsonObject(accepted) ? accepted : {}
-  const told: unknown[] = accepted === undefined ? [] : [accepted]
-  if (v.is(AuthorizedSchema, payment)) {
-    const { to: payTo, value: amount } = payment.payload.authorization
-    // Version 1 does not say which coin: the network's dollar is the one it can be.
-    const coin = usdAssetOf(toCaip2(String(network)) ?? '', { allowTestCoins: true })
-    told.push({ network, asset: asset ?? coin?.address, payTo, amount })
-  }
-  if (v.is(PermittedSchema, payment)) {
-    const { permitted, witness } = payment.payload.permit2Authorization
-    const { token, amount } = permitted
-    told.push({ network, asset: token, payTo: witness.to, amount })
-  }
-  return told.length === 0 ? [{ payee: null, usd: null }] : told.map((each) => readOffer(each))
 }

@@ -1,4 +1,5 @@
-import { amountOf, type EvmLog, isTransferOf, toTopic } from './evm-log.ts'
+import { DEPOSIT_PLACES } from './contracts.ts'
+import { amountOf, type EvmLog, isTransferOf, toAddress } from './evm-log.ts'
 import type { CountedScheme } from './schemes.ts'
 
 /** What happens to money in a contract. A channel is what one payer put in for one seller. */
@@ -41,29 +42,51 @@ export interface ChannelRule {
 }
 
 /**
- * The deposits that a transfer of the same amount stands before, in their transaction, from the channel's
- * payer to a place of `DEPOSIT_PLACES`. Each transfer proves one: anybody may deposit in another's name.
+ * Whose money each deposit was, over all channels: anybody may deposit in another's name, so the contract's
+ * word for the payer proves nothing, and a transfer proves one deposit. A deposit's money is the transfer of its
+ * amount that the contract got last before it and that no other deposit has: the contract writes a
+ * deposit as soon as it has the money, so nothing that a forger puts around or inside the call comes in between.
+ *
+ * @param deposits of all channels, in chain order
+ * @param transfers to places of `DEPOSIT_PLACES`, in chain order
  */
-export function proveDeposits<Log extends EvmLog>(
-  deposits: readonly { log: Log; payer: string; amount: bigint }[],
+export function findDepositors<Log extends EvmLog>(
+  deposits: readonly { log: Log; amount: bigint }[],
   transfers: readonly EvmLog[],
   coin: string,
-): Set<Log> {
-  const open = new Set(transfers.filter((transfer) => isTransferOf(transfer, coin)))
-  const proved = new Set<Log>()
-  for (const { log, payer, amount } of deposits) {
-    const money = [...open].find(
-      (transfer) =>
-        transfer.transactionHash === log.transactionHash &&
-        transfer.logIndex < log.logIndex &&
-        transfer.topics[1] === toTopic(payer) &&
-        amountOf(transfer) === amount,
-    )
+): Map<Log, string> {
+  const open = Map.groupBy(
+    transfers.filter((transfer) => isTransferOf(transfer, coin)),
+    ({ transactionHash }) => transactionHash,
+  )
+  const depositors = new Map<Log, string>()
+  for (const { log, amount } of deposits) {
+    const own = open.get(log.transactionHash) ?? []
+    const money = takeLast(own, { to: log.address, amount, before: log.logIndex })
     if (money === undefined) continue
-    open.delete(money)
-    proved.add(log)
+    const from = toAddress(money.topics[1])
+    // A collector of the contract's own passes on what it took from the payer.
+    const isPassedOn = DEPOSIT_PLACES.includes(from)
+    const given = isPassedOn
+      ? takeLast(own, { to: from, amount, before: money.logIndex })
+      : undefined
+    depositors.set(log, given === undefined ? from : toAddress(given.topics[1]))
   }
-  return proved
+  return depositors
+}
+
+/** Removes the last of some transfers that is this one. */
+function takeLast(
+  open: EvmLog[],
+  { to, amount, before }: { to: string; amount: bigint; before: number },
+): EvmLog | undefined {
+  const at = open.findLastIndex(
+    (transfer) =>
+      transfer.logIndex < before &&
+      toAddress(transfer.topics[2]) === to &&
+      amountOf(transfer) === amount,
+  )
+  return at < 0 ? undefined : open.splice(at, 1)[0]
 }
 
 /** What moves money to the seller. */

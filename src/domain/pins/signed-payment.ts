@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+import { toMppTerm } from '../probe/read/mpp-terms.ts'
+import { toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import { type Offered, readOffer } from './offer.ts'
+
+/** A payment of a scheme that cannot be read here: it may pay anybody anything. */
+const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
+
+/** EIP-3009, of x402 and MPP. */
+const AuthorizationSchema = v.object({ to: v.string(), value: v.string() })
+/** By Permit2 the witness says who is paid; of `upto`, `amount` is the most that may be taken. */
+const PermitSchema = v.object({
+  permitted: v.object({ token: v.string(), amount: v.string() }),
+  witness: v.object({ to: v.string() }),
+})
+/** Batch settlement: a voucher lets the seller claim, a deposit comes before the first one. */
+const VoucherSchema = v.object({
+  channelConfig: v.object({ receiver: v.string(), token: v.string() }),
+  voucher: v.object({ maxClaimableAmount: v.string() }),
+  deposit: v.optional(v.object({ amount: v.string() })),
+})
+const PayloadSchema = v.union([
+  v.object({ authorization: AuthorizationSchema }),
+  v.object({ permit2Authorization: PermitSchema }),
+  VoucherSchema,
+])
+const CredentialSchema = v.object({
+  challenge: v.record(v.string(), v.unknown()),
+  payload: v.optional(v.unknown()),
+})
+
+/**
+ * All that a payment says of whom it pays and how much: what its client chose of the offers, or the
+ * challenge it answers, and what was signed. Only the second moves money, and a seller may pose terms that
+ * the two differ in; so a payload that nobody can read here is worth nothing, whatever stands beside it.
+ */
+export function readSignedPayment(payment: unknown): readonly Offered[] {
+  if (!isJsonObject(payment)) return UNREADABLE
+  if (v.is(CredentialSchema, payment)) return readCredential(payment)
+  const { accepted, payload } = payment
+  if (!v.is(PayloadSchema, payload)) return UNREADABLE
+  const { network = payment.network, asset } = isJsonObject(accepted) ? accepted : {}
+  const signed = toSigned(payload, asset ?? dollarOf(network))
+  const chosen = accepted === undefined ? [] : [accepted]
+  return [...chosen, ...signed.map((each) => ({ network, ...each }))].map((each) => readOffer(each))
+}
+
+function toSigned(payload: v.InferOutput<typeof PayloadSchema>, asset: unknown): object[] {
+  if ('authorization' in payload) {
+    const { to: payTo, value: amount } = payload.authorization
+    return [{ asset, payTo, amount }]
+  }
+  if ('permit2Authorization' in payload) {
+    const { permitted, witness } = payload.permit2Authorization
+    return [{ asset: permitted.token, payTo: witness.to, amount: permitted.amount }]
+  }
+  const { channelConfig, voucher, deposit } = payload
+  const { receiver: payTo, token } = channelConfig
+  const amounts = [voucher.maxClaimableAmount, ...(deposit === undefined ? [] : [deposit.amount])]
+  return amounts.map((amount) => ({ asset: token, payTo, amount }))
+}
+
+/** Version 1 does not say which coin: the network's dollar is the one it can be. */
+function dollarOf(network: unknown): string | undefined {
+  return usdAssetOf(toCaip2(String(network)) ?? '', { allowTestCoins: true })?.address
+}
+
+/** MPP: the challenge as it was posed, and the authorisation that answers it. */
+function readCredential({ challenge, payload }: v.InferOutput<typeof CredentialSchema>) {
+  const words = Object.entries(challenge).map(([name, value]) => [name, String(value)])
+  const term = toMppTerm(new Map(words.map(([name = '', value = '']) => [name, value])))
+  if (term === null || !v.is(AuthorizationSchema, payload)) return UNREADABLE
+  const { to: payTo, value: amount } = payload
+  const { network } = term
+  const signed = readOffer({ network, asset: dollarOf(network), payTo, amount })
+  return [{ payee: term.payout, usd: term.usd }, signed]
+}
