@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -89,11 +97,14 @@ describe('a package is fetched', () => {
     const fetched = await fetch('scripted')
     expect(fetched).toMatchObject({
       command: ['/package/node_modules/.bin/scripted', '--in=/tmp'],
-      image: 'docker.io/library/node:24-slim',
     })
     expect(existsSync(trace)).toBe(false)
     const { folder } = typeof fetched === 'string' ? { folder: '' } : fetched
     expect(existsSync(join(folder, 'node_modules/.bin/scripted'))).toBe(true)
+    // Nor does the program learn where an operator's registry is.
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    for (const file of files.filter((each) => each.isFile()))
+      expect(readFileSync(join(file.parentPath, file.name), 'utf8')).not.toContain(registry)
   })
 
   test('from the registry alone: what it needs from elsewhere is not asked for', async () => {

@@ -11,15 +11,14 @@ import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Engine, findEngine } from '../../functions/probe/package/engine.ts'
 import { createPackageProber, PACKAGE_LIMITS } from '../../functions/probe/package/probe-package.ts'
+import { findSandbox } from '../../functions/probe/package/sandbox.ts'
 import type { PackagePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { findFreePort } from '../support/free-port.ts'
 
-/** The real bubblewrap, and none other that may be here. */
-const found = await findEngine({ PATH: '/usr/bin:/bin' })
-const engine: Engine | null = found.engine?.name === 'bwrap' ? found.engine : null
-if (engine === null) console.warn(`skipped: no sandbox can be built here (${found.fault})`)
+/** The real bubblewrap. */
+const { sandbox, fault } = await findSandbox('/usr/bin:/bin')
+if (sandbox === null) console.warn(`skipped: no sandbox can be built here (${fault})`)
 
 const LIMITS = { ...PACKAGE_LIMITS, runMs: 20_000, bytes: 2 * 1024 ** 2 }
 const PLAN: PackagePlan = {
@@ -47,11 +46,11 @@ afterEach(async () => {
 
 /** Runs the fixture in the sandbox; what a package manager would do is done by a copy. */
 async function run(manner: string, words: string[] = [], limits = LIMITS) {
-  if (engine === null) throw new Error('no sandbox')
-  const probe = createPackageProber(engine, limits, async (plan, folder) => {
+  if (sandbox === null) throw new Error('no sandbox')
+  const probe = createPackageProber(sandbox, limits, async (plan, folder) => {
     copyFileSync('test/fixtures/packages/hostile.mjs', join(folder, 'hostile.mjs'))
     const command = ['node', '/package/hostile.mjs', manner, ...words, mark]
-    return { folder, command, env: plan.env, image: '' }
+    return { folder, command, env: plan.env }
   })
   const finding = await probe(PLAN)
   return { ...finding, names: finding.sight?.tools?.map(({ name }) => name) ?? [] }
@@ -69,7 +68,23 @@ function left(): string[] {
   return [...processes, ...readdirSync(folder)]
 }
 
-describe.skipIf(engine === null)('a package in a sandbox', () => {
+/** What programs of this test hold together. */
+function weighMarked() {
+  const total = { tasks: 0, bytes: 0 }
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)) continue
+      const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+      total.tasks += 1
+      total.bytes += Number(/^RssAnon:\s*(\d+)/m.exec(status)?.[1] ?? 0) * 1024
+    } catch {
+      // It ended while it was looked at.
+    }
+  }
+  return total
+}
+
+describe.skipIf(sandbox === null)('a package in a sandbox', () => {
   test('speaks, and its tools are read', async () => {
     expect(await run('polite')).toMatchObject({ outcome: 'spoke', names: ['find_ship'] })
   })
@@ -90,6 +105,56 @@ describe.skipIf(engine === null)('a package in a sandbox', () => {
     const seen = await run('looks', [String(port), join(home, 'key')])
     expect(seen).toMatchObject({ outcome: 'spoke', names: [] })
     expect(called).not.toHaveBeenCalled()
+  })
+
+  test('finds no secret of this machine, of its operator or of what started it', async () => {
+    const secret = `planted-${process.pid}`
+    const elsewhere = mkdtempSync(join(homedir(), 'waypost-home-'))
+    const planted = {
+      HTTPS_PROXY: `http://user:${secret}@proxy.example:3128`,
+      npm_config__authToken: secret,
+      PIP_INDEX_URL: `https://user:${secret}@pypi.example/simple`,
+      DOCKER_AUTH_CONFIG: secret,
+      XDG_CONFIG_HOME: `/${secret}`,
+      AWS_SECRET_ACCESS_KEY: secret,
+    }
+    for (const [name, value] of Object.entries(planted)) vi.stubEnv(name, value)
+    writeFileSync(join(elsewhere, secret), secret)
+    const shared = join('/usr/local', `waypost-${secret}`)
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) writeFileSync(shared, secret)
+    closing.push(
+      () => rmSync(elsewhere, { recursive: true }),
+      () => rmSync(shared, { force: true }),
+      () => {
+        for (const name of Object.keys(planted)) vi.stubEnv(name, undefined)
+      },
+    )
+    const seen = await run('reads', [[...secret].toReversed().join('')])
+    expect(seen).toMatchObject({ outcome: 'spoke', names: [] })
+  })
+
+  test.each([
+    ['forks', 300, 3],
+    ['eats', 20, 3],
+    ['litters', 20, 1],
+  ])('a bomb that %s meets its bound while it runs', async (manner, tasks, gib) => {
+    const peak = { tasks: 0, bytes: 0 }
+    const timer = setInterval(() => {
+      const now = weighMarked()
+      peak.tasks = Math.max(peak.tasks, now.tasks)
+      peak.bytes = Math.max(peak.bytes, now.bytes)
+    }, 20)
+    const finding = await run(manner, [], { ...LIMITS, runMs: 8_000 })
+    clearInterval(timer)
+    console.log(
+      `${manner}: ${peak.tasks} processes, ${peak.bytes >> 20} MiB at most: ${finding.saw}`,
+    )
+    expect(finding.outcome).toBe('unknown')
+    expect(peak.tasks).toBeGreaterThan(0)
+    expect(peak.tasks).toBeLessThanOrEqual(tasks)
+    expect(peak.bytes).toBeLessThanOrEqual(gib * 1024 ** 3)
+    expect(left()).toEqual([])
   })
 
   test.each([

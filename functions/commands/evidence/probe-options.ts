@@ -12,8 +12,8 @@ Asks listings whether they speak their protocol, and writes what was seen to con
   --limit <n>       probes at most n listings
   --concurrency <n> probes under way at once (16); a host gets one at a time, an address four
   --packages        asks no endpoint, but runs the MCP packages of npm and PyPI, each fetched first
-                    and then without a network in a container of docker or podman (which run
-                    images too) or in a sandbox of bwrap; nothing of it is left behind
+                    and then run without a network in a sandbox of bubblewrap; nothing of it
+                    is left behind
   --facts-only      keeps names, parameters and types of tools and skills, and no seller's sentence
   --json            one JSON object a line: each probe, then {"summary": …}
 

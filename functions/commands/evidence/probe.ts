@@ -12,26 +12,32 @@ import { takeFileLock } from '../../operations/file-lock.ts'
 import { runMain, UsageError, untilStopped } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { type Engine, findEngine, registriesOf } from '../../probe/package/engine.ts'
 import { createPackageProber } from '../../probe/package/probe-package.ts'
+import { findSandbox, RUN_REGISTRIES, type Sandbox } from '../../probe/package/sandbox.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
-const NO_ENGINE = { engine: null, fault: null }
+const NO_SANDBOX = { sandbox: null, fault: null }
 
 /** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong, or
- * `--packages` found no engine. */
+ * `--packages` found no sandbox. */
 if (import.meta.main) await runMain(command)
 
 async function command(): Promise<void> {
   const options = parseProbeOptions(process.argv.slice(2))
-  const { engine, fault } = options.withPackages ? await findEngine(process.env) : NO_ENGINE
+  const { sandbox, fault } = options.withPackages
+    ? await findSandbox(process.env.PATH ?? '')
+    : NO_SANDBOX
   if (fault !== null) throw new UsageError(fault)
-  await probe(options, parseConfig(process.env), engine)
+  await probe(options, parseConfig(process.env), sandbox)
 }
 
-async function probe(options: ProbeOptions, config: Config, engine: Engine | null): Promise<void> {
-  const plans = readPlans(options, config, engine)
+async function probe(
+  options: ProbeOptions,
+  config: Config,
+  sandbox: Sandbox | null,
+): Promise<void> {
+  const plans = readPlans(options, config, sandbox)
   using _lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
   await using client = createHttpClient('probe', { config, resolver })
@@ -41,7 +47,7 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
     plans,
     client,
     resolver,
-    ...(engine !== null && { probePackage: createPackageProber(engine) }),
+    ...(sandbox !== null && { probePackage: createPackageProber(sandbox) }),
     now: Date.now,
     signal: untilStopped(),
     onProbe: (id, { outcome, protocol, saw, status, ms }, at) =>
@@ -54,12 +60,12 @@ async function probe(options: ProbeOptions, config: Config, engine: Engine | nul
   report(summary, options.isJson)
 }
 
-function readPlans({ ids }: ProbeOptions, config: Config, engine: Engine | null): ProbePlan[] {
+function readPlans({ ids }: ProbeOptions, config: Config, sandbox: Sandbox | null): ProbePlan[] {
   const content = readSoundContent(config, 'probed')
   const known = new Map(content.listings.map(({ id, facts }) => [id, facts]))
   const unknown = ids.filter((id) => !known.has(id))
   if (unknown.length > 0) throw new OperatorError(`There is no listing ${unknown.join(', ')}.`)
-  const asked = engine === null ? {} : { packages: registriesOf(engine) }
+  const asked = sandbox === null ? {} : { packages: RUN_REGISTRIES }
   const wanted = ids.length === 0 ? [...known.keys()] : ids
   return wanted.flatMap((id) => {
     const facts = known.get(id)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toPlaceholder } from '../../../src/domain/probe/keep/plan-probe.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { askEngine, findOnPath, lastLineOf, pickEnv } from './engine.ts'
+import { type Command, findOnPath, lastLineOf, runCommand } from './run-command.ts'
 
 /** A package on this machine's disk, where nothing of it has run yet. */
 export interface FetchedPackage {
@@ -11,8 +11,6 @@ export interface FetchedPackage {
   folder: string
   command: string[]
   env: Record<string, string>
-  /** That of a container, which brings the language. */
-  image: string
 }
 
 export interface FetchLimits {
@@ -50,19 +48,28 @@ const PYTHON = '/usr/bin/python3'
  */
 export async function fetchPackage(plan: PackagePlan, folder: string, limits: FetchLimits) {
   await writeFile(join(folder, 'package.json'), '{}')
-  const env = pickEnv(process.env, MANAGER_ENV)
+  const env = pickEnv(process.env)
   const isNpm = plan.registry === 'npm'
   const fetch = { plan, folder, env, limits }
   const fault = await (isNpm ? fetchFromNpm(fetch) : fetchFromPypi(fetch))
   if (fault !== null) return fault
-  return isNpm ? toNodeProgram(plan, folder) : toPythonProgram(fetch)
+  return isNpm ? toNodeProgram(plan, folder) : toPythonProgram(plan, folder)
+}
+
+/** Of an environment what a package manager needs, by its names. */
+function pickEnv(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && MANAGER_ENV.test(name) ? [[name, value]] : [],
+    ),
+  )
 }
 
 async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<string | null> {
   const path = findOnPath('npm', env.PATH ?? '')
   if (path === null) return 'npm is not on PATH'
-  const npm = { name: 'npm', path, env, cwd: folder }
-  const { code, output } = await askEngine(npm, ['config', 'get', 'allow-remote'], limits.ms)
+  const npm = { path, env, cwd: folder }
+  const { code, output } = await runCommand(npm, ['config', 'get', 'allow-remote'], limits.ms)
   if (code === null) return 'npm took too long to answer'
   if (!/^(?:all|none|root)$/m.test(output))
     return 'this npm would follow addresses in a package: update it'
@@ -75,6 +82,8 @@ async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<strin
   ]
   const fault = await askWithin(npm, words, folder, limits)
   await rm(cache, { recursive: true, force: true })
+  // npm notes there where each package came from: the operator's registry.
+  await rm(join(folder, 'node_modules', '.package-lock.json'), { force: true })
   return fault
 }
 
@@ -86,24 +95,24 @@ function fetchFromPypi({ plan, folder, env, limits }: Fetch): Promise<string | n
     ...['--no-cache-dir', '--disable-pip-version-check', '--no-input', '--quiet'],
     ...['--', version === null ? identifier : `${identifier}==${version}`],
   ]
-  const python = { name: 'python3', path: PYTHON, env, cwd: folder }
+  const python = { path: PYTHON, env, cwd: folder }
   return askWithin(python, words, folder, limits)
 }
 
 /** A registry may send anything: the folder is weighed while it grows. */
 async function askWithin(
-  manager: Parameters<typeof askEngine>[0],
+  manager: Command,
   words: string[],
   folder: string,
   { ms, bytes }: FetchLimits,
 ): Promise<string | null> {
   const stop = new AbortController()
   const weigh = async () => {
-    const { output } = await askEngine({ ...manager, path: '/usr/bin/du' }, ['-sk', folder], ms)
+    const { output } = await runCommand({ ...manager, path: '/usr/bin/du' }, ['-sk', folder], ms)
     if (Number.parseInt(output, 10) * 1024 > bytes) stop.abort()
   }
   const timer = setInterval(weigh, WEIGHING_MS)
-  const { code, output } = await askEngine(manager, words, ms, stop.signal)
+  const { code, output } = await runCommand(manager, words, ms, stop.signal)
   clearInterval(timer)
   await weigh()
   if (stop.signal.aborted) return `it is larger than ${Math.round(bytes / 1024 ** 2)} MB`
@@ -132,7 +141,7 @@ async function toNodeProgram({ identifier, env, args }: PackagePlan, folder: str
   const program = choose(isOne && !names.includes(own) ? names.slice(0, 1) : names, own)
   if (program === null) return 'the package has no program to run'
   const command = [`/package/node_modules/.bin/${program}`, ...args.map(fill)]
-  return { folder, command, env, image: 'docker.io/library/node:24-slim' }
+  return { folder, command, env }
 }
 
 async function readBin(path: string): Promise<unknown> {
@@ -145,21 +154,13 @@ async function readBin(path: string): Promise<unknown> {
   }
 }
 
-async function toPythonProgram({
-  plan: { identifier, env, args },
-  folder,
-  env: managerEnv,
-}: Fetch): Promise<FetchedPackage | string> {
+async function toPythonProgram({ identifier, env, args }: PackagePlan, folder: string) {
   const program = choose(await readdir(join(folder, 'bin')).catch(() => []), identifier)
   if (program === null) return 'the package has no program to run'
-  const python = { name: 'python3', path: PYTHON, env: managerEnv }
-  const { output } = await askEngine(python, ['-V'], WEIGHING_MS)
-  const version = /(\d+\.\d+)\./.exec(output)?.[1] ?? '3'
   return {
     folder,
     command: ['python3', `/package/bin/${program}`, ...args.map(fill)],
     env: { ...env, PYTHONPATH: '/package', PYTHONDONTWRITEBYTECODE: '1' },
-    image: `docker.io/library/python:${version}-slim`,
   }
 }
 

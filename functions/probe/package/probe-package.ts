@@ -1,24 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { findIdentifierFault } from '../../../src/domain/listing/invoke.ts'
 import { namesOfSettings, toPackageFinding } from '../../../src/domain/probe/keep/judge-package.ts'
 import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import type { Finding } from '../../../src/domain/probe/read/finding.ts'
-import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import type { PackageProber } from '../shake-hands.ts'
-import { findPackageFault, imageOf, type Runnable, toRunArgs } from './container-args.ts'
-import { askEngine, type Engine, lastLineOf } from './engine.ts'
-import { fetchPackage } from './fetch-package.ts'
+import { type FetchedPackage, fetchPackage } from './fetch-package.ts'
 import { openStdio, probeStdio, type StdioSession } from './probe-stdio.ts'
-import { asNobody, toSandboxArgs, watchSandbox } from './sandbox.ts'
+import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
 /** What one package may take. Milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
-  /** An image, or a package with all it needs. */
+  /** A package with all it needs. */
   fetchMs: 300_000,
   fetchBytes: 1024 ** 3,
   /** The whole handshake of a program. */
@@ -27,13 +24,12 @@ export const PACKAGE_LIMITS = {
 }
 export type PackageLimits = typeof PACKAGE_LIMITS
 
-/** Removing a container, asking about an image. */
-const HOUSEKEEPING_MS = 30_000
-const MOST_REMOVALS = 3
 const LAST_WORDS_MS = 2000
 
 /** How often a program is started again with the settings that it named as it ended. */
-const MOST_STARTS = 4
+const MAX_STARTS = 4
+
+const FIXED_VERSION = /^\w[\w.+-]{0,99}$/
 
 /** A program that asks the system who it is must be told something. */
 const ETC = {
@@ -42,65 +38,34 @@ const ETC = {
   hosts: '127.0.0.1 localhost\n::1 localhost\n',
 }
 
-/**
- * Fetches packages, then runs each without a network in a container or sandbox of its own. Rejects
- * only where a container could not be removed: nothing more should be started then.
- */
+/** Fetches packages, then runs each without a network in a sandbox of its own. */
 export function createPackageProber(
-  engine: Engine,
+  sandbox: Sandbox,
   limits = PACKAGE_LIMITS,
   fetch: typeof fetchPackage = fetchPackage,
 ): PackageProber {
-  const pulled = new Map<string, Promise<Finding | null>>()
-  const pullOnce = (image: string) => {
-    const known = pulled.get(image) ?? pull(engine, image, limits.fetchMs)
-    pulled.set(image, known)
-    return known
-  }
   return async (plan) => {
     const fault = findPackageFault(plan)
     if (fault !== null) return toPackageFinding('unprobeable', fault)
-    return plan.registry === 'oci'
-      ? probeImage(engine, plan, limits)
-      : probeFetched(engine, plan, limits, { fetch, pull: pullOnce })
-  }
-}
-
-async function probeImage(engine: Engine, plan: PackagePlan, limits: PackageLimits) {
-  const image = imageOf(plan.identifier)
-  const wasHere = (await askEngine(engine, ['image', 'inspect', image], HOUSEKEEPING_MS)).code === 0
-  try {
-    const run = (asked: PackagePlan) =>
-      runProgram(engine, asked, { kind: 'image', image, env: asked.env, args: asked.args }, limits)
-    return (await pull(engine, image, limits.fetchMs)) ?? (await runWithSettings(plan, run))
-  } finally {
-    // A run over all listings would fill the disk; what was here before stays.
-    if (!wasHere) await askEngine(engine, ['image', 'rm', image], HOUSEKEEPING_MS)
-  }
-}
-
-async function probeFetched(
-  engine: Engine,
-  plan: PackagePlan,
-  limits: PackageLimits,
-  get: { fetch: typeof fetchPackage; pull: (image: string) => Promise<Finding | null> },
-): Promise<Finding> {
-  const root = await mkdtemp(join(tmpdir(), 'waypost-probe-'))
-  try {
-    await prepare(root)
-    const size = { ms: limits.fetchMs, bytes: limits.fetchBytes }
-    const fetched = await get.fetch(plan, join(root, 'package'), size)
-    if (typeof fetched === 'string')
-      return toPackageFinding('unknown', `the package could not be fetched: ${fetched}`)
-    const missing = engine.name === 'bwrap' ? null : await get.pull(fetched.image)
-    const run = (asked: PackagePlan) => {
-      const env = { ...fetched.env, ...asked.env }
-      return runProgram(engine, asked, { kind: 'package', ...fetched, env }, limits)
+    const root = await mkdtemp(join(tmpdir(), 'waypost-probe-'))
+    try {
+      await prepare(root)
+      const size = { ms: limits.fetchMs, bytes: limits.fetchBytes }
+      const fetched = await fetch(plan, join(root, 'package'), size)
+      if (typeof fetched === 'string')
+        return toPackageFinding('unknown', `the package could not be fetched: ${fetched}`)
+      return await runWithSettings(plan, (asked) => runProgram(sandbox, asked, fetched, limits))
+    } finally {
+      await rm(root, { recursive: true, force: true, maxRetries: 3 })
     }
-    return missing ?? (await runWithSettings(plan, run))
-  } finally {
-    await rm(root, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+/** @returns why this package is never handed to a manager, or null. Content was checked already. */
+function findPackageFault({ registry, identifier, version }: PackagePlan): string | null {
+  const fault = findIdentifierFault(registry, identifier)
+  if (fault !== null) return fault
+  return version === null || FIXED_VERSION.test(version) ? null : 'the version is not a fixed one'
 }
 
 /** Nobody, who runs the program, must be able to read it. */
@@ -119,49 +84,25 @@ async function runWithSettings(
   for (let start = 1; ; start += 1) {
     const { finding, end } = await run(asked)
     const wanted = finding.outcome === 'spoke' ? {} : namesOfSettings(end, asked)
-    if (start === MOST_STARTS || Object.keys(wanted).length === 0) return finding
+    if (start === MAX_STARTS || Object.keys(wanted).length === 0) return finding
     asked = { ...asked, env: { ...asked.env, ...wanted } }
   }
 }
 
-/** @returns null once the image is here */
-async function pull(engine: Engine, image: string, ms: number): Promise<Finding | null> {
-  const { code, output } = await askEngine(engine, ['pull', '--quiet', image], ms)
-  if (code === 0) return null
-  const why = code === null ? 'it took too long' : lastLineOf(output)
-  return toPackageFinding('unknown', `the image ${image} could not be pulled: ${why}`)
-}
-
 async function runProgram(
-  engine: Engine,
+  sandbox: Sandbox,
   plan: PackagePlan,
-  what: Runnable,
+  { folder, command, env }: FetchedPackage,
   limits: PackageLimits,
 ) {
-  const isSandbox = engine.name === 'bwrap'
-  const name = `waypost-probe-${randomBytes(8).toString('hex')}`
-  // podman leaves a file where it was started when it ends a program for its memory.
-  const cwd = await mkdtemp(join(tmpdir(), `${name}-`))
-  const words =
-    isSandbox && what.kind === 'package'
-      ? ['--info-fd', '3', ...toSandboxArgs(what, what.command)]
-      : toRunArgs(engine, name, what)
-  const child = spawn(engine.path, words, {
-    cwd: isSandbox ? '/' : cwd,
-    env: engine.env,
-    ...(isSandbox && asNobody()),
-    // A group of its own: Ctrl-C is for us, and must not look like a package that ends.
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-  })
+  const child = startSandbox(sandbox, { folder, env: { ...env, ...plan.env } }, command)
   const session = openStdio(child, { ms: limits.runMs, bytes: limits.bytes })
-  const sandbox = isSandbox ? keepSandbox(child, session) : null
+  const kept = keepSandbox(child, session)
   try {
     return { finding: await probeStdio(session, plan), end: session.end() }
   } finally {
     session.close()
-    const ended = sandbox === null ? remove(engine, name, child) : sandbox.end()
-    await ended.finally(() => rm(cwd, { recursive: true, force: true }))
+    await kept.end()
   }
 }
 
@@ -177,7 +118,7 @@ function keepSandbox(child: ChildProcess, session: StdioSession) {
       // It has ended.
     }
   }
-  child.stdio[3]
+  child.stdio[INFO_FD]
     ?.on('error', () => {})
     .on('data', (chunk: Buffer) => {
       init ??= Number(/"child-pid":\s*(\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0) || null
@@ -195,22 +136,6 @@ function keepSandbox(child: ChildProcess, session: StdioSession) {
       if (!hasEnded) await end(child, 0)
     },
   }
-}
-
-/** By name, since a client that is killed leaves its container running; then the client itself. */
-async function remove(engine: Engine, name: string, client: ChildProcess): Promise<void> {
-  let last = ''
-  for (let attempt = 0; attempt < MOST_REMOVALS; attempt += 1) {
-    const { code, output } = await askEngine(engine, ['rm', '--force', name], HOUSEKEEPING_MS)
-    last = output
-    const isGone = code === 0 || /no such container|no container with/i.test(output)
-    const hasEnded = await end(client, isGone && attempt === 0 ? LAST_WORDS_MS : 0)
-    // A client that was still starting one may have done so after the removal: once more.
-    if (isGone && hasEnded) return
-  }
-  throw new OperatorError(
-    `The container ${name} could not be removed (${lastLineOf(last)}): remove it with ${engine.name} rm --force ${name}.`,
-  )
 }
 
 /** @returns true where it ended by itself, or had already */

@@ -79,7 +79,7 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
   listen(stderr, bytes, keepTail, () => finish('log_size'))
   // Writing to a program that is gone is no news: its end is.
   stdin.on('error', () => {})
-  child.on('error', () => finish('engine'))
+  child.on('error', () => finish('start'))
   child.on('close', (code) => {
     if (why === null) seen.code = code
     finish('exit')

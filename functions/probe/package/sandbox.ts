@@ -1,21 +1,35 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { setInterval as every } from 'node:timers'
+import { toCallFilter } from './call-filter.ts'
+import { findOnPath, lastLineOf } from './run-command.ts'
 
 /**
- * bubblewrap: namespaces of the kernel, no daemon, no image. The program sees the system's own
- * programs and libraries, its package, and nothing else of this machine.
+ * A program of a stranger, run by bubblewrap: namespaces of the kernel, no daemon, no image.
  *
- * Known limit: without control groups memory is summed up five times a second, so a program may
- * pass the bound for that long.
+ * Security model: the program sees the system's own programs and libraries, this Node, its package, and
+ * nothing else of this machine; it has no network. bubblewrap itself starts from an empty environment
+ * and stays outside, so that not even `/proc` leads to what started it: the first process inside is a
+ * shell that waits for the program. Root becomes nobody first, since root would be spared the bound of
+ * processes. Bounds are of the kernel (processes, open files, bytes of a file and of `/tmp`, time of a
+ * processor) or watched ten times a second (memory, tasks, files); with its first process everything
+ * inside ends.
+ *
+ * Known limitations: what is watched may be passed for a tenth of a second. Buffers of pipes and
+ * sockets are bounded by their number alone. `/proc/self/mountinfo` names the folders that are mounted.
+ * Faults of the kernel are not held.
  */
 const MEMORY_BYTES = 1024 ** 3
-const TASKS = 256
-const WATCH_MS = 200
+const MAX_TASKS = 256
+const MAX_FILES = 100_000
+const WATCH_MS = 100
+const START_MS = 20_000
 
 /** Of each process; they can't be raised again. A program may hold no more than a bound allows. */
 const LIMITS = [
-  `--nproc=${TASKS}`,
+  `--nproc=${MAX_TASKS}`,
   `--data=${4 * MEMORY_BYTES}`,
   `--fsize=${512 * 1024 ** 2}`,
   '--nofile=1024',
@@ -23,18 +37,82 @@ const LIMITS = [
   '--core=0',
 ]
 
+/** Where a machine runs out of memory all the same, the kernel ends these first. */
+const FIRST_TO_END = ['/usr/bin/choom', '-n', '1000', '--']
+
 const NOBODY = { uid: 65534, gid: 65534 }
 
-/** Root would be spared the bound of processes. */
-export function asNobody(): { uid?: number; gid?: number } {
-  return process.getuid?.() === 0 ? NOBODY : {}
+/** The path of a bubblewrap that can build a sandbox here. */
+export type Sandbox = string
+
+/** The registries whose packages a sandbox can run, the likeliest to answer first. */
+export const RUN_REGISTRIES = ['npm', 'pypi'] as const
+
+/** bubblewrap on PATH, or one sentence that says what is missing. */
+export async function findSandbox(
+  path: string,
+): Promise<{ sandbox: Sandbox; fault: null } | { sandbox: null; fault: string }> {
+  const toFault = (missing: string) => ({
+    sandbox: null,
+    fault: `--packages runs packages in a sandbox. ${missing} Install bubblewrap, or leave --packages out.`,
+  })
+  const sandbox = findOnPath('bwrap', path)
+  if (sandbox === null) return toFault('bwrap is not on PATH.')
+  if (toCallFilter(process.arch) === null)
+    return toFault(`It knows x64 and arm64, and this is ${process.arch}.`)
+  // It has no version that would say whether a sandbox may be built here: one is built.
+  const child = startSandbox(sandbox, null, ['/usr/bin/true'])
+  let output = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output = `${output}${chunk}`.slice(-4096)
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS)
+  const code = await new Promise<number | null>((resolve) => {
+    child.on('error', () => resolve(null)).on('close', resolve)
+  })
+  clearTimeout(timer)
+  return code === 0
+    ? { sandbox, fault: null }
+    : toFault(`bwrap cannot build one here (${lastLineOf(output)}).`)
 }
 
-/** @param what the package's folder and settings; null to try an empty sandbox */
-export function toSandboxArgs(
-  what: { folder: string; env: Record<string, string> } | null,
+/** The package's folder and settings. */
+interface Inside {
+  folder: string
+  env: Record<string, string>
+}
+
+/** @param what null to try an empty sandbox */
+export function startSandbox(
+  sandbox: Sandbox,
+  what: Inside | null,
   command: readonly string[],
-): string[] {
+): ChildProcess {
+  const child = spawn(sandbox, toArgs(what, command), {
+    cwd: '/',
+    // bubblewrap needs none, and what it had could be read inside.
+    env: {},
+    ...(process.getuid?.() === 0 && NOBODY),
+    // A group of its own: Ctrl-C is for us, and must not look like a package that ends.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+  })
+  const filter = child.stdio[FILTER_FD]
+  // It may have ended before it read the filter.
+  filter?.on('error', () => {})
+  if (isWritable(filter)) filter.end(toCallFilter(process.arch))
+  return child
+}
+
+/** What bubblewrap says of its first process, and what it reads of calls to refuse. */
+export const INFO_FD = 3
+const FILTER_FD = 4
+
+function isWritable(stream: unknown): stream is Writable {
+  return typeof stream === 'object' && stream !== null && 'end' in stream
+}
+
+function toArgs(what: Inside | null, command: readonly string[]): string[] {
   const system = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
   const env = {
     ...what?.env,
@@ -44,9 +122,12 @@ export function toSandboxArgs(
     PATH: '/opt/bin:/usr/bin:/bin',
   }
   return [
-    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent'],
+    ...['--info-fd', String(INFO_FD), '--seccomp', String(FILTER_FD)],
+    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--as-pid-1'],
     ...['--new-session', '--cap-drop', 'ALL', '--clearenv', '--hostname', 'sandbox'],
     ...['--ro-bind', '/usr', '/usr', '--ro-bind', process.execPath, '/opt/bin/node'],
+    // What an operator installs by hand is none of a package's business.
+    ...['--size', '4096', '--tmpfs', '/usr/local', '--remount-ro', '/usr/local'],
     ...system.flatMap((folder) => ['--ro-bind-try', folder, folder]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(512 * 1024 ** 2), '--perms', '1777', '--tmpfs', '/tmp'],
@@ -60,27 +141,29 @@ export function toSandboxArgs(
     // Both are kept in memory and have no bound of their own.
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/tmp'],
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--', '/usr/bin/prlimit', ...LIMITS, '--', ...command],
+    ...['--', '/bin/sh', '-c', '"$@"; exit "$?"', 'init'],
+    ...[...FIRST_TO_END, '/usr/bin/prlimit', ...LIMITS, '--', ...command],
   ]
 }
 
 /**
- * Ends a sandbox that takes more than its share.
+ * Tells of a sandbox that takes more than its share.
  *
  * @param init the sandbox's first process, as this machine numbers it: with it all others end
  * @returns a stop for the watch
  */
 export function watchSandbox(init: number, onExcess: (what: string) => void): () => void {
   const timer = every(() => {
-    const { bytes, tasks } = weigh(init)
+    const { bytes, tasks, files } = weigh(init)
     if (bytes > MEMORY_BYTES) onExcess('more than 1 GB of memory')
-    else if (tasks > TASKS) onExcess(`more than ${TASKS} processes`)
+    else if (tasks > MAX_TASKS) onExcess(`more than ${MAX_TASKS} processes`)
+    else if (files > MAX_FILES) onExcess(`more than ${MAX_FILES} files`)
   }, WATCH_MS)
   return () => clearInterval(timer)
 }
 
-function weigh(init: number): { bytes: number; tasks: number } {
-  const total = { bytes: 0, tasks: 0 }
+function weigh(init: number): { bytes: number; tasks: number; files: number } {
+  const total = { bytes: 0, tasks: 0, files: countFiles(init) }
   const namespace = readOr(() => readlinkSync(`/proc/${init}/ns/pid`))
   if (namespace === '') return total
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -92,6 +175,16 @@ function weigh(init: number): { bytes: number; tasks: number } {
     total.tasks += read('Threads')
   }
   return total
+}
+
+/** Empty files take no bytes of /tmp, and memory of the kernel each. */
+function countFiles(init: number): number {
+  try {
+    const { files, ffree } = statfsSync(`/proc/${init}/root/tmp`)
+    return files - ffree
+  } catch {
+    return 0
+  }
 }
 
 /** Processes end while they are looked at. */

@@ -7,17 +7,17 @@ import type { PackagePlan } from './probe-plan.ts'
 export interface StdioEnd {
   /**
    * `size`: too much on stdout; `log_size`: on stderr; `excess`: of memory or processes, named in
-   * `log`; `engine`: nothing was ever started.
+   * `log`; `start`: no sandbox was ever started.
    */
-  why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'engine'
+  why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'start'
   code: number | null
   /** The first line on stdout that is no JSON-RPC message. */
   noise: string
   log: string
 }
 
-/** Of the engine, of a container it could not start, and of a program it killed. */
-const CODES_OF_ENGINE: ReadonlySet<number | null> = new Set([125, 126, 137])
+/** Of a program that could not be started, and of one that was killed. */
+const CODES_OF_SANDBOX: ReadonlySet<number | null> = new Set([126, 137])
 
 /** What a program says that met a bound of ours, or misses a network or a build by its scripts. */
 const OUR_LIMITS =
@@ -47,7 +47,7 @@ export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
 export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan): Finding {
   const { why, code, noise } = end
   const after = method === 'initialize' ? '' : `, ${method} unanswered`
-  if (why === 'engine') return toPackageFinding('unknown', 'the engine could not be started')
+  if (why === 'start') return toPackageFinding('unknown', 'the sandbox could not be started')
   if (why === 'log_size')
     return toPackageFinding('unknown', `more on stderr than is read, no answer to ${method}`)
   if (why === 'excess') return toPackageFinding('unknown', `ended by us: ${end.log}${after}`)
@@ -55,7 +55,7 @@ export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan):
     return toPackageFinding('wrong_protocol', `too much on stdout, no answer to ${method}`)
   const words = `${noise}\n${end.log}`
   const isOurs =
-    why === 'exit' && (code === null || CODES_OF_ENGINE.has(code) || OUR_LIMITS.test(words))
+    why === 'exit' && (code === null || CODES_OF_SANDBOX.has(code) || OUR_LIMITS.test(words))
   if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
     return toPackageFinding('wrong_protocol', `stdout holds no JSON-RPC: ${noise}${after}`)
   // It may wait for a network that it has not here.

@@ -99,8 +99,7 @@ function planPackage(
     return {
       registry,
       identifier,
-      // An image names its version itself, in its tag or digest.
-      version: registry === 'oci' ? null : (version ?? null),
+      version: version ?? null,
       env: Object.fromEntries(
         required.map(({ name, secret, example }) => [
           name,

@@ -29,7 +29,7 @@ const OtherRequestSchema = v.strictObject({
 
 /** A package that speaks MCP over stdio, and what it must be started with. */
 const PackagePlanSchema = v.strictObject({
-  registry: v.picklist(['npm', 'pypi', 'oci']),
+  registry: v.picklist(['npm', 'pypi']),
   identifier: v.string(),
   /** The one version that the listing names; null for whatever the registry gives. */
   version: v.nullable(v.string()),
