@@ -48,12 +48,12 @@ await runMain(async () => {
 })
 
 async function publish(config: Config, outDir: string, lengths: boolean): Promise<void> {
-  const { CONTENT_DIR: contentDir, BASE_URL: baseUrl } = config
+  const { CONTENT_DIR: contentDir, BASE_URL: baseUrl, OIDC_ISSUER: issuer } = config
   const allowPrivate = config.PRIVATE_TARGETS
   const read = createReader()
   const readOnce = once(() => readRemembered(outDir, contentDir, { rules: { allowPrivate }, read }))
   const ledger = await readLedger(config, readOnce)
-  const name = nameRelease({ contentDir, baseUrl, allowPrivate, ledger, read })
+  const name = nameRelease({ contentDir, baseUrl, allowPrivate, issuer, ledger, read })
   const there = findRelease(outDir, name, lengths ? 'lengths' : 'bytes')
   if (there !== null) {
     if (readCurrent(outDir) !== there) switchTo(outDir, there)
@@ -70,7 +70,7 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
       'The content has errors, so nothing was built; the release before keeps serving.',
     )
   onStage(`read ${counts.listings} listings`, performance.now() - start)
-  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, ledger, onStage })
+  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, issuer, ledger, onStage })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,

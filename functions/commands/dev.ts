@@ -76,6 +76,7 @@ function compile(): boolean {
     contentDir,
     baseUrl: config.BASE_URL,
     allowPrivate: config.PRIVATE_TARGETS,
+    issuer: config.OIDC_ISSUER,
     ledger: NO_LEDGER_FACTS,
   }
   const { content, faults } = readContent(contentDir, options)

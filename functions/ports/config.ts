@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { textLike } from '../../src/domain/wire/shapes.ts'
@@ -150,9 +151,6 @@ const rateLimits = jsonOf(
   v.record(v.picklist(LIMIT_NAMES), rateLimit),
   `such as {"call":"60/60","search":"off"} with names among ${LIMIT_NAMES.join(', ')}`,
 )
-
-/** Who signs the identity tokens of GitHub's workflows. */
-export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com'
 
 const onOff = flag(['on', 'off'], 'off')
 

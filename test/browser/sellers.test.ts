@@ -38,6 +38,18 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   await page.getByText('Signed in as owner@shop.example').waitFor()
 
   expect(await page.getByLabel('Listing id').inputValue()).toBe('x402.weather')
+  const proofs = async () => {
+    const options = page.getByLabel('Proof', { exact: true }).locator('option:not([hidden])')
+    return options.evaluateAll((all) => all.map((each) => each.getAttribute('value')))
+  }
+  const onOwnHost = await proofs()
+  expect(onOwnHost).toEqual(['well_known', 'dns_txt', 'contact_email'])
+  await page.getByLabel('Listing id').fill('mcp.notebook')
+  await page.keyboard.press('Tab')
+  await expect.poll(proofs).toEqual(['oidc'])
+  await page.getByLabel('Listing id').fill('x402.weather')
+  await page.keyboard.press('Tab')
+  await expect.poll(proofs).toEqual(onOwnHost)
   await page.getByLabel('Proof', { exact: true }).selectOption('contact_email')
   await page.getByRole('button', { name: 'Start the claim' }).click()
   const claim = page.locator('.claim')

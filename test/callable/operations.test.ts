@@ -5,13 +5,12 @@ import { toExampleRequest } from '../../src/domain/operation/example-request.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import {
-  BASE_URL,
   findFactFaults,
   PUBLIC,
   SAMPLE_FACTS,
-  SOURCES,
   toFacts,
   toListing,
+  VIEW_CONTEXT,
 } from '../domain/listing-samples.ts'
 
 const USERS = 'https://api.weather.example/users/{id}'
@@ -166,8 +165,7 @@ describe('the shape of what makes a listing callable', () => {
 
   test('a price says paid, its absence nothing', () => {
     const costOf = (facts: object) =>
-      toListingView(toListing({ facts: { ...facts } }), { baseUrl: BASE_URL, sources: SOURCES })
-        .cost
+      toListingView(toListing({ facts: { ...facts } }), VIEW_CONTEXT).cost
     expect(costOf({})).toBe('paid')
     expect(costOf({ pricing: { model: 'unknown' } })).toBe('unknown')
     expect(costOf({ pricing: { model: 'unknown' }, cost: 'freemium' })).toBe('freemium')

@@ -60,9 +60,8 @@ function isEmpty(body: unknown): boolean {
 
 describe('what an agent reads of one listing', () => {
   const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
-  const sources = new Map(content.tables.sources.map((row) => [row.id, row]))
   const listingCards = catalogue.listings.map((listing) =>
-    toListingCard(toListingView(listing, { baseUrl: catalogue.baseUrl, sources })),
+    toListingCard(toListingView(listing, catalogue)),
   )
   const kitCards = [...kits.values()].map((kit) => toKitCard(kit, {}))
 

@@ -6,7 +6,7 @@ import type { Interface } from '../../src/domain/trust/interface.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { toSeenSentence } from '../../src/site/evidence/seen-words.ts'
-import { BASE_URL, SAMPLE_FACTS, SOURCES, toListing } from '../domain/listing-samples.ts'
+import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 type Seen = NonNullable<NonNullable<Interface['operations']>[number]['seen']>
 
@@ -42,7 +42,7 @@ function listingWith(seen: (Seen | undefined)[]) {
 
 function kitOf(seen: (Seen | undefined)[]) {
   const listing = listingWith(seen)
-  const { trust } = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const { trust } = toListingView(listing, VIEW_CONTEXT)
   return toKitView(listing, { baseUrl: BASE_URL, trust })
 }
 
@@ -55,7 +55,7 @@ describe('what a probe saw of an operation', () => {
       undefined,
     ]
     const all = [spoke(0.02), older, undefined]
-    const view = toListingView(listingWith(all), { baseUrl: BASE_URL, sources: SOURCES })
+    const view = toListingView(listingWith(all), VIEW_CONTEXT)
     const { operations } = kitOf(all)
     expect(view.operations?.map(({ seen }) => seen)).toEqual(expected)
     expect(operations.map(({ seen }) => seen)).toEqual(expected)

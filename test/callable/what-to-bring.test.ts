@@ -4,7 +4,7 @@ import { MCP_CLIENTS } from '../../src/domain/kit/kit-mcp-snippets.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { BASE_URL, SOURCES, toListing } from '../domain/listing-samples.ts'
+import { BASE_URL, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', url: 'https://one.example/mcp', transport: 'streamable-http' }
 const PACKAGE = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'one-mcp' }
@@ -21,7 +21,7 @@ function build(invoke: object, auth: object) {
     },
   })
   const kit = toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
-  const view = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const view = toListingView(listing, VIEW_CONTEXT)
   return { kit, markdown: toListingMarkdown(view, kit, BASE_URL) }
 }
 

@@ -4,14 +4,7 @@ import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toKnownFacts, toKnownList } from '../../src/site/listing/known-facts.ts'
 import { toStrip } from '../../src/site/rows/decision-facts.ts'
-import {
-  BASE_URL,
-  LIVE_PROBES,
-  SOURCES,
-  toFacts,
-  toListing,
-  toMeasured,
-} from './listing-samples.ts'
+import { LIVE_PROBES, toFacts, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.example/sse' }
 const NOTHING_SEEN = { probes: [], calls: null }
@@ -68,7 +61,7 @@ describe('what follows from facts and evidence', () => {
     const facts = { kind: 'mcp_server', pricing: { model: 'unknown' }, invoke: [PACKAGE] }
     const listing = toListing({ id: 'mcp.weather', facts, evidence: { package_run } })
     expect(listing).toMatchObject({ signals: {}, isLiveTested: false, badges: ['unclaimed'] })
-    const view = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+    const view = toListingView(listing, VIEW_CONTEXT)
     expect(view).toMatchObject({ signals: {}, package_run })
     const page = `${toStrip(view, []).text}${toKnownList(toKnownFacts(view, NOTHING_SEEN)).text}`
     expect(page).toContain('Runs as declared')

@@ -22,7 +22,7 @@ import { toScriptJson } from '../../src/domain/wire/script-json.ts'
 import { renderBadgeSvg } from '../../src/site/badges/badge-svg.ts'
 import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
-import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
+import { BASE_URL, SOURCES, toListing, VIEW_CONTEXT } from './listing-samples.ts'
 
 /** Legal names, each an attack on one reader further down. */
 const NAMES = [
@@ -51,7 +51,7 @@ const NAMES = [
 
 describe.each(NAMES)('a listing named %s', (name) => {
   const listing = toListing({ facts: { name, summary: name, tags: [name] }, description: name })
-  const view = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const view = toListingView(listing, VIEW_CONTEXT)
 
   test('stands in every view as it was written', () => {
     const summary = toPreparedSummary(listing, BASE_URL)
@@ -112,7 +112,7 @@ describe.each(NAMES)('a listing named %s', (name) => {
 })
 
 function harmlessAddresses() {
-  const view = toListingView(toListing(), { baseUrl: BASE_URL, sources: SOURCES })
+  const view = toListingView(toListing(), VIEW_CONTEXT)
   const { embed_markdown: _, ...tiers } = view.tiers
   return { ...tiers, page: view.page, go: view.go, claim: view.claim }
 }
@@ -192,7 +192,7 @@ function toOutputs(kind: string, { schema, example, text }: HostileService): unk
       },
     }),
   })
-  const view = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const view = toListingView(listing, VIEW_CONTEXT)
   const kit = toKitView(listing, { baseUrl: BASE_URL, trust: view.trust })
   return [
     ...[view, kit, toCallRows(kit), renderDescription(listing.description), listing.evidence],

@@ -5,8 +5,11 @@ import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
+import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
 import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
+
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 /** What the tests of the rules are about: one seller, its facts and its evidence, to be varied. */
 export const BASE_URL = 'https://directory.example'
@@ -125,3 +128,9 @@ export const SOURCES = new Map<string, SourceRow>([
     { ...SOURCE_ROW, id: 'x402-list', name: 'X402 List', attribution: 'Data by X402 List (CC BY)' },
   ],
 ])
+
+export const VIEW_CONTEXT = {
+  baseUrl: BASE_URL,
+  sources: SOURCES,
+  claimRules: { ...PUBLIC, sharedHosts: SHARED_HOSTS, issuer: GITHUB_ISSUER },
+}

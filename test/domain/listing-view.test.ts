@@ -8,7 +8,7 @@ import {
   toSignalsView,
 } from '../../src/domain/views/listing-view.ts'
 import { PreparedSummarySchema, toPreparedSummary } from '../../src/domain/views/summary-view.ts'
-import { BASE_URL, SOURCES, toListing, toMeasured } from './listing-samples.ts'
+import { BASE_URL, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 const ID = 'x402.example-weather'
 const evidence = { measured: toMeasured(), signals: { status: 'online', p95_ms: 310 } }
@@ -86,7 +86,7 @@ describe('a listing in a search result', () => {
 })
 
 describe('the full listing', () => {
-  const view = toListingView(toListing({ evidence }), { baseUrl: BASE_URL, sources: SOURCES })
+  const view = toListingView(toListing({ evidence }), VIEW_CONTEXT)
 
   test('has the fields of the specification', () => {
     expect(v.parse(ListingViewSchema, view)).toEqual(view)
@@ -111,7 +111,7 @@ describe('the full listing', () => {
   })
 
   test('without evidence still names the method, and nobody’s data', () => {
-    const bare = toListingView(toListing(), { baseUrl: BASE_URL, sources: SOURCES })
+    const bare = toListingView(toListing(), VIEW_CONTEXT)
     expect(bare.trust).toEqual({
       score: null,
       evidence: 'no_payment_data',
@@ -123,17 +123,35 @@ describe('the full listing', () => {
 
   test('says when the evidence is our own', () => {
     const own = toListing({ ownMeasured: toMeasured({ source: 'service_verified' }) })
-    const { trust } = toListingView(own, { baseUrl: BASE_URL, sources: SOURCES })
+    const { trust } = toListingView(own, VIEW_CONTEXT)
     expect(trust).toMatchObject({ source: 'Settlements this directory verified on-chain' })
   })
 
   test('keeps a source that the table does not know by its id', () => {
     const facts = { sources: [{ source: 'elsewhere', ref: 'https://elsewhere.example/x' }] }
-    const { attribution } = toListingView(toListing({ facts }), {
-      baseUrl: BASE_URL,
-      sources: SOURCES,
-    })
+    const { attribution } = toListingView(toListing({ facts }), VIEW_CONTEXT)
     expect(attribution).toEqual(['elsewhere'])
+  })
+})
+
+describe('how a listing is claimed', () => {
+  const claimOf = (url: string) => toListingView(toListing({ facts: { url } }), VIEW_CONTEXT).claim
+
+  test.each([
+    [
+      'https://api.weather.example/now',
+      ['well_known', 'dns_txt', 'contact_email'],
+      /weather\.example/,
+    ],
+    ['https://github.com/acme/tides', ['oidc'], /workflow of the repository acme\/tides/],
+    ['https://acme.github.io/tides/', ['well_known', 'oidc'], /acme\/tides/],
+    ['https://www.npmjs.com/package/tides', [], /cannot be claimed.*npmjs\.com.*many publish on/],
+  ])('%s: by %j', (url, methods, how) => {
+    expect(claimOf(url)).toMatchObject({ methods, how: expect.stringMatching(how) })
+  })
+
+  test('says nothing of a file, a DNS record or a mailbox where they are refused', () => {
+    expect(claimOf('https://github.com/acme/tides').how).not.toMatch(/well-known|DNS|email/)
   })
 })
 
@@ -148,7 +166,7 @@ describe('what a catalogue says otherwise', () => {
   const differsFor = (named: string[]) => {
     const said = new Map([['mcp.weather', [{ source: 'mcp_registry', tools: named }]]])
     const listing = toListing({ id: 'mcp.weather', facts: server })
-    return toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES, said }).sources[0]?.differs
+    return toListingView(listing, { ...VIEW_CONTEXT, said }).sources[0]?.differs
   }
 
   test.each([

@@ -28,6 +28,7 @@ import {
   toListing,
   toMeasured,
   toSold,
+  VIEW_CONTEXT,
 } from './listing-samples.ts'
 
 const KIT = { kind: 'kit', first_party: true, pricing: { model: 'unknown' } }
@@ -311,7 +312,7 @@ describe('structured data', () => {
 })
 
 function toView(listing: ReturnType<typeof toListing>) {
-  return toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  return toListingView(listing, VIEW_CONTEXT)
 }
 
 function priced(min_usd: number, max_usd: number) {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toVersus } from '../../src/site/compare/versus.ts'
-import { BASE_URL, SAMPLE_FACTS, SOURCES, toListing, toMeasured } from './listing-samples.ts'
+import { SAMPLE_FACTS, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 type Sample = NonNullable<Parameters<typeof toListing>[0]>
 const toSubject = (sample: Sample = {}) => ({
-  view: toListingView(toListing(sample), { baseUrl: BASE_URL, sources: SOURCES }),
+  view: toListingView(toListing(sample), VIEW_CONTEXT),
 })
 const priced = (usd: number) => ({
   pricing: { ...SAMPLE_FACTS.pricing, min_usd: usd, max_usd: usd },

@@ -27,6 +27,30 @@ describe('the x402 discovery shape, read by its official client', () => {
     }
   })
 
+  test('leads from page to page, with the search in the cursor', async () => {
+    const asked = { query: 'weather', network: 'base' }
+    const everything = await bazaar().search({ ...asked, limit: 100 })
+    const first = await bazaar().search({ ...asked, limit: 1 })
+    const cursor = first.pagination?.cursor ?? ''
+    const second = await bazaar().search({ ...asked, limit: 1, cursor })
+    const alone = await read(`/discovery/search?limit=1&cursor=${encodeURIComponent(cursor)}`)
+    const found = [first, second].flatMap(({ resources }) => resources)
+    expect(found).toEqual(everything.resources.slice(0, 2))
+    expect(alone.json.resources).toEqual(second.resources)
+  })
+
+  test('a cursor of another search is refused', async () => {
+    const { pagination } = await bazaar().search({ query: 'weather', limit: 1 })
+    const cursor = encodeURIComponent(pagination?.cursor ?? '')
+    for (const other of ['query=tides', 'query=weather&network=base', 'maxUsdPrice=1']) {
+      const answer = await read(`/discovery/search?${other}&cursor=${cursor}`)
+      expect([answer.status, answer.json.error]).toEqual([
+        400,
+        expect.stringContaining('same search'),
+      ])
+    }
+  })
+
   test('finds the operations of what the search finds, in its order', async () => {
     const { resources } = await bazaar().search({ query: 'weather' })
     const ids = resources.map(

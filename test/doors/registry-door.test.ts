@@ -42,6 +42,24 @@ describe('the MCP registry’s read API', () => {
     expect(found.length).toBeGreaterThan(1)
   })
 
+  test('an editor’s search goes on from page to page, although it sends the words once', async () => {
+    const { json } = await read('/v0.1/servers?search=k&limit=100')
+    const all = v.parse(ServerList, json)
+    const { found } = await readAsEditor(running.url, { text: 'k', pageSize: 1 })
+    const { found: everything } = await readAsEditor(running.url)
+    expect(found).toEqual(all.servers)
+    expect(found.length).toBeGreaterThan(1)
+    expect(found.length).toBeLessThan(everything.length)
+  })
+
+  test('a cursor belongs to one search', async () => {
+    const { json } = await read('/v0.1/servers?search=k&limit=1')
+    const cursor = encodeURIComponent(json.metadata.nextCursor)
+    const other = await read(`/v0.1/servers?search=tenki&cursor=${cursor}`)
+    expect([other.status, other.json.error]).toEqual([400, expect.stringContaining('same search')])
+    expect((await read(`/v0.1/servers?search=k&cursor=${cursor}`)).status).toBe(200)
+  })
+
   test('trust stands under our own key, which no registry uses', async () => {
     const { json } = await read('/v0.1/servers?search=harbour')
     expect(json.servers[0]._meta).toMatchObject({

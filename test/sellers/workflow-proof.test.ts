@@ -7,12 +7,13 @@ import {
   UnsecuredJWT,
 } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { GITHUB_ISSUER } from '../../functions/ports/config.ts'
+import { claimRulesOf } from '../../functions/sellers/claims/claim-check.ts'
 import { reverifyClaims } from '../../functions/sellers/claims/reverify.ts'
-import { judgeClaim } from '../../functions/sellers/proofs/claim-rules.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { GITHUB_ISSUER, judgeClaim, toClaimWays } from '../../src/domain/owners/claim-rules.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { CLAIM_METHODS, type ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
@@ -293,6 +294,18 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
     world.listings.set('mcp.tides', liveListing('mcp.tides', `${issuer.url}/acme/clouds`))
     expect((await optOut()).status).toBe(404)
     if (before !== undefined) world.listings.set('mcp.tides', before)
+  })
+
+  test('what a listing says of its claim is what the server takes', async () => {
+    const rules = claimRulesOf(world.parts)
+    for (const [listing_id, { url }] of world.listings) {
+      const taken: ClaimMethod[] = []
+      for (const method of CLAIM_METHODS) {
+        const { status } = await ann.post('/claim', { listing_id, method })
+        if (status === 200) taken.push(method)
+      }
+      expect([listing_id, toClaimWays(url, rules, world.url).methods]).toEqual([listing_id, taken])
+    }
   })
 
   test.each(['mcp.owner', 'x402.shop'])(

@@ -7,14 +7,11 @@ import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { renderCardSvg } from '../../src/site/cards/card-svg.ts'
 import { widthOf, wrapToWidth } from '../../src/site/cards/face.ts'
 import { type LinkCard, toListingCard, toPageCards } from '../../src/site/cards/link-card.ts'
-import { BASE_URL, SOURCES, toListing } from '../domain/listing-samples.ts'
+import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const toCard = (facts: Record<string, unknown> = {}): LinkCard =>
-  toListingCard(
-    toListingView(toListing({ facts }), { baseUrl: BASE_URL, sources: SOURCES }),
-    'Waypost',
-  )
+  toListingCard(toListingView(toListing({ facts }), VIEW_CONTEXT), 'Waypost')
 const textsOf = (svg: string) =>
   [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text)
 

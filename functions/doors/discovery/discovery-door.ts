@@ -7,9 +7,8 @@ import {
   createReadDoor,
   QueryFault,
   type QueryReader,
-  readPageToken,
+  readPagedQuery,
   readQuery,
-  toPageToken,
 } from '../entry/read-page.ts'
 
 const DEFAULT_PAGE = 20
@@ -29,7 +28,7 @@ export function createDiscoveryDoors(parts: DiscoveryParts) {
   }
 }
 
-const BAD_CURSOR = 'cursor: expected the cursor of a page before.'
+const BAD_CURSOR = 'cursor: expected the cursor of a page before, for the same search.'
 const FILTERS = ['type', 'payTo', 'scheme', 'network', 'extensions', 'maxUsdPrice']
 
 /** `GET /discovery/resources`. */
@@ -52,10 +51,11 @@ function findResources(
   rows: readonly ResourceRow[],
   search: string,
 ): unknown {
-  const query = readQuery(search, ['query', 'q', ...FILTERS, 'limit', 'cursor'])
+  const asked = ['query', 'q', ...FILTERS]
+  const { query, after, toCursor } = readPagedQuery(search, asked, BAD_CURSOR)
   const [text = ''] = ['query', 'q'].flatMap((name) => query.text(name, MAX_QUERY_CHARACTERS) ?? [])
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const start = Number(readPageToken(query.text('cursor'), text, BAD_CURSOR) ?? 0)
+  const start = Number(after ?? 0)
   const fits = readFilters(query)
   const byListing = Map.groupBy(rows.filter(fits), ({ id }) => id)
   const ids = findIds(release(), text, Number.POSITIVE_INFINITY)
@@ -66,11 +66,11 @@ function findResources(
   return {
     x402Version: 2,
     resources: shown.map(({ entry }) => entry),
-    pagination: { limit, cursor: next < found.length ? toPageToken(String(next), text) : null },
+    pagination: { limit, cursor: next < found.length ? toCursor(String(next)) : null },
   }
 }
 
-/** Filters judge what was published, as `accepts` holds nothing. */
+/** Filters judge all that is known of an operation, `accepts` or not. */
 function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
   const type = query.text('type')
   const scheme = query.text('scheme')
@@ -81,8 +81,7 @@ function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
   const most = price === undefined ? undefined : readPrice(price)
   return (row) =>
     (type === undefined || type === row.entry.type) &&
-    // The rail's one published scheme; what else a seller takes its own 402 says.
-    (scheme === undefined || (scheme === 'exact' && row.rails.includes('x402'))) &&
+    (scheme === undefined || row.schemes.includes(scheme)) &&
     (extension === undefined || extension === 'bazaar' || extension === 'directory') &&
     (network === undefined || row.networks.includes(network)) &&
     (payTo === undefined ||

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto'
 import type { H3Event } from 'h3'
+import * as v from 'valibot'
+import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
+import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { publicJson } from '../../http/problem.ts'
 import type { Handler } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from './door-limits.ts'
@@ -76,6 +79,57 @@ export function createReadDoor(
       throw error
     }
   }
+}
+
+/** A page of a list that is read by GET: its question, where it begins, and the cursor of the next one. */
+export interface PagedQuery {
+  query: QueryReader
+  /** Where the page before ended; undefined for the first one. */
+  after: string | undefined
+  toCursor(start: string): string
+}
+
+/** A question of a thousand characters of any script, and a name. */
+const MOST_CURSOR = 6000
+const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
+
+/**
+ * A cursor carries the search that it belongs to, as editors send it without the words that were
+ * searched for.
+ *
+ * @param known parameters of the search, beside `limit` and `cursor`
+ * @throws QueryFault with `fault` for a cursor that was not given out, or comes with another search
+ */
+export function readPagedQuery(
+  search: string,
+  known: readonly string[],
+  fault: string,
+): PagedQuery {
+  const asked = readQuery(search, [...known, 'limit', 'cursor'])
+  const own = known.flatMap((name): [string, string][] => {
+    const value = asked.text(name, MAX_QUERY_CHARACTERS)
+    return value === undefined ? [] : [[name, value]]
+  })
+  const cursor = asked.text('cursor', MOST_CURSOR)
+  const [after, carried] = cursor === undefined ? [] : readCursor(cursor, fault)
+  const question = carried ?? Object.fromEntries(own)
+  if (own.some(([name, value]) => question[name] !== value)) throw new QueryFault(fault)
+  const limit = asked.text('limit')
+  const whole = new URLSearchParams({ ...question, ...(limit !== undefined && { limit }) })
+  return {
+    query: readQuery(whole.toString(), [...known, 'limit']),
+    after,
+    toCursor: (start) => toPageToken(JSON.stringify([start, question]), CURSOR),
+  }
+}
+
+/** Tokens of the doors that carry their search; those of others have a mark of theirs. */
+const CURSOR = 'cursor'
+
+function readCursor(cursor: string, fault: string) {
+  const parsed = v.safeParse(QuestionSchema, parseJson(readPageToken(cursor, CURSOR, fault) ?? ''))
+  if (!parsed.success) throw new QueryFault(fault)
+  return parsed.output
 }
 
 /**

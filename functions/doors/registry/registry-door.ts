@@ -8,17 +8,14 @@ import {
   type Answered,
   createReadDoor,
   QueryFault,
-  readPageToken,
+  readPagedQuery,
   readPathPart,
   readQuery,
-  toPageToken,
 } from '../entry/read-page.ts'
 
 const DEFAULT_PAGE = 30
 const MOST_PAGE = 100
-/** A page may be asked for with other filters than the one before: names keep their order. */
-const CURSOR_OF = 'servers'
-const BAD_CURSOR = 'cursor: expected the nextCursor of a page before.'
+const BAD_CURSOR = 'cursor: expected the nextCursor of a page before, for the same search.'
 
 type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
 type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
@@ -56,7 +53,7 @@ function createDoor(parts: RegistryParts, answer: Answer) {
   )
 }
 
-const LIST_PARAMETERS = ['cursor', 'limit', 'search', 'updated_since', 'version', 'include_deleted']
+const LIST_PARAMETERS = ['search', 'updated_since', 'version', 'include_deleted']
 
 /** `GET /v0.1/servers`, by name; the cursor holds the last name of the page before. */
 async function listServers(
@@ -64,9 +61,8 @@ async function listServers(
   { search }: URL,
   readDates: () => Promise<ChangeDates>,
 ): Promise<Answered> {
-  const query = readQuery(search, LIST_PARAMETERS)
+  const { query, after, toCursor } = readPagedQuery(search, LIST_PARAMETERS, BAD_CURSOR)
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
-  const after = readPageToken(query.text('cursor'), CURSOR_OF, BAD_CURSOR)
   const since = readInstant(query.text('updated_since'))
   // Who asks what changed has copies, and must hear of those that left.
   const withDeleted = query.flag('include_deleted') ?? since !== undefined
@@ -88,7 +84,7 @@ async function listServers(
       servers: page.map(({ entry }) => entry),
       metadata: {
         count: page.length,
-        ...(fitting.length > limit && last && { nextCursor: toPageToken(last.name, CURSOR_OF) }),
+        ...(fitting.length > limit && last && { nextCursor: toCursor(last.name) }),
       },
     },
   }

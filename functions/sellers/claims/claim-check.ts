@@ -1,8 +1,12 @@
+import {
+  type ClaimRules,
+  judgeClaim,
+  readClaimHost,
+} from '../../../src/domain/owners/claim-rules.ts'
 import { hostOf, isProvedAt } from '../../../src/domain/owners/shared-hosts.ts'
 import type { ClaimState } from '../../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { ClaimTable } from '../../store/schema/store.ts'
-import { type ClaimRules, judgeClaim, readClaimHost } from '../proofs/claim-rules.ts'
 import {
   missed,
   type Proof,

@@ -1,5 +1,6 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
+import { judgeClaim } from '../../../src/domain/owners/claim-rules.ts'
 import {
   ClaimBodySchema,
   type ClaimChecked,
@@ -15,7 +16,6 @@ import type { Parts } from '../../parts/parts.ts'
 import { countRows } from '../../store/rows.ts'
 import type { ClaimTable } from '../../store/schema/store.ts'
 import { writeInstructions } from '../proofs/claim-instructions.ts'
-import { judgeClaim } from '../proofs/claim-rules.ts'
 import { createProver } from '../proofs/prover.ts'
 import {
   createSellerRoute,

@@ -1,6 +1,6 @@
+import type { ClaimHost } from '../../../src/domain/owners/claim-rules.ts'
 import type { ClaimStarted } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import type { ClaimHost } from './claim-rules.ts'
 import { audienceOf } from './proof-workflow.ts'
 
 export const WELL_KNOWN_PATH = '/.well-known/listing-claim.txt'

@@ -1,5 +1,5 @@
+import type { ClaimHost } from '../../../src/domain/owners/claim-rules.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import type { ClaimHost } from './claim-rules.ts'
 
 /** What a proof looked for, what it saw, and what the seller can do about the difference. */
 export interface Proof {

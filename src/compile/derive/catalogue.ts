@@ -6,6 +6,7 @@ import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
+import { type ClaimRules, GITHUB_ISSUER } from '../../domain/owners/claim-rules.ts'
 import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
@@ -44,6 +45,7 @@ export interface Catalogue {
   tables: Tables
   mark: string | null
   sources: ReadonlyMap<string, SourceRow>
+  claimRules: ClaimRules
   said: Content['said']
   ledger: LedgerFacts
   /** Sorted by id. */
@@ -55,12 +57,14 @@ export interface Catalogue {
 export interface CatalogueOptions {
   baseUrl: string
   rules: UrlRules
+  /** `OIDC_ISSUER` */
+  issuer?: string
   ledger: LedgerFacts
 }
 
 export function createCatalogue(
   content: Content,
-  { baseUrl, rules, ledger }: CatalogueOptions,
+  { baseUrl, rules, issuer = GITHUB_ISSUER, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
@@ -73,12 +77,7 @@ export function createCatalogue(
     categoriesOf: (id) => categories.get(id) ?? [],
     seeds: new Set(tables.independentOperators.map(({ domain }) => domain)),
   })
-  const former = new Map([...ledger.moved].map(([from, to]) => [to, from]))
-  // A listing that took another's place starts with what was seen of that.
-  const evidenceOf = (id: string): Evidence => ({
-    ...content.evidence.get(former.get(id) ?? ''),
-    ...content.evidence.get(id),
-  })
+  const evidenceOf = createEvidenceReader(content, ledger)
   const inputs = files.map((file) => {
     const { id, digest } = file
     const seen = combineEvidence(evidenceOf(id), ledger.probed.get(id))
@@ -109,21 +108,32 @@ export function createCatalogue(
     baseUrl,
     listings,
     keys: inputs.map(({ key }) => key),
-    optedOut: optedOut.map(({ id, facts }) => ({
-      id,
-      url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl),
-    })),
+    optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
     measuredOperators: judged.measuredOperators,
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,
     mark: content.mark,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
+    claimRules: { ...rules, sharedHosts: tables.sharedHosts, issuer },
     said: content.said,
     ledger,
     gone,
     goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),
   }
+}
+
+function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListing {
+  return { id, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) }
+}
+
+/** A listing that took another's place starts with what was seen of that. */
+function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
+  const former = new Map([...moved].map(([from, to]) => [to, from]))
+  return (id: string): Evidence => ({
+    ...evidence.get(former.get(id) ?? ''),
+    ...evidence.get(id),
+  })
 }
 
 /** Who names another address each time has not changed it. */

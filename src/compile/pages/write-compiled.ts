@@ -73,11 +73,11 @@ export function writeCompiled(
 /** What few pages print is made when the first asks for it. */
 function toCompiledListing(
   listing: DerivedListing,
-  { baseUrl, sources, said }: Catalogue,
+  { baseUrl, sources, claimRules, said }: Catalogue,
   { key, similar }: Pick<CompiledListing, 'key' | 'similar'>,
 ): CompiledListing {
   const { facts, buy, description } = listing
-  const view = once(() => toListingView(listing, { baseUrl, sources, said }))
+  const view = once(() => toListingView(listing, { baseUrl, sources, claimRules, said }))
   const kit = once(() => toKitView(listing, { baseUrl, trust: view().trust }))
   const html = once(() => renderDescription(description))
   return {

@@ -41,6 +41,8 @@ export interface BuildOptions {
   outDir: string
   baseUrl: string
   allowPrivate: PrivateTargets
+  /** `OIDC_ISSUER` */
+  issuer: string
   ledger: LedgerFacts
 }
 
@@ -86,13 +88,15 @@ interface Context extends BuildOptions {
 
 /** @returns how many files it has */
 async function makeRelease(work: string, context: Context): Promise<number> {
-  const { name, content, baseUrl, allowPrivate, ledger, cacheDir, carried, timed } = context
+  const { name, content, baseUrl, allowPrivate, issuer, ledger, cacheDir, carried, timed } = context
   const bundle = preparePageBundle(cacheDir, baseUrl)
   // Told by who waits for it.
   bundle.catch(() => undefined)
   const rules = { allowPrivate }
-  const catalogue = timed('derive', () => createCatalogue(content, { baseUrl, rules, ledger }))
-  const version = digestOf(JSON.stringify([digestCode(), rules, baseUrl, content.tables]))
+  const catalogue = timed('derive', () =>
+    createCatalogue(content, { baseUrl, rules, issuer, ledger }),
+  )
+  const version = digestOf(JSON.stringify([digestCode(), rules, issuer, baseUrl, content.tables]))
   const memory = openMemory(join(cacheDir, 'parts'), version)
   const views = makeViews(catalogue, { cacheDir, memory, timed })
   const data = createReleaseWriter(join(work, 'data'))
@@ -142,10 +146,10 @@ function beginIndexes(
  * each time one is asked for. Nothing is compressed: there is no distance to travel.
  */
 export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
-  const { name, content, baseUrl, allowPrivate, ledger, compiledDir } = options
+  const { name, content, baseUrl, allowPrivate, issuer, ledger, compiledDir } = options
   const outDir = resolve(options.outDir)
   const work = createWorkDir(outDir, name)
-  const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, ledger })
+  const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, issuer, ledger })
   const listings = toCompiledListings(catalogue)
   const parts = toListingParts(catalogue, listings)
   const dump = createDump(catalogue.listings, parts.view)

@@ -8,6 +8,7 @@ export interface ReleaseInputs {
   contentDir: string
   baseUrl: string
   allowPrivate: PrivateTargets
+  issuer: string
   ledger: LedgerFacts
   read?: ReadFile
 }
@@ -17,9 +18,9 @@ export interface ReleaseInputs {
  * a start can tell a stale one without building.
  */
 export function nameRelease(inputs: ReleaseInputs): string {
-  const { contentDir, baseUrl, allowPrivate, ledger, read = readFileSync } = inputs
+  const { contentDir, baseUrl, allowPrivate, issuer, ledger, read = readFileSync } = inputs
   const hash = createHash('sha256')
-  hash.update(JSON.stringify({ baseUrl, allowPrivate }))
+  hash.update(JSON.stringify({ baseUrl, allowPrivate, issuer }))
   hash.update(
     JSON.stringify([
       sorted(ledger.claimed),

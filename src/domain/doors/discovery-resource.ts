@@ -2,17 +2,18 @@ import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { trustScoreOf } from '../derived/derived-listing.ts'
+import { fillPlaceholders, type Param } from '../listing/operation.ts'
+import type { Accept } from '../trust/seen-answer.ts'
 import { listingPath } from '../wire/links.ts'
 
 /** Bounds of the discovery shape. */
 const MOST_SERVICE_NAME = 32
 const MOST_TAGS = 5
 
-/** `accepts` is empty: payers would sign it, and only the seller's 402 knows asset and payee. */
 export const ResourceRowSchema = v.strictObject({
   id: v.string(),
   networks: v.array(v.string()),
-  rails: v.array(v.string()),
+  schemes: v.array(v.string()),
   payouts: v.array(v.string()),
   min_usd: v.nullable(v.number()),
   entry: v.looseObject({ resource: v.string(), type: v.string() }),
@@ -39,56 +40,102 @@ function toRows(listing: DerivedListing, baseUrl: string): ResourceRow[] {
 }
 
 type Operation = DerivedListing['surface']['operations'][number]
+type AskedOperation = Pick<Operation, 'method' | 'url'> & Partial<Operation>
 
-function toRow(
-  { id, facts, trust }: DerivedListing,
-  operation: Pick<Operation, 'method' | 'url' | 'description' | 'price' | 'offers' | 'body'>,
-  baseUrl: string,
-): ResourceRow {
+function toRow(listing: DerivedListing, operation: AskedOperation, baseUrl: string): ResourceRow {
+  const { id, facts, payees } = listing
   const { pricing } = facts
   const listed = pricing.model === 'per_call' ? pricing : { networks: [], rails: [], min_usd: 0 }
-  const offers = operation.offers ?? []
-  const networks = offers.flatMap(({ network }) => network ?? [])
+  const { offers = [], price } = operation
+  const accepts = toAccepts(listing, operation)
+  const offered = offers.flatMap(({ network }) => network ?? [])
+  const networks = [
+    ...(offered.length > 0 ? offered : listed.networks),
+    ...accepts.map(({ network }) => network),
+  ]
+  const rails = offers.length > 0 ? offers.map(({ rail }) => rail) : listed.rails
   return {
     id,
-    networks: [...new Set(networks.length > 0 ? networks : listed.networks)],
-    rails: [...new Set(offers.length > 0 ? offers.map(({ rail }) => rail) : listed.rails)],
-    payouts: facts.payout,
-    min_usd: operation.price?.min_usd ?? listed.min_usd,
-    entry: {
-      resource: operation.url,
-      type: 'http',
-      x402Version: 2,
-      accepts: [],
-      lastUpdated: `${facts.added}T00:00:00Z`,
-      description: operation.description ?? facts.summary,
-      ...toServiceName(facts.name),
-      tags: facts.tags.slice(0, MOST_TAGS),
-      extensions: {
-        bazaar: { info: { input: toInput(operation) } },
-        directory: {
-          listing_id: id,
-          listing: `${baseUrl}${listingPath(id)}`,
-          method: operation.method,
-          price: operation.price ?? null,
-          pricing,
-          offers,
-          payouts: facts.payout,
-          trust: { score: trustScoreOf(trust), evidence: trust.evidence },
-        },
+    networks: [...new Set(networks)],
+    schemes: accepts.length > 0 ? accepts.map(({ scheme }) => scheme) : toSchemes(rails),
+    payouts: payees,
+    min_usd: price?.min_usd ?? listed.min_usd,
+    entry: toEntry(listing, { ...operation, accepts }, baseUrl),
+  }
+}
+
+function toEntry(
+  listing: DerivedListing,
+  { accepts, ...operation }: AskedOperation & { accepts: object[] },
+  baseUrl: string,
+): ResourceRow['entry'] {
+  const { id, facts, payees } = listing
+  return {
+    resource: toUri(operation.url),
+    type: 'http',
+    x402Version: 2,
+    accepts,
+    lastUpdated: operation.seen?.at ?? `${facts.added}T00:00:00Z`,
+    description: operation.description ?? facts.summary,
+    ...toServiceName(facts.name),
+    tags: facts.tags.slice(0, MOST_TAGS),
+    extensions: {
+      bazaar: toBazaar(operation),
+      directory: {
+        listing_id: id,
+        listing: `${baseUrl}${listingPath(id)}`,
+        method: operation.method,
+        price: operation.price ?? null,
+        pricing: facts.pricing,
+        offers: operation.offers ?? [],
+        payouts: payees,
+        trust: { score: trustScoreOf(listing.trust), evidence: listing.trust.evidence },
       },
     },
   }
 }
 
+/**
+ * Payers sign what stands here, so it is what the seller's own 402 asked of our probe, whole. A seller
+ * that names another payee each time is asked by the payer itself.
+ */
+function toAccepts({ notices }: DerivedListing, { seen }: Partial<Operation>): Required<Accept>[] {
+  if (notices.some(({ id }) => id === 'payout_rotating')) return []
+  return (seen?.accepts ?? []).map((accept) => ({ extra: {}, ...accept }))
+}
+
+/** The rail's one published scheme, until the seller's own 402 was seen. */
+function toSchemes(rails: readonly string[]): string[] {
+  return rails.includes('x402') ? ['exact'] : []
+}
+
+/** With `:name` for what a path takes, as the extension's `routeTemplate` writes it: a URI all the same. */
+function toUri(url: string): string {
+  return new URL(toRoute(url)).href
+}
+
+function toRoute(url: string): string {
+  return fillPlaceholders(url, (name) => `:${name}`)
+}
+
 /** What the published example sends, in the shape that bazaar clients read. */
-function toInput({ method, body, params = [] }: Pick<Operation, 'method' | 'body' | 'params'>) {
-  const inQuery = params.flatMap(({ in: place, name, example }) =>
-    place === 'query' && example !== undefined ? [[name, example]] : [],
+function toBazaar({ method, url, body, params = [] }: Pick<Operation, 'url'> & Partial<Operation>) {
+  const route = toRoute(url)
+  const input = {
+    ...{ type: 'http', method },
+    ...toExamples('queryParams', params, 'query'),
+    ...toExamples('pathParams', params, 'path'),
+    ...(body !== undefined &&
+      method !== 'DELETE' && { bodyType: 'json', body: body.example ?? {} }),
+  }
+  return { info: { input }, ...(route !== url && { routeTemplate: new URL(route).pathname }) }
+}
+
+function toExamples(member: string, params: readonly Param[], place: Param['in']) {
+  const examples = params.flatMap(({ in: where, name, example }) =>
+    where === place && example !== undefined ? [[name, example]] : [],
   )
-  const query = inQuery.length > 0 && { queryParams: Object.fromEntries(inQuery) }
-  if (body === undefined) return { type: 'http', method, ...query }
-  return { type: 'http', method, ...query, bodyType: 'json', body: body.example ?? {} }
+  return examples.length > 0 ? { [member]: Object.fromEntries(examples) } : {}
 }
 
 /** The shape takes printable ASCII only; the listing has names in other scripts. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { operationLine } from '../derived/callable-view.ts'
+import { operationLine, SeenCallSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { ParamSchema, PayloadSchema } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
@@ -44,12 +44,13 @@ export function toKitOperations(
       ? surface.operations
       : [{ method: 'GET', url: facts.url, effect: 'read' }]
   const takesX402 = sellsOn('x402', operations, railsOf(facts.pricing))
-  return operations.map((operation) => {
+  return operations.map(({ seen, ...operation }) => {
     const request = toExampleRequest(operation, facts.auth)
     const relayed = takesX402(operation) ? relayUrl : null
     const through = (url: string) => toRelayUrl(relayed, facts.url, url)
     return {
       ...operation,
+      ...(seen !== undefined && { seen: v.parse(SeenCallSchema, seen) }),
       ...through(operation.url),
       example: { ...request, ...through(request.url) },
     }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
-import { PriceSchema } from '../listing/pricing.ts'
+import { NetworkSchema, PriceSchema } from '../listing/pricing.ts'
+import { textLike, whole } from '../wire/shapes.ts'
 import { PROBE_OUTCOMES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 
@@ -25,6 +26,33 @@ export const SawSchema = v.pipe(
   v.regex(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u, 'expected one printable line'),
 )
 
+const shortWord = textLike(
+  /^[\x21-\x7e]{1,200}$/,
+  'expected at most 200 characters, without blanks',
+)
+const shortLine = textLike(/^[\x20-\x7e]{1,200}$/, 'expected one line of at most 200 characters')
+/** Members of `extra` that are kept; an offer with more, or with members inside members, is not kept. */
+const MAX_EXTRA = 10
+
+/** An offer of a 402 with everything a payer signs, in the words of x402 version 2. */
+export const AcceptSchema = v.strictObject({
+  scheme: shortWord,
+  /** CAIP-2, also where the 402 wrote a name. */
+  network: NetworkSchema,
+  asset: shortWord,
+  /** Atomic units of the asset. */
+  amount: textLike(/^\d{1,40}$/, 'expected a whole number of atomic units'),
+  payTo: shortWord,
+  maxTimeoutSeconds: whole(1, 1_000_000),
+  extra: v.optional(
+    v.pipe(
+      v.record(shortLine, v.union([shortLine, v.pipe(v.number(), v.finite()), v.boolean()])),
+      v.check((extra) => Object.keys(extra).length <= MAX_EXTRA),
+    ),
+  ),
+})
+export type Accept = v.InferOutput<typeof AcceptSchema>
+
 /** What our probe's own call of one operation came to: evidence member `interface.operations[].seen`. */
 export const SeenAnswerSchema = v.strictObject({
   /** Absent where it is the interface's own time, so that a run that sees the same changes one line. */
@@ -36,6 +64,8 @@ export const SeenAnswerSchema = v.strictObject({
   max_usd: v.optional(PriceSchema),
   /** Whom its last 402 asked to pay, CAIP-10. */
   pay_to: v.optional(v.pipe(v.array(PayoutSchema), v.maxLength(MAX_PAY_TO))),
+  /** The offers of its last 402 that were complete, of x402 alone. */
+  accepts: v.optional(v.pipe(v.array(AcceptSchema), v.maxLength(MAX_PAY_TO))),
   saw: v.optional(SawSchema),
 })
 export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>

@@ -3,10 +3,11 @@ import { callableEntries, toCallableView } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { type Pricing, PricingSchema } from '../listing/pricing.ts'
+import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
-import { BADGES, BUY, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { BADGES, BUY, CLAIM_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import {
   DiscoverySchema,
   InvokeSchema,
@@ -63,13 +64,19 @@ export const ListingViewSchema = v.object({
   page: v.string(),
   kit_manifest: v.string(),
   go: v.string(),
-  claim: v.object({ how: v.string(), opt_out: v.string() }),
+  claim: v.object({
+    how: v.string(),
+    /** What `POST /api/v1/sellers/claim` takes for this listing; empty where nobody can claim it. */
+    methods: v.array(v.picklist(CLAIM_METHODS)),
+    opt_out: v.string(),
+  }),
 })
 export type ListingView = v.InferOutput<typeof ListingViewSchema>
 
 export interface ListingViewContext {
   baseUrl: string
   sources: ReadonlyMap<string, SourceRow>
+  claimRules: ClaimRules
   /** What sources said of listings that several of them tell of, by id. */
   said?: ReadonlyMap<string, readonly Said[]>
 }
@@ -85,7 +92,7 @@ export interface Said {
 
 export function toListingView(
   listing: DerivedListing,
-  { baseUrl, sources, said = new Map() }: ListingViewContext,
+  { baseUrl, sources, claimRules, said = new Map() }: ListingViewContext,
 ): ListingView {
   const { id, facts, trust } = listing
   const trustSource =
@@ -124,14 +131,10 @@ export function toListingView(
     page: pagePath(id),
     kit_manifest: kitPath(id),
     go: goPath(id, 'api'),
-    claim: toClaimTexts(baseUrl),
-  }
-}
-
-function toClaimTexts(baseUrl: string) {
-  return {
-    how: `Sign in at ${baseUrl}/sellers, start a claim for this listing and prove control of its domain: by a file under /.well-known/, by a DNS TXT record, or by an email address at the domain.`,
-    opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
+    claim: {
+      ...toClaimWays(facts.url, claimRules, baseUrl),
+      opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
+    },
   }
 }
 

@@ -18,7 +18,10 @@ const view = await readListing(place.dataset.designSellers ?? '')
 
 for (const state of CLAIM_STATES.filter((each) => each !== 'verified')) {
   const claim = toClaim({ state })
-  const card = createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} })
+  const card = createClaimCard(claim, CLAIM_METHODS, {
+    onOther: async () => {},
+    onVerified: async () => {},
+  })
   place.append(toList(card))
 }
 for (const method of CLAIM_METHODS) place.append(createStarted(method))
@@ -47,7 +50,10 @@ function toList(card: HTMLElement): HTMLElement {
 
 function createStarted(method: ClaimView['method']): HTMLElement {
   const claim = toClaim({ method, last_check: toCheck(false) })
-  const card = createClaimCard(claim, { onOther: async () => {}, onVerified: async () => {} })
+  const card = createClaimCard(claim, CLAIM_METHODS, {
+    onOther: async () => {},
+    onVerified: async () => {},
+  })
   const guide = [
     { text: 'What is to be published', code: 'token' },
     { text: 'A command to see it', code: 'curl -i https://service.example/' },

@@ -196,7 +196,7 @@ export interface Listing {
   page: string
   kit_manifest: string
   go: string
-  claim: { how: string; opt_out: string }
+  claim: { how: string; methods: ("well_known" | "dns_txt" | "contact_email" | "oidc")[]; opt_out: string }
 }
 
 export interface OperationsAnswer {

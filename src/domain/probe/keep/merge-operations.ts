@@ -67,13 +67,13 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   const { terms = [], operation } = sight ?? {}
   const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
   const bounds = toBounds(priced)
-  const { min_usd, max_usd, pay_to } = before.seen ?? {}
-  const asked = present({ min_usd, max_usd, pay_to })
+  const { min_usd, max_usd, pay_to, accepts } = before.seen ?? {}
+  const asked = present({ min_usd, max_usd, pay_to, accepts })
   const seen: SeenAnswer = {
     at,
     outcome,
     ...toSaid(answer),
-    ...(isSilent(answer) ? asked : { ...bounds, ...toPayTo(terms) }),
+    ...(isSilent(answer) ? asked : { ...bounds, ...toPayTo(terms), ...toAccepts(terms) }),
   }
   return {
     ...before,
@@ -99,6 +99,11 @@ function toPayTo(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'pay_to'> {
     terms.flatMap(({ payout }) => (payout === null ? [] : [[normalizePayout(payout), payout]])),
   )
   return named.size > 0 ? { pay_to: [...named.values()].sort().slice(0, MAX_PAY_TO) } : {}
+}
+
+function toAccepts(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'accepts'> {
+  const accepts = terms.flatMap(({ accept }) => accept ?? []).slice(0, MAX_PAY_TO)
+  return accepts.length > 0 ? { accepts } : {}
 }
 
 function toOffers(terms: readonly PaymentTerm[]) {

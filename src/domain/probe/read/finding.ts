@@ -1,5 +1,6 @@
 import type { Operation } from '../../listing/operation.ts'
 import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
+import type { Accept } from '../../trust/seen-answer.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
 import {
@@ -24,6 +25,8 @@ export interface PaymentTerm {
   usd: number | null
   /** CAIP-10, or null. */
   payout: string | null
+  /** Everything a payer signs, where an offer of x402 says all of it. */
+  accept?: Accept
 }
 
 /** What an answer told about the service itself. */

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { toPayout } from '../../listing/caip-account.ts'
 import { parseBase64Json } from '../../relay/base64-json.ts'
 import { toCaip2, toUsd } from '../../settlement/usd-assets.ts'
-import { isJsonObject } from '../../wire/parse-json.ts'
+import { AcceptSchema } from '../../trust/seen-answer.ts'
+import { isJsonObject, present } from '../../wire/parse-json.ts'
 import type { PaymentTerm } from './finding.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 
@@ -20,6 +21,8 @@ const OfferSchema = v.pipe(
     payTo: short,
     amount: v.optional(units),
     maxAmountRequired: v.optional(units),
+    maxTimeoutSeconds: v.optional(v.unknown()),
+    extra: v.optional(v.unknown()),
   }),
   v.check(({ amount, maxAmountRequired }) => (amount ?? maxAmountRequired) !== undefined),
 )
@@ -63,13 +66,19 @@ function readOffers(value: Record<string, unknown>, version: string, where: stri
 function toTerm(offer: v.InferOutput<typeof OfferSchema>): PaymentTerm {
   const network = toCaip2(offer.network)
   const amount = offer.amount ?? offer.maxAmountRequired ?? ''
+  const { scheme, asset, payTo, maxTimeoutSeconds, extra } = offer
+  const accept = v.safeParse(AcceptSchema, {
+    ...{ scheme, network, asset, amount, payTo, maxTimeoutSeconds },
+    ...present({ extra: extra ?? undefined }),
+  })
   return {
     rail: 'x402',
-    scheme: offer.scheme,
+    scheme,
     network,
     // Any other scheme's amount is a ceiling, not a price.
-    usd: offer.scheme === 'exact' ? toUsd(network, offer.asset, amount) : null,
-    payout: toPayout(network, offer.payTo),
+    usd: scheme === 'exact' ? toUsd(network, asset, amount) : null,
+    payout: toPayout(network, payTo),
+    ...(accept.success && { accept: accept.output }),
   }
 }
 

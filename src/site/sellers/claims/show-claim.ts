@@ -1,6 +1,6 @@
 import type { ClaimChecked, ClaimStarted, ClaimView } from '../../../domain/views/seller-views.ts'
 import { pagePath } from '../../../domain/wire/links.ts'
-import { CLAIM_METHODS, type ClaimMethod } from '../../../domain/wire/vocabulary.ts'
+import type { ClaimMethod } from '../../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../../frame/html.ts'
 import { toCopyBlock, toLinkedText } from '../../frame/sentences.ts'
 import { showClaimSight, showLine } from '../controls/check-box.ts'
@@ -14,9 +14,16 @@ export interface ClaimActions {
   onVerified(): Promise<void>
 }
 
-/** One claim that waits for its proof, or has ended, on the dashboard. */
-export function createClaimCard(claim: ClaimView, actions: ClaimActions): HTMLElement {
-  const others = CLAIM_METHODS.filter((each) => each !== claim.method)
+/**
+ * One claim that waits for its proof, or has ended, on the dashboard.
+ * @param methods what the server takes for its listing
+ */
+export function createClaimCard(
+  claim: ClaimView,
+  methods: readonly ClaimMethod[],
+  actions: ClaimActions,
+): HTMLElement {
+  const others = methods.filter((each) => each !== claim.method)
   const card = toElement(toCard(claim, others))
   showClaimSight(partOf(card, 'result'), claim)
   onClick(card, 'check', () => check(card, claim, actions))

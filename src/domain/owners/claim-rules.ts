@@ -1,4 +1,5 @@
-import { isPrivateTarget, type PrivateTargets } from '../../../src/domain/listing/target-url.ts'
+import { isPrivateTarget, type PrivateTargets } from '../listing/target-url.ts'
+import { CLAIM_METHODS, type ClaimMethod } from '../wire/vocabulary.ts'
 import {
   findHostOwner,
   type HostOwner,
@@ -7,9 +8,7 @@ import {
   ownerDomainOf,
   pathNames,
   type SharedHosts,
-} from '../../../src/domain/owners/shared-hosts.ts'
-import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import { GITHUB_ISSUER } from '../../ports/config.ts'
+} from './shared-hosts.ts'
 
 /** What a listing's host lets a seller prove. A method that is missing comes with its reason. */
 export type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
@@ -26,6 +25,8 @@ export interface ClaimHost {
 }
 
 const GITHUB = 'https://github.com'
+/** Whose workflows prove a claim unless `OIDC_ISSUER` names others. */
+export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com'
 
 export interface ClaimRules {
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS` */
@@ -50,6 +51,34 @@ export function judgeClaim(
         ? null
         : `The listing's URL is no repository or page on the code host of ${rules.issuer}, so no workflow can speak for it. Use well_known or dns_txt.`
   return detail === null ? { allowed: true, host } : { allowed: false, detail }
+}
+
+/** The methods that `judgeClaim` takes for this listing, and a sentence for its owner. */
+export function toClaimWays(
+  listingUrl: string,
+  rules: ClaimRules,
+  baseUrl: string,
+): { methods: ClaimMethod[]; how: string } {
+  const verdicts = CLAIM_METHODS.map((method) => judgeClaim(listingUrl, method, rules))
+  const methods = CLAIM_METHODS.filter((_, at) => verdicts[at]?.allowed === true)
+  const [refused] = verdicts.flatMap((verdict) => (verdict.allowed ? [] : [verdict.detail]))
+  if (methods.length === 0) return { methods, how: `This listing cannot be claimed. ${refused}` }
+  const ways = methods.map((method) => toWay(method, readClaimHost(listingUrl, method, rules)))
+  const start = `Sign in at ${baseUrl}/sellers, start a claim for this listing and prove that it is yours`
+  return { methods, how: `${start}: ${ways.join(', or ')}.` }
+}
+
+function toWay(method: ClaimMethod, { host, registrableDomain, repositories }: ClaimHost): string {
+  switch (method) {
+    case 'well_known':
+      return `by a file under https://${host}/.well-known/`
+    case 'dns_txt':
+      return `by a DNS TXT record under ${host}`
+    case 'contact_email':
+      return `by an email address at ${registrableDomain ?? host}`
+    case 'oidc':
+      return `by a workflow of the repository ${repositories.join(' or ')}`
+  }
 }
 
 export function readClaimHost(
