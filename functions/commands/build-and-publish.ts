@@ -5,7 +5,7 @@ import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
-import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { readPayees } from '../../src/compile/derive/payout-standings.ts'
 import { createReader, digestCode, type ReadFile } from '../../src/compile/files/code-digest.ts'
 import { once, openMemory } from '../../src/compile/files/memory.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
@@ -18,7 +18,6 @@ import {
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
 import type { UrlRules } from '../../src/domain/listing/target-url.ts'
-import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
@@ -95,20 +94,16 @@ async function readLedger(
   config: Config,
   read: () => ReturnType<typeof readContent>,
 ): Promise<LedgerFacts> {
-  const readStandings = (facts: OwnerFacts) => {
+  const readOwned = (facts: OwnerFacts) => {
     const { content } = read()
-    return content === null
-      ? new Map<string, PayoutStanding>()
-      : readPayoutStandings(content, facts, config.BASE_URL)
+    return content === null ? [] : readPayees(content, facts, config.BASE_URL)
   }
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
-  return readFactsForBuild(config, createStderrLog(), moves, readStandings).catch(
-    (error: unknown) => {
-      if (error instanceof OperatorError) throw error
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
-    },
-  )
+  return readFactsForBuild(config, createStderrLog(), moves, readOwned).catch((error: unknown) => {
+    if (error instanceof OperatorError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
+  })
 }
 
 /**

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
 import {
   type LedgerFacts,
   NO_LEDGER_FACTS,
   type OwnerFacts,
 } from '../../src/domain/trust/ledger-facts.ts'
+import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { moveRows } from '../analytics/move-rows.ts'
 import type { Config } from '../ports/config.ts'
@@ -19,13 +19,13 @@ import { SQLITE_FILE } from '../store/sqlite/store.ts'
  * What the ledger says to a build; nothing where there is no ledger yet.
  *
  * @param moves what the content says of listings that moved: what the ledger has of them moves too
- * @param standingsOf which payouts count for which listing; asked only where there are settlements
+ * @param payeesOf whose which payee is; asked only where there are payments
  */
 export async function readFactsForBuild(
   config: Config,
   log: Log,
   moves: ReadonlyMap<string, string>,
-  standingsOf: (ledger: OwnerFacts) => ReadonlyMap<string, PayoutStanding>,
+  payeesOf: (ledger: OwnerFacts) => readonly LedgerPayee[],
 ): Promise<LedgerFacts> {
   if (!hasLedger(config)) return NO_LEDGER_FACTS
   await using store = await openStore(config, log)
@@ -38,7 +38,7 @@ export async function readFactsForBuild(
     ...(await readLedgerFacts(store, now)),
     probed: await readProbeEvidence(store),
   }
-  const payments = await readVerifiedSettlements(store, () => standingsOf(facts), now)
+  const payments = await readVerifiedSettlements(store, () => payeesOf(facts), now)
   return { ...facts, ...payments }
 }
 

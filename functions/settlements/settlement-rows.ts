@@ -1,17 +1,14 @@
 import type { Kysely } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
+import type { SeenPayment } from '../../src/domain/trust/judge-payments.ts'
 import { inPieces } from '../store/rows.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 
 /** Rows of payments and transfers; orders are fixed, so that the same rows read the same. */
 
-export interface SeenSettlement extends Settlement {
-  /** Nobody has looked yet where its payer had the money from. */
-  is_untraced: boolean
-}
-
-export async function readSettlements({ db }: Store, from: number): Promise<SeenSettlement[]> {
+export async function readSettlements({ db }: Store, from: number): Promise<SeenPayment[]> {
   const rows = await db
     .selectFrom('settlement')
     .leftJoin('meter_payer', (join) =>
@@ -31,7 +28,9 @@ export async function readSettlements({ db }: Store, from: number): Promise<Seen
   return rows.map(({ transaction_id, micro_usd, settled_at, block_number, is_traced, ...row }) => ({
     ...row,
     network: intern(row.network),
-    listing_id: intern(row.listing_id),
+    // The meter reads one coin of each chain.
+    asset: usdAssetOf(row.network, { allowTestCoins: true })?.address ?? 'unknown',
+    listing_id: row.listing_id === '' ? null : intern(row.listing_id),
     payer: intern(row.payer),
     payee: intern(row.payee),
     amount: intern(row.amount),

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toLiveListing } from '../../src/compile/release/listing-parts.ts'
+import { judgePayments } from '../../src/domain/trust/judge-payments.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
-import { type Sales, toSales } from '../../src/domain/trust/measured-settlements.ts'
 import { toTrustSummary } from '../../src/domain/views/trust-view.ts'
-import { aSettlement, known, NOON } from '../settlements/samples.ts'
+import { aSettlement, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 
 const RULES = { allowPrivate: false }
@@ -191,29 +191,40 @@ describe('who vouches for buyers', () => {
     ),
   }
   const asOf = NOON
+  const payees = [ID, ...seeds.map((name) => `x402.${name}`)].map((id, n) => ({
+    payee: `${NETWORK}:${wallet(n)}`,
+    owner: id === ID ? 'weather.example' : `${id.slice('x402.'.length)}.example`,
+    proof: 'published' as const,
+    listings: [id],
+  }))
   const sold = (id: string, payers: [payer: string, usd: number][]) =>
-    toSales(
-      payers.map(([payer, usd]) => aSettlement({ payer, listing_id: id, payee: id, usd })),
-      { ...known(), wallets: [], asOf, isMetered: true },
-    )
+    payers.map(([payer, usd]) => ({
+      ...aSettlement({ payer, usd, amount: String(usd * 1_000_000) }),
+      payee: wallet([ID, ...seeds.map((name) => `x402.${name}`)].indexOf(id)),
+      asset: 'usdc',
+      is_untraced: false,
+    }))
   const small = ['a', 'b', 'c'].map((payer): [string, number] => [payer, 0.001])
-  const build3 = (measured: string[], toOne: [string, number][] = []) => {
-    const sales = [
-      [ID, sold(ID, small)],
-      ...seeds.map((name) => [`x402.${name}`, sold(`x402.${name}`, name === 'one' ? toOne : [])]),
-    ] as [string, Sales][]
-    const metered = new Set(measured.map((name) => `x402.${name}`))
-    return build(files, { asOf, sales: new Map(sales), metered }).catalogue.byId.get(ID)?.trust
+  /** @param paid known sellers that somebody else paid */
+  const build3 = (paid: string[], toOne: [string, number][] = []) => {
+    const seen = [
+      ...sold(ID, small),
+      ...paid.flatMap((name) => sold(`x402.${name}`, [['somebody', 0.01]])),
+      ...sold('x402.one', toOne),
+    ]
+    const around = { asOf, payees, transfers: [], hasPaidElsewhere: () => false }
+    const payments = judgePayments(seen, around)
+    return build(files, { asOf, payments, payees }).catalogue.byId.get(ID)?.trust
   }
 
-  test('only buyers who gave enough to others count, the rest are unknown and not wash', () => {
+  test('buyers count by what they paid known sellers, the rest are unknown and not wash', () => {
     const trust = build3(seeds, [
       ['a', 0.3],
-      ['b', 0.24],
+      ['b', 0.13],
     ])
     expect(trust).toMatchObject({
       evidence: 'verified_non_wash_payments',
-      measured: { verified_buyers_30d: 1, unknown_buyers_30d: 2, wash_flags: [], watch: [] },
+      measured: { verified_buyers_30d: 1.5, unknown_buyers_30d: 1, wash_flags: [], watch: [] },
     })
   })
 

@@ -80,7 +80,7 @@ function snippetsOf(front: object, evidence: object = {}): Record<string, string
       facts,
       description: '',
       evidence,
-      ownMeasured: undefined,
+      own: undefined,
       isClaimed: false,
       payouts: NO_PAYOUTS,
     },

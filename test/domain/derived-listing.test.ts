@@ -32,6 +32,7 @@ describe('what follows from facts and evidence', () => {
         signals: { status: 'online' },
         probes: LIVE_PROBES,
       },
+      ownMeasured: toMeasured({ source: 'service_verified', unknown_buyers_30d: 0 }),
     })
     expect(listing).toMatchObject({
       status: 'claimed',
@@ -81,9 +82,8 @@ describe('the provider’s evidence and our own', () => {
   test.each([
     ['ours alone', undefined, own(12), 'service_verified'],
     ['the provider’s alone', toMeasured(), undefined, 'x402-list'],
-    ['the same: the provider’s', toMeasured(), own(12), 'x402-list'],
     ['ours proves more', toMeasured(), own(40), 'service_verified'],
-    ['the provider’s proves more', toMeasured(), own(3), 'x402-list'],
+    ['ours proves less', toMeasured(), own(3), 'service_verified'],
     ['ours alone has sales', toMeasured({ verified_buyers_30d: 0 }), own(1), 'service_verified'],
     ['ours has no sale, the provider measured none', undefined, own(0), 'service_verified'],
   ])('%s', (_, measured, ownMeasured, source) => {

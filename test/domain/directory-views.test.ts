@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
-import { VOUCHING } from '../../src/domain/independence/vouching.ts'
+import { VOUCHING } from '../../src/domain/independence/weigh-buyer.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
 import {
@@ -238,9 +238,12 @@ const COST_OF_CHEATING: CostOfCheating = {
       goals: { ...NOT_FOUND, 30: foundFor(0.1) },
     },
   ],
-  griefing: [{ id: 'd', name: 'D', cost_usd: null, score: 33, least: 30 }],
+  griefing: [{ id: 'd', name: 'D', knows: true, cost_usd: [null, 4, 9], score: 33, least: 30 }],
   victims: [{ seed: 1, buyers: 10, score: 33 }],
-  honest: [{ market: 'rich', about: 'many', buyers_kept: 0.9, score_before: 40, score: 39 }],
+  honest: [
+    { market: 'rich', about: 'many', known: 0.9, buyers_kept: 0.9, score_before: 40, score: 39 },
+  ],
+  spreading: [],
 }
 
 describe('the trust method', () => {
@@ -280,7 +283,7 @@ describe('the trust method', () => {
 
   test('publishes who vouches for buyers, and the cheapest cheating that needs nobody’s help', () => {
     expect(view.vouching).toMatchObject({
-      usd_a_listing: VOUCHING.usdAListing,
+      usd_a_listing: VOUCHING.microsAListing / 1_000_000,
       needed: 3,
       measured: 0,
       independent_operators: independentOperators,
@@ -293,12 +296,10 @@ describe('the trust method', () => {
     expect(view.not_seen.map(({ id }) => id)).toContain('stripe')
   })
 
-  test('answers in four sentences; with fewer than three sellers measured, that inventing is cheap', () => {
-    for (const measured of [0, 1, 2]) {
-      expect(viewOf(measured).in_short).toHaveLength(4)
-      expect(viewOf(measured).in_short[3]).toContain('invented buyers cost under a cent')
-    }
-    expect(viewOf(3).in_short[3]).toContain('30, 60 or 90 costs $1.50, $5 or more than we tried')
+  test('says first what is true today; with fewer than three sellers measured, that inventing is cheap', () => {
+    for (const measured of [0, 1, 2])
+      expect(viewOf(measured).in_short[0]).toContain('invented buyers cost under a cent')
+    expect(viewOf(3).in_short[0]).toContain('30, 60 or 90 costs $1.50, $5 or more than we tried')
   })
 
   test('is `hub-trust-v0.1`, number by number', () => {

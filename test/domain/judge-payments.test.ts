@@ -71,21 +71,21 @@ describe('how much a buyer counts', () => {
   const weigh = (...purchases: Purchase[]) =>
     Object.fromEntries(weighBuyer(purchases, new Set(SEEDS)))
 
-  test('in full for 25 cents that it paid known sellers, and in part for less', () => {
-    expect(weigh(buy('a', 0.01), buy('one.seed', 0.25))).toMatchObject({ a: 1_000_000 })
-    expect(weigh(buy('a', 0.01), buy('one.seed', 0.1))).toMatchObject({ a: 400_000 })
+  test('in full for 26 cents that it paid known sellers, and in part for less', () => {
+    expect(weigh(buy('a', 0.01), buy('one.seed', 0.26))).toMatchObject({ a: 1_000_000 })
+    expect(weigh(buy('a', 0.01), buy('one.seed', 0.13))).toMatchObject({ a: 500_000 })
     expect(weigh(buy('a', 0.01))).toEqual({ a: 0 })
   })
 
   test('shares that money over all listings it bought from', () => {
-    const seeds = [buy('one.seed', 0.2), buy('two.seed', 0.05)]
+    const seeds = [buy('one.seed', 0.2), buy('two.seed', 0.06)]
     expect(weigh(buy('a', 0.5), buy('b', 0.5), ...seeds)).toMatchObject({ a: 500_000, b: 500_000 })
   })
 
   test('gives what is over where one counts in full to the others', () => {
     const bought = [buy('a', 0.3), buy('a', 0.3, 2), buy('a', 0.3, 3), buy('b', 0.1)]
-    expect(weigh(...bought, buy('one.seed', 0.5))).toMatchObject({ a: 1_000_000, b: 1_000_000 })
-    expect(weigh(...bought, buy('one.seed', 0.3))).toMatchObject({ a: 1_000_000, b: 200_000 })
+    expect(weigh(...bought, buy('one.seed', 0.52))).toMatchObject({ a: 1_000_000, b: 1_000_000 })
+    expect(weigh(...bought, buy('one.seed', 0.286))).toMatchObject({ a: 1_000_000, b: 100_000 })
   })
 
   test('is hardly less for a hundred cheap things of others', () => {
@@ -95,8 +95,8 @@ describe('how much a buyer counts', () => {
   })
 
   test('at a known seller by what it paid the others on the list', () => {
-    expect(weigh(buy('one.seed', 9), buy('two.seed', 0.1))).toEqual({
-      'one.seed': 400_000,
+    expect(weigh(buy('one.seed', 9), buy('two.seed', 0.13))).toEqual({
+      'one.seed': 500_000,
       'two.seed': 1_000_000,
     })
   })
@@ -115,7 +115,7 @@ describe('how much a buyer counts', () => {
           .reduce((sum, { micros }) => sum + micros, 0)
         const { 'one.seed': _, ...weights } = weigh(...purchases)
         const all = Object.values(weights).reduce((sum, weight) => sum + weight, 0)
-        expect(all).toBeLessThanOrEqual(given * 4)
+        expect(all).toBeLessThanOrEqual((given * 1_000_000) / 260_000)
         expect(weigh(...purchases.toReversed())).toEqual(weigh(...purchases))
       }),
     )
@@ -174,18 +174,18 @@ describe('the numbers of a listing', () => {
     const rows = judge([
       ...measured,
       ...[1, 2].map((payer) => seen(payer, 'a.example', { usd: 0.5 })),
-      seen(1, 'one.seed', { usd: 0.25 }),
-      seen(2, 'one.seed', { usd: 0.1 }),
+      seen(1, 'one.seed', { usd: 0.26 }),
+      seen(2, 'one.seed', { usd: 0.13 }),
       seen(3, 'a.example', { usd: 0.5 }),
     ])
     const found = score(rows).listings.get('x402.a.example')
     expect(found?.measured).toMatchObject({
-      verified_buyers_30d: 1.4,
-      settlements_30d: 1.4,
-      volume_usd_30d: 0.7,
+      verified_buyers_30d: 1.5,
+      settlements_30d: 1.5,
+      volume_usd_30d: 0.75,
       unknown_buyers_30d: 1,
     })
-    expect(found?.measured.top_buyer_share_30d).toBeCloseTo(1 / 1.4)
+    expect(found?.measured.top_buyer_share_30d).toBeCloseTo(1 / 1.5)
   })
 
   test('count ten payments and ten dollars of one buyer', () => {

@@ -30,7 +30,7 @@ function kitOf(id: string, front: object): KitView {
     facts,
     description: '',
     evidence: {},
-    ownMeasured: undefined,
+    own: undefined,
     isClaimed: false,
     payouts: NO_PAYOUTS,
   }

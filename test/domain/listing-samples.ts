@@ -94,7 +94,7 @@ export function toListing(sample: Sample = {}): DerivedListing {
       facts: toFacts(sample.facts),
       description: sample.description ?? '',
       evidence: sample.evidence ?? {},
-      ownMeasured: sample.ownMeasured,
+      own: sample.ownMeasured && { measured: sample.ownMeasured, sharers: sample.sharers ?? 1 },
       isClaimed: sample.isClaimed ?? false,
       payouts: { ...NO_PAYOUTS, sharers: sample.sharers ?? 1 },
     },

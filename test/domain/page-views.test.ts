@@ -235,19 +235,19 @@ describe('words', () => {
     [toMeasured({ verified_buyers_30d: 0 }), 'No independent buyers in 30 days', ['0'], []],
     [
       toMeasured({ wash_flags: [{ flag: 'round_trip', settlements: 4, note: 'one wallet' }] }),
-      '12 buyers, and nobody to vouch for them',
+      '12 buyers, real or invented',
       ['12'],
       ['4 settlements left out as round trip: one wallet'],
     ],
     [
       toMeasured({ wash_flags: [{ flag: 'self_payment', settlements: 1 }] }),
-      '12 buyers, and nobody to vouch for them',
+      '12 buyers, real or invented',
       ['12'],
       ['1 settlement left out as self payment'],
     ],
     [
       toMeasured({ watch: [{ id: 'new_seller', note: 'Since last week.' }] }),
-      '12 buyers, and nobody to vouch for them',
+      '12 buyers, real or invented',
       ['12'],
       ['Watched (new seller): Since last week.'],
     ],

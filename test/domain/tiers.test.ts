@@ -14,9 +14,12 @@ const TOO_FEW = {
 
 const noData = judgeTrust(undefined, 1)
 const unsold = judgeTrust(toMeasured({ verified_buyers_30d: 0 }), 1)
-const fewBuyers = judgeTrust(toMeasured({ verified_buyers_30d: 2 }), 1)
-const fewSettlements = judgeTrust(toMeasured({ settlements_30d: 4 }), 1)
-const sold = judgeTrust(toMeasured({ verified_buyers_30d: 3, settlements_30d: 5 }), 1)
+const known = { unknown_buyers_30d: 0 }
+const fewBuyers = judgeTrust(toMeasured({ ...known, verified_buyers_30d: 2 }), 1)
+const fewSettlements = judgeTrust(toMeasured({ ...known, settlements_30d: 4 }), 1)
+const sold = judgeTrust(toMeasured({ ...known, verified_buyers_30d: 3, settlements_30d: 5 }), 1)
+/** By a provider's word, or where too few known sellers are measured. */
+const unknown = judgeTrust(toMeasured({ verified_buyers_30d: 3, settlements_30d: 5 }), 1)
 
 describe('tiers', () => {
   test.each([
@@ -28,6 +31,7 @@ describe('tiers', () => {
     ['tested, unsold', false, true, unsold, null, ['live_tested'], [UNCLAIMED, NO_SALES]],
     ['tested, two buyers', false, true, fewBuyers, null, ['live_tested'], [UNCLAIMED, TOO_FEW]],
     ['tested, 4 sales', false, true, fewSettlements, null, ['live_tested'], [UNCLAIMED, TOO_FEW]],
+    ['tested, buyers unknown', false, true, unknown, null, ['live_tested'], [UNCLAIMED, NO_SALES]],
     ['tested and sold', false, true, sold, 'trusted', ['live_tested', 'trusted'], [UNCLAIMED]],
     ['all of it', true, true, sold, 'trusted', ['live_tested', 'verified', 'trusted'], []],
     ['claimed, tested', true, true, noData, 'verified', ['live_tested', 'verified'], [NO_SALES]],
@@ -48,6 +52,7 @@ describe('badges', () => {
     ['unclaimed', noData, false, ['unclaimed']],
     ['unclaimed', unsold, false, ['unclaimed']],
     ['unclaimed', fewBuyers, false, ['unclaimed', 'paid_usage_verified']],
+    ['unclaimed', unknown, false, ['unclaimed']],
     ['unclaimed', sold, true, ['unclaimed', 'paid_usage_verified', 'live_tested']],
     ['claimed', noData, true, ['domain_verified', 'live_tested']],
     ['claimed', sold, true, ['domain_verified', 'paid_usage_verified', 'live_tested']],

@@ -81,15 +81,15 @@ describe('the fields on the wire follow the evidence', () => {
   test('where buyers are vouched for, the unknown ones and the cost of inventing stand beside the score', () => {
     const vouched = judgeTrust(toMeasured({ watch: [], unknown_buyers_30d: 3 }), 1)
     const summary = toTrustSummary(vouched)
-    expect(summary).toMatchObject({ unknown_buyers_30d: 3, cost_to_fake_usd: 3, watch: [] })
+    expect(summary).toMatchObject({ unknown_buyers_30d: 3, cost_to_fake_usd: 3.12, watch: [] })
     if (summary.evidence !== 'verified_non_wash_payments') throw new Error('it has no score')
     expect(toWorth(summary)).toBe(
-      'Each of these 12 buyers also gave other sellers $0.25 or more. We know nothing about 3 more buyers. Inventing the 12 would have cost $3.',
+      'These 12 buyers also paid sellers we know to be independent. We know nothing about 3 more buyers. Inventing the 12 would have cost $3.12.',
     )
     const bare = toTrustSummary(sold)
     expect(bare).not.toHaveProperty('cost_to_fake_usd')
     if (bare.evidence !== 'verified_non_wash_payments') throw new Error('it has no score')
-    expect(toWorth(bare)).toContain('invented buyers cost under a cent')
+    expect(toWorth(bare)).toContain('invented ones, which cost under a cent')
   })
 
   test('every view is what its schema, and so the API document, describes', () => {

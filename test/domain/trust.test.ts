@@ -135,6 +135,7 @@ describe('the verdict on evidence', () => {
       evidence: 'verified_non_wash_payments',
       score: 38,
       sample: null,
+      isVouched: false,
       sharers: 1,
       measured,
     })

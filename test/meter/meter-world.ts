@@ -10,8 +10,7 @@ import { readVerifiedSettlements } from '../../functions/settlements/read-verifi
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
-import type { PayoutStanding } from '../../src/domain/owners/payout-standing.ts'
-import { toOwnEvidence } from '../../src/domain/trust/measured-settlements.ts'
+import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { NETWORK } from '../settlements/samples.ts'
 import { silentLog } from '../support/stores.ts'
 
@@ -121,21 +120,19 @@ export function createMeter(
       measure(parts, { since, published, signal: stop.signal }),
     /** What the next build is told, by listing id, when each payout counts for its prover. */
     async facts(payouts: readonly string[]) {
-      const standings = new Map<string, PayoutStanding>(
-        payouts.map((payout, n) => [
-          `x402.${n}`,
-          {
-            owned: [`${network}:${payout}`],
-            contested: [],
-            sharers: 1,
-          },
-        ]),
-      )
-      const { asOf, sales, metered } = await readVerifiedSettlements(store, () => standings, now())
-      const settlements = new Map(
-        [...sales].map(([id, own]) => [id, toOwnEvidence(own, { asOf, vouched: null })]),
-      )
-      return { sales, metered, settlements }
+      const owned = payouts.map((payout, n) => ({
+        payee: `${network}:${payout}`,
+        owner: `${n}.example`,
+        proof: 'signature' as const,
+        listings: [`x402.${n}`],
+      }))
+      const { asOf, payments, payees } = await readVerifiedSettlements(store, () => owned, now())
+      const as_of = new Date(asOf).toISOString()
+      const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set() })
+      return {
+        metered: new Set(payees.flatMap((payee) => payee.listings)),
+        settlements: new Map([...listings].map(([id, { measured }]) => [id, measured])),
+      }
     },
     async rows() {
       return store.db

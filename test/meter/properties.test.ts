@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { eip3009 } from '../../src/domain/settlement/schemes/eip3009.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
-import { excludeWash } from '../../src/domain/wash/wash.ts'
 import {
   aSettlement,
   aTransfer,
   BLOCK_HASH,
   DAY_MS,
+  excludeWash,
   HASH,
   known,
   NOON,

@@ -4,7 +4,7 @@ import { readVerifiedSettlements } from '../../functions/settlements/read-verifi
 import type { Store } from '../../functions/store/schema/store.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import { readPayoutStandings } from '../../src/compile/derive/payout-standings.ts'
+import { readPayees } from '../../src/compile/derive/payout-standings.ts'
 import { toLiveListing } from '../../src/compile/release/listing-parts.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { DAY_MS, NETWORK, NOON, wallet } from '../settlements/samples.ts'
@@ -47,8 +47,8 @@ function readMarket(publishing: number) {
 
 async function build(store: Store, content: ReturnType<typeof readMarket>) {
   const owners = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, NOON)) }
-  const standings = () => readPayoutStandings(content, owners, BASE_URL)
-  const ledger = { ...owners, ...(await readVerifiedSettlements(store, standings, NOON)) }
+  const payees = () => readPayees(content, owners, BASE_URL)
+  const ledger = { ...owners, ...(await readVerifiedSettlements(store, payees, NOON)) }
   return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
 }
 

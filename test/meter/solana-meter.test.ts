@@ -105,7 +105,7 @@ test('sponsored payments count, each once, over as many pages as there are', asy
     verified_buyers_30d: 2,
     // Of one payer at most ten count.
     settlements_30d: 20,
-    volume_usd_30d: 0.02,
+    volume_usd_30d: 1.04,
   })
   const asked = cluster.asked.length
   expect(await meter.run()).toMatchObject({ payments: 0 })

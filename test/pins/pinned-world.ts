@@ -155,7 +155,7 @@ export function kitOf({ front, evidence }: { front: object; evidence: Evidence }
       facts,
       description: '',
       evidence,
-      ownMeasured: undefined,
+      own: undefined,
       isClaimed: false,
       payouts: NO_PAYOUTS,
     },

@@ -1,6 +1,14 @@
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Measured } from '../../src/domain/trust/evidence.ts'
+import { judgePayments } from '../../src/domain/trust/judge-payments.ts'
+import { scoreListings, windowEnd } from '../../src/domain/trust/score-listings.ts'
 import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
-import type { WashKnowledge } from '../../src/domain/wash/wash.ts'
+import {
+  findWash,
+  WASH_FLAGS,
+  type WashFlagId,
+  type WashKnowledge,
+} from '../../src/domain/wash/wash.ts'
 
 /** One true payment, and the headers and logs that go with it; tests bend them. */
 export const NETWORK = 'eip155:84532'
@@ -61,3 +69,39 @@ export const known = (
 })
 
 export const wallet = (n: number) => `0x${(n + 0x1000).toString(16).padStart(40, '0')}`
+
+/** What is left after the exclusions, and how many each flag left out. */
+export function excludeWash(
+  settlements: readonly Settlement[],
+  knowledge: WashKnowledge,
+): { independent: Settlement[]; flags: { flag: WashFlagId; settlements: number }[] } {
+  const found = findWash(settlements, knowledge)
+  const flagged = Map.groupBy(found.values(), (flag) => flag)
+  return {
+    independent: settlements.filter((one) => !found.has(one)),
+    flags: WASH_FLAGS.flatMap((flag) => {
+      const own = flagged.get(flag)
+      return own === undefined ? [] : [{ flag, settlements: own.length }]
+    }),
+  }
+}
+
+/** What the seller of the samples is measured to have, where nobody knows who its buyers are. */
+export function measureSeller(
+  settlements: readonly Settlement[],
+  transfers: readonly Transfer[] = [],
+): Measured | undefined {
+  const asOf = windowEnd(NOON)
+  const networks = new Set([NETWORK, ...settlements.map(({ network }) => network)])
+  const payees = [...networks].map((network) => ({
+    payee: `${network}:${PAYOUT}`,
+    owner: 'seller.example',
+    proof: 'signature' as const,
+    listings: ['x402.seller'],
+  }))
+  const seen = settlements.map((one) => ({ ...one, asset: TOKEN, is_untraced: false }))
+  const payments = judgePayments(seen, { asOf, payees, transfers, hasPaidElsewhere: () => false })
+  const as_of = new Date(asOf).toISOString()
+  const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set() })
+  return listings.get('x402.seller')?.measured
+}

@@ -7,11 +7,10 @@ import {
 } from '../../src/domain/settlement/schemes/schemes.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import { toOwnEvidence, toSales } from '../../src/domain/trust/measured-settlements.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
-import { aSettlement, known, NOON } from './samples.ts'
+import { aSettlement, measureSeller } from './samples.ts'
 
 test('each way of paying has one row, and a reason people can read', () => {
   const ids = SCHEMES.map(({ id }) => id)
@@ -40,9 +39,7 @@ test.each(COUNTED_SCHEMES)(
   'payments by %s say so in a listing’s JSON and on its page',
   (scheme) => {
     const paid = [aSettlement({ scheme }), aSettlement({ scheme }), aSettlement({ scheme: null })]
-    const sales = toSales(paid, { ...known(), asOf: NOON })
-    if (sales === undefined) throw new Error('nothing was sold')
-    const measured = toOwnEvidence(sales, { asOf: NOON, vouched: null })
+    const measured = measureSeller(paid)
     expect(v.is(MeasuredSchema, measured)).toBe(true)
     const trust = toTrustView(judgeTrust(measured, 1), 'our own chain reading')
     expect(trust).toMatchObject({ paid_by: [scheme] })
@@ -51,13 +48,8 @@ test.each(COUNTED_SCHEMES)(
 )
 
 test('ways of paying stand in the order of their table, and are absent where nobody wrote them down', () => {
-  const pay = (...schemes: Settlement['scheme'][]) => {
-    const sales = toSales(
-      schemes.map((scheme) => aSettlement({ scheme })),
-      { ...known(), asOf: NOON },
-    )
-    return sales && toOwnEvidence(sales, { asOf: NOON, vouched: null }).paid_by
-  }
+  const pay = (...schemes: Settlement['scheme'][]) =>
+    measureSeller(schemes.map((scheme) => aSettlement({ scheme })))?.paid_by
   expect(pay('tempo_charge', 'eip3009', 'tempo_charge')).toEqual(['eip3009', 'tempo_charge'])
   expect(pay(null)).toBeUndefined()
 })

@@ -1,9 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { toOwnEvidence, toSales, windowEnd } from '../../src/domain/trust/measured-settlements.ts'
-import { excludeWash } from '../../src/domain/wash/wash.ts'
-import { aSettlement, aTransfer, DAY_MS, known, NOON, PAYOUT, wallet } from './samples.ts'
+import {
+  aSettlement,
+  aTransfer,
+  DAY_MS,
+  excludeWash,
+  known,
+  measureSeller,
+  NOON,
+  PAYOUT,
+  wallet,
+} from './samples.ts'
 
 describe('properties', () => {
   const anyPayments = fc.array(
@@ -16,10 +24,8 @@ describe('properties', () => {
   )
   const toSettlements = (rows: { payer: string; amount: string; at: number }[]) =>
     rows.map((row) => aSettlement({ ...row, usd: Number(row.amount) / 1e6 }))
-  const asOf = windowEnd(NOON)
   const numbers = (settlements: Settlement[], transfers: Transfer[] = []) => {
-    const sales = toSales(settlements, { ...known(transfers), asOf })
-    const measured = sales && toOwnEvidence(sales, { asOf, vouched: null })
+    const measured = measureSeller(settlements, transfers)
     // What is raw is what there was before anything was excluded.
     const { wash_flags: _, raw: __, ...rest } = measured ?? { wash_flags: [], raw: undefined }
     return rest

@@ -2,15 +2,19 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import {
-  type Sales,
-  toOwnEvidence,
-  toSales,
-  windowEnd,
-} from '../../src/domain/trust/measured-settlements.ts'
+import { windowEnd } from '../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
-import { excludeWash } from '../../src/domain/wash/wash.ts'
-import { aSettlement, aTransfer, DAY_MS, known, NOON, PAYOUT, wallet } from './samples.ts'
+import {
+  aSettlement,
+  aTransfer,
+  DAY_MS,
+  excludeWash,
+  known,
+  measureSeller,
+  NOON,
+  PAYOUT,
+  wallet,
+} from './samples.ts'
 
 const MINUTE = 60_000
 const flagsOf = (settlements: Settlement[], transfers: Transfer[] = []) =>
@@ -186,6 +190,21 @@ describe('a burst of same-amount first-time payers', () => {
     const later = funded.map((transfer) => ({ ...transfer, at: NOON }))
     expect(flagsAmong(cohort, { transfers: later, others: cohort })).toEqual([])
   })
+
+  test.each([
+    // CCTP mints at the buyer's wallet what was burnt on another chain.
+    ['a mint', { from: `0x${'0'.repeat(40)}`, from_contract: false }, 0],
+    ['a bridge', { from: wallet(1), from_contract: true }, 0],
+    ['an exchange', { from: wallet(1), from_contract: false }, 30],
+  ])('is none where %s filled its wallets: that is nobody’s hand', (_, giver, others) => {
+    const cohort = burst(12, irregular)
+    const give = (to: string, n: number) =>
+      aTransfer({ ...giver, to, at: NOON - DAY_MS - n * 60_000, amount: '20000' })
+    const filled = cohort.map(({ payer }, n) => give(payer, n))
+    const elsewhere = Array.from({ length: others }, (__, n) => give(wallet(7000 + n), n))
+    expect(flagsAmong(cohort, { transfers: [...filled, ...elsewhere] })).toEqual([])
+    expect(flagsAmong(cohort, { transfers: [...filled, ...elsewhere], others: cohort })).toEqual([])
+  })
 })
 
 describe('a crowd that a rival sends', () => {
@@ -214,14 +233,12 @@ describe('a crowd that a rival sends', () => {
 
 describe('as evidence', () => {
   const asOf = windowEnd(NOON)
-  const measure = (settlements: Settlement[], transfers: Transfer[] = []) =>
-    toEvidence(toSales(settlements, { ...known(transfers), asOf }))
-  const toEvidence = (sales: Sales | undefined) =>
-    sales && toOwnEvidence(sales, { asOf, vouched: null })
+  const measure = measureSeller
 
-  test('no settlement, no evidence', () => {
-    expect(measure([])).toBeUndefined()
-    expect(measure([aSettlement({ at: asOf - 30 * DAY_MS })])).toBeUndefined()
+  test('the window is thirty days, and its last moment belongs to it', () => {
+    expect(measure([aSettlement({ at: asOf - 30 * DAY_MS })])?.settlements_30d).toBe(0)
+    expect(measure([aSettlement({ at: asOf })])?.settlements_30d).toBe(1)
+    expect(measure([aSettlement({ at: asOf + 1 })])?.settlements_30d).toBe(0)
     expect(measure([aSettlement({ at: asOf - 30 * DAY_MS + 1 })])?.settlements_30d).toBe(1)
   })
 
@@ -276,7 +293,7 @@ describe('as evidence', () => {
   })
 
   test('where the meter reads, nothing paid is an answer', () => {
-    const nothing = toEvidence(toSales([], { ...known(), asOf, isMetered: true }))
+    const nothing = measure([])
     expect(nothing).toMatchObject({ settlements_30d: 0, last_settlement_at: null, wash_flags: [] })
     expect(judgeTrust(nothing, 1).evidence).toBe('no_independent_paid_usage_30d')
   })

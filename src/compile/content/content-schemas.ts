@@ -13,7 +13,7 @@ import {
   TaskRowSchema,
 } from '../../domain/derived/tables.ts'
 import { CostOfCheatingSchema } from '../../domain/independence/cost-of-cheating.ts'
-import { IndependentOperatorSchema } from '../../domain/independence/operators.ts'
+import { IndependentOperatorSchema } from '../../domain/independence/independent-operators.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'

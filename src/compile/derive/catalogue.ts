@@ -12,6 +12,7 @@ import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import type { ListingScore } from '../../domain/trust/score-listings.ts'
 import { readMoves, urlIn } from '../content/check-moves.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
@@ -72,10 +73,8 @@ export function createCatalogue(
   const standings = judgePayouts(payouts)
   const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
   const judged = judgeSales(ledger, {
-    payouts,
-    standings,
     categoriesOf: (id) => categories.get(id) ?? [],
-    seeds: new Set(tables.independentOperators.map(({ domain }) => domain)),
+    operators: tables.independentOperators.map(({ domain }) => domain),
   })
   const evidenceOf = createEvidenceReader(content, ledger)
   const inputs = files.map((file) => {
@@ -87,8 +86,7 @@ export function createCatalogue(
     const known = {
       id,
       evidence,
-      ownMeasured: judged.evidence.get(id),
-      isMetered: ledger.metered.has(id),
+      own: toOwn(judged.listings.get(id)),
       isClaimed: isClaimed(file, ledger, baseUrl),
       notices: [
         ...toPayoutNotices(file, evidence, standing),
@@ -109,7 +107,7 @@ export function createCatalogue(
     listings,
     keys: inputs.map(({ key }) => key),
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
-    measuredOperators: judged.measuredOperators,
+    measuredOperators: judged.measuredSeeds,
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,
@@ -134,6 +132,11 @@ function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
     ...evidence.get(former.get(id) ?? ''),
     ...evidence.get(id),
   })
+}
+
+/** Without the buyers one by one: a change of theirs alone changes no page. */
+function toOwn(score: ListingScore | undefined) {
+  return score && { measured: score.measured, sharers: score.sharers }
 }
 
 /** Who names another address each time has not changed it. */

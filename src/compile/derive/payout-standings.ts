@@ -1,4 +1,5 @@
 import { BASE_URL_PLACEHOLDER } from '../../domain/listing/target-url.ts'
+import { listPayees } from '../../domain/owners/ledger-payees.ts'
 import {
   judgePayouts,
   type PayoutFacts,
@@ -8,6 +9,7 @@ import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../../domain/owners/sha
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import type { LedgerPayee } from '../../domain/trust/ledger-payment.ts'
 import { largestOf } from '../../domain/wire/extremes.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
@@ -46,6 +48,16 @@ export function readPayoutStandings(
   baseUrl: string,
 ): Map<string, PayoutStanding> {
   return judgePayouts(readPayoutFacts(content, ledger, baseUrl))
+}
+
+/** Whose each payee is, of those that somebody proved or published. */
+export function readPayees(
+  content: Parameters<typeof readPayoutFacts>[0],
+  ledger: Parameters<typeof readPayoutFacts>[1],
+  baseUrl: string,
+): LedgerPayee[] {
+  const facts = readPayoutFacts(content, ledger, baseUrl)
+  return listPayees(facts, judgePayouts(facts))
 }
 
 /** What is known of the payouts of each listing that has not been taken out. */

@@ -31,10 +31,11 @@ export function nameRelease(inputs: ReleaseInputs): string {
       sorted(ledger.disputes),
       sorted(ledger.demand),
       ledger.asOf,
-      sorted(ledger.sales),
-      [...ledger.metered].sort(),
+      ledger.payees,
     ]),
   )
+  // One by one: a month may hold a million.
+  for (const payment of ledger.payments) hash.update(JSON.stringify(payment))
   for (const path of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'seeds'])
     addTree(hash, { root: contentDir, path, read })
   hash.update(digestCode())

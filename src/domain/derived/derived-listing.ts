@@ -9,12 +9,12 @@ import { payeesOf, toDigest } from '../pins/caller-facts.ts'
 import {
   type Evidence,
   MEASURED_PROVIDER,
-  type Measured,
   OWN_EVIDENCE,
   type Probe,
   type Signals,
 } from '../trust/evidence.ts'
 import type { Notice } from '../trust/interface.ts'
+import type { ListingScore } from '../trust/score-listings.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
 import type { BadgeId, Buy, Status } from '../wire/vocabulary.ts'
 import { type EarnedTiers, earnBadges, earnTiers, isLiveTested } from './tiers.ts'
@@ -60,10 +60,8 @@ export interface DeriveInput {
   facts: ListingFacts
   description: string
   evidence: Evidence
-  /** Settlements this service verified itself, as aggregates; source `service_verified`. */
-  ownMeasured: Measured | undefined
-  /** Whether the meter reads a payout of it, so that nothing paid to it is missed. */
-  isMetered?: boolean
+  /** What the meter saw, where it reads a payout of the listing: nothing paid to it is missed then. */
+  own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
   /** What the ledger knows of it, beside the notices of its evidence. */
   notices?: readonly Notice[]
@@ -139,14 +137,11 @@ export function trustScoreOf(trust: TrustVerdict): number | null {
 
 /** Whether the score rests on buyers that somebody independent vouches for. */
 export function isVouched(trust: TrustVerdict): boolean {
-  return (
-    trust.evidence === 'verified_non_wash_payments' &&
-    trust.measured.unknown_buyers_30d !== undefined
-  )
+  return trust.evidence === 'verified_non_wash_payments' && trust.isVouched
 }
 
 export function verifiedBuyersOf(trust: TrustVerdict): number {
-  return trust.evidence === 'no_payment_data' ? 0 : trust.measured.verified_buyers_30d
+  return trust.evidence === 'no_payment_data' ? 0 : Math.round(trust.measured.verified_buyers_30d)
 }
 
 /** The provider's where there is one; else what our own probes saw, under our own name. */
@@ -161,18 +156,11 @@ function chooseSignals({
     : { signals: signals ?? {}, signalsSource: provider }
 }
 
-/** Both see one chain: where the meter reads, ours alone counts, else what proves more. */
-function chooseTrust({ evidence, ownMeasured, isMetered, payouts }: DeriveInput): TrustVerdict {
-  const { sharers } = payouts
-  const own = judgeTrust(ownMeasured, sharers)
-  if (isMetered) return own
-  const provider = judgeTrust(evidence.measured, sharers)
-  return strengthOf(own) > strengthOf(provider) ? own : provider
-}
-
-function strengthOf(trust: TrustVerdict): number {
-  if (trust.evidence === 'no_payment_data') return -2
-  return trust.evidence === 'no_independent_paid_usage_30d' ? -1 : trust.score
+/** Both see one chain: where the meter reads, ours alone counts. */
+function chooseTrust({ evidence, own, payouts }: DeriveInput): TrustVerdict {
+  return own === undefined
+    ? judgeTrust(evidence.measured, payouts.sharers)
+    : judgeTrust(own.measured, own.sharers)
 }
 
 /** Foreign text keeps its `{base_url}`: there it is somebody's API template, not our address. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
-import { IndependentOperatorSchema } from '../independence/operators.ts'
+import { IndependentOperatorSchema } from '../independence/independent-operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { textLike } from '../wire/shapes.ts'
 import { PolicySchema } from './policy.ts'

@@ -64,7 +64,8 @@ export function earnTiers(facts: TierFacts): EarnedTiers {
 
 function findUnmetForTrusted({ isLiveTested, trust }: TierFacts): string | null {
   if (!isLiveTested) return TIER_REASONS.notLiveTested
-  if (trust.evidence !== 'verified_non_wash_payments') return TIER_REASONS.noSales
+  if (trust.evidence !== 'verified_non_wash_payments' || !trust.isVouched)
+    return TIER_REASONS.noSales
   return trust.sample === 'low' ? TIER_REASONS.tooFewSales : null
 }
 
@@ -73,7 +74,8 @@ type BadgeFacts = Omit<TierFacts, 'isClaimed'> & { status: Status }
 /** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
 export function earnBadges({ status, trust, isLiveTested }: BadgeFacts): BadgeId[] {
   const badges: BadgeId[] = [status === 'claimed' ? 'domain_verified' : 'unclaimed']
-  if (trust.evidence === 'verified_non_wash_payments') badges.push('paid_usage_verified')
+  if (trust.evidence === 'verified_non_wash_payments' && trust.isVouched)
+    badges.push('paid_usage_verified')
   if (isLiveTested) badges.push('live_tested')
   return badges
 }
@@ -93,7 +95,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   paid_usage_verified: {
     label: 'Paid usage verified',
     earned:
-      'Buyers paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted, nor, where that can be known, buyers nobody vouches for.',
+      'Buyers who also paid sellers we know to be independent paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted. Where we measure too few of those sellers to tell, or only have another provider’s word, nobody earns it.',
   },
   live_tested: {
     label: 'Live-Tested',

@@ -3,6 +3,7 @@ import { count } from '../wire/shapes.ts'
 
 const usd = v.pipe(v.number(), v.minValue(0))
 const score = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))
+const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
 /** The cheapest plan found: dollars a listing that are gone for good, and how it is carried out. */
@@ -38,20 +39,47 @@ export const CostOfCheatingSchema = v.strictObject({
     v.strictObject({ id: text, name: text, listings: count, needs: v.optional(text), goals }),
   ),
   /**
-   * What a rival pays for a third of an honest seller's score; null where nothing was found. `least` is
-   * the lowest that the score of the one who was hit hardest came to, from `score`.
+   * What a rival pays for a third of the score of a seller with about 4, 10 and 25 buyers; null where
+   * nothing was found. `knows`: only who knows the seller's buyers can do it. `least` is the lowest that
+   * the score of the one who was hit hardest came to, from `score`.
    */
   griefing: v.array(
-    v.strictObject({ id: text, name: text, cost_usd: v.nullable(usd), score, least: score }),
+    v.strictObject({
+      id: text,
+      name: text,
+      knows: v.boolean(),
+      cost_usd: v.strictTuple([v.nullable(usd), v.nullable(usd), v.nullable(usd)]),
+      score,
+      least: score,
+    }),
   ),
   victims: v.array(v.strictObject({ seed: count, buyers: count, score })),
+  /** Ways of spreading a buyer's money that were compared; the first is the rule. */
+  spreading: v.array(
+    v.strictObject({
+      id: text,
+      name: text,
+      /** In the rich, the middle and the poor market. */
+      buyers_kept: v.strictTuple([share, share, share]),
+      /** How many times too cheap the hundredth listing of one hand is. */
+      hundredth: usd,
+      /** The most that a hundred shops which sell cheaply take from a score, 0 to 1. */
+      cheap_shops: share,
+      /** What a rival pays in rewards for a third of the score of a seller with 4, 10 and 25 buyers. */
+      bait_usd: v.strictTuple([v.nullable(usd), v.nullable(usd), v.nullable(usd)]),
+      /** Of twenty cheap tools that one buyer uses who also uses a dear one, how many count. */
+      twenty_tools: usd,
+    }),
+  ),
   /** What the rule takes from honest sellers. */
   honest: v.array(
     v.strictObject({
       market: v.picklist(['rich', 'middle', 'poor']),
       about: text,
-      /** Of those that use two shops or more, 0 to 1. */
-      buyers_kept: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+      /** Of people who buy from two sellers or more: who paid a known one, 0 to 1. */
+      known: share,
+      /** Of those, how many count. */
+      buyers_kept: share,
       /** The middle seller's, without the rule and with it. */
       score_before: score,
       score,

@@ -1,11 +1,11 @@
 /** What makes a buyer known, and how the money is spread. Dollars are millionths, so that sums are exact. */
 export const VOUCHING = {
   /** What a buyer pays known sellers for each listing where it counts in full. */
-  microsAListing: 250_000,
+  microsAListing: 260_000,
   /** Of what a buyer pays a listing on one day (UTC), so much is custom. */
-  customADay: 100_000,
+  customADay: 200_000,
   /** The most custom that a buyer has at one listing. */
-  mostCustom: 300_000,
+  mostCustom: 600_000,
   /** Known sellers that must be measured for the rule to hold. */
   measuredSeeds: 3,
 } as const
@@ -28,7 +28,7 @@ export interface Purchase {
  * and the list of known sellers alone, in any order.
  *
  * What it paid known sellers is spread over the other listings it bought from, by the square of its custom
- * there, up to 25 cents each; what is over goes to the others in the same way. At a known seller's listing
+ * there, up to 26 cents each; what is over goes to the others in the same way. At a known seller's listing
  * it counts by what it paid the other known sellers, and that takes nothing from anybody.
  */
 export function weighBuyer(

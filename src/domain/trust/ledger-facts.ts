@@ -1,5 +1,5 @@
 import type { Evidence } from './evidence.ts'
-import type { Sales } from './measured-settlements.ts'
+import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
 
 /** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
 export interface Demand {
@@ -35,10 +35,10 @@ export interface OwnerFacts {
 export interface PaymentFacts {
   /** End of the window, milliseconds. */
   asOf: number
-  /** By listing id; a payment to a payout that listings share counts with each of them. */
-  sales: ReadonlyMap<string, Sales>
-  /** Listings with a payout that the meter reads: for them our own figures alone count. */
-  metered: ReadonlySet<string>
+  /** Of the last ninety days, with what became of each. */
+  payments: readonly LedgerPayment[]
+  /** Those that the meter reads: for their listings our own figures alone count. */
+  payees: readonly LedgerPayee[]
 }
 
 /** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
@@ -46,8 +46,8 @@ export interface LedgerFacts extends OwnerFacts, PaymentFacts {}
 
 export const NO_PAYMENT_FACTS: PaymentFacts = {
   asOf: 0,
-  sales: new Map(),
-  metered: new Set(),
+  payments: [],
+  payees: [],
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {

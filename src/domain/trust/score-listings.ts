@@ -1,6 +1,7 @@
 import { type Purchase, VOUCHING, weighBuyer } from '../independence/weigh-buyer.ts'
 import { normalizePayout } from '../listing/caip-account.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
+import { largestOf } from '../wire/extremes.ts'
 import { type CountedPayment, countShares } from './count-shares.ts'
 import type { Measured } from './evidence.ts'
 import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
@@ -11,6 +12,8 @@ const DAY_MS = 86_400_000
 const WINDOW_MS = TRUST.windowDays * DAY_MS
 /** The window, and what is kept of history before it: ninety days in all. */
 const WINDOWS = 3
+/** How far back payments are looked at, the window included. */
+export const HISTORY_MS = WINDOW_MS * WINDOWS
 
 export interface Ledger {
   /** End of the window, ISO 8601. */
@@ -24,7 +27,7 @@ export interface Ledger {
 
 export interface ListingScore {
   measured: Measured
-  /** Listings on its payees, at least 1. */
+  /** The most listings that one of its counted payments is for, at least 1. */
   sharers: number
   /** How much each payer of the window counts, in millionths; without the rule each in full. */
   buyers: ReadonlyMap<string, number>
@@ -51,9 +54,8 @@ export function scoreListings(ledger: Ledger): {
   const weights = counted.map((rows) => (holds ? weighBuyers(rows, seeds) : null))
   const bought = counted.map(groupByListing)
   const looked = groupByListing(windows[0] ?? [])
-  const sharers = countSharers([...payees, ...(windows[0] ?? [])])
-  const ids = [...new Set([...sharers.keys(), ...bought.flatMap((rows) => [...rows.keys()])])]
-  const listings = ids.sort().map((id): [string, ListingScore] => {
+  const ids = new Set([...payees, ...payments].flatMap((row) => row.listings))
+  const listings = [...ids].sort().map((id): [string, ListingScore] => {
     const shares = bought.map((rows, n) =>
       countShares(
         rows.get(id) ?? [],
@@ -64,7 +66,10 @@ export function scoreListings(ledger: Ledger): {
       id,
       {
         measured: toMeasured({ as_of, rows: looked.get(id) ?? [], windows: shares, holds }),
-        sharers: sharers.get(id) ?? 1,
+        sharers: largestOf(
+          (bought[0]?.get(id) ?? []).map((row) => row.listings.length),
+          1,
+        ),
         buyers: shares[0]?.weights ?? new Map(),
       },
     ]
@@ -75,6 +80,11 @@ export function scoreListings(ledger: Ledger): {
 /** The window that ends with `asOf` is 0, the one before it 1; what is later than that has a negative number. */
 export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)
+}
+
+/** End of the day, UTC: two builds of one day are the same bytes. */
+export function windowEnd(now: number): number {
+  return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }
 
 /** How much each payer counts at each listing, in millionths. */
@@ -104,11 +114,4 @@ function groupByListing<Row extends LedgerPayment>(rows: readonly Row[]): Map<st
       else own.push(row)
     }
   return found
-}
-
-function countSharers(rows: readonly Pick<LedgerPayee, 'listings'>[]): Map<string, number> {
-  const sharers = new Map<string, number>()
-  for (const { listings } of rows)
-    for (const id of listings) sharers.set(id, Math.max(sharers.get(id) ?? 1, listings.length))
-  return sharers
 }

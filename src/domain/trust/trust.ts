@@ -38,6 +38,8 @@ export type TrustVerdict =
       evidence: 'verified_non_wash_payments'
       score: number
       sample: 'low' | null
+      /** Whether its buyers are told from invented ones: no tier or badge is earned without. */
+      isVouched: boolean
       /** Listings on its payout, at least 1. */
       sharers: number
       measured: Measured
@@ -51,7 +53,8 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
   const { verified_buyers_30d, settlements_30d, last_settlement_at: last } = measured
   const daysSinceLast =
     last === null ? Infinity : (Date.parse(measured.as_of) - Date.parse(last)) / DAY_MS
-  const hasSales = verified_buyers_30d > 0 && settlements_30d > 0
+  // Less than half a buyer is none on the wire.
+  const hasSales = Math.round(verified_buyers_30d) > 0 && settlements_30d > 0
   if (!hasSales || daysSinceLast > TRUST.windowDays)
     return { evidence: 'no_independent_paid_usage_30d', measured }
   const { sampleGate: gate } = TRUST
@@ -67,6 +70,7 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
     evidence: 'verified_non_wash_payments',
     score,
     sample: verified_buyers_30d < gate.buyers || settlements_30d < gate.settlements ? 'low' : null,
+    isVouched: measured.unknown_buyers_30d !== undefined,
     sharers: sharing,
     measured,
   }

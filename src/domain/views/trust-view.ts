@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { costOfBuyers, VOUCHING } from '../independence/vouching.ts'
+import { VOUCHING } from '../independence/weigh-buyer.ts'
 import { toCountText, toUsd } from '../operation/price-text.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import {
@@ -65,11 +65,9 @@ export type TrustView = v.InferOutput<typeof TrustSchema>
 
 export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   if (trust.evidence === 'no_payment_data') return { score: null, evidence: trust.evidence }
-  const { verified_buyers_30d, settlements_30d, unknown_buyers_30d, wash_flags, watch } =
-    trust.measured
+  const { unknown_buyers_30d, wash_flags, watch } = trust.measured
   const counted = {
-    verified_buyers_30d,
-    settlements_30d,
+    ...toWholeCounts(trust.measured),
     ...(unknown_buyers_30d !== undefined && { unknown_buyers_30d }),
     wash_flags,
   }
@@ -81,10 +79,23 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
     ...(trust.sample !== null && { sample: trust.sample }),
     ...counted,
     ...(unknown_buyers_30d !== undefined && {
-      cost_to_fake_usd: costOfBuyers(verified_buyers_30d),
+      cost_to_fake_usd: toCostOfBuyers(trust.measured.verified_buyers_30d),
     }),
     watch: [...watch, ...toIndependenceWatch(trust.measured)],
   }
+}
+
+/** Buyers count in part; the wire has whole ones. */
+function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
+  return {
+    verified_buyers_30d: Math.round(verified_buyers_30d),
+    settlements_30d: Math.round(settlements_30d),
+  }
+}
+
+/** What somebody who invented these buyers of one listing would have given away; cents. */
+function toCostOfBuyers(buyers: number): number {
+  return Math.round((buyers * VOUCHING.microsAListing) / 10_000) / 100
 }
 
 /** Says beside a score that nobody could vouch for its buyers. */
@@ -92,9 +103,9 @@ function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured
   if (unknown_buyers_30d !== undefined) return []
   const reason =
     source === OWN_EVIDENCE
-      ? 'Fewer than three of the sellers we know to be independent are measured'
-      : 'Another provider counted these buyers and gives sums alone'
-  const note = `${reason}, so nobody vouches for them: here invented buyers cost under a cent.`
+      ? 'We measure fewer than three of the sellers we know to be independent'
+      : `The provider ${source} counted these buyers, and gives sums alone`
+  const note = `${reason}. Nobody can tell these buyers from invented ones, which cost under a cent.`
   return [{ id: 'independence_unmeasured', note }]
 }
 
@@ -105,22 +116,21 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
   // What is the evidence's own: its source is the attribution here, and days stand apart.
   const { as_of, days, source: _, watch, ...measured } = trust.measured
-  return { ...summary, ...measured, method: TRUST_METHOD, source }
+  return { ...measured, ...summary, method: TRUST_METHOD, source }
 }
 
 /**
- * What is true beside a score, on every surface.
+ * What is true of a score, on every surface.
  *
- * @example toWorth(trust) → 'Each of these 12 buyers also gave other sellers $0.25 or more. We know nothing about 3 more. Inventing the 12 would have cost $3.'
+ * @example toWorth(trust) → 'These 12 buyers also paid sellers we know to be independent. We know nothing about 3 more. Inventing the 12 would have cost $3.12.'
  */
 export function toWorth(
   trust: Extract<TrustSummary, { evidence: 'verified_non_wash_payments' }>,
 ): string {
   const { verified_buyers_30d: buyers, unknown_buyers_30d: unknown, cost_to_fake_usd } = trust
   if (unknown === undefined || cost_to_fake_usd === undefined)
-    return 'Nobody could vouch for these buyers: invented buyers cost under a cent here.'
-  const share = toUsd(VOUCHING.usdAListing)
-  const who = buyers === 1 ? 'This buyer' : `Each of these ${buyers} buyers`
+    return 'Nobody can tell these buyers from invented ones, which cost under a cent here.'
+  const who = buyers === 1 ? 'This buyer' : `These ${buyers} buyers`
   const rest = unknown === 0 ? '' : ` We know nothing about ${toCountText(unknown, 'more buyer')}.`
-  return `${who} also gave other sellers ${share} or more.${rest} Inventing ${buyers === 1 ? 'it' : `the ${buyers}`} would have cost ${toUsd(cost_to_fake_usd)}.`
+  return `${who} also paid sellers we know to be independent.${rest} Inventing ${buyers === 1 ? 'it' : `the ${buyers}`} would have cost ${toUsd(cost_to_fake_usd)}.`
 }

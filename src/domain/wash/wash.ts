@@ -1,4 +1,5 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import { largestOf } from '../wire/extremes.ts'
 import type { TransferIndex } from './chain-order.ts'
 import { findFirstPayments, findFunders, isSurelyBefore, sumOf } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
@@ -13,12 +14,6 @@ export const WASH_FLAGS = [
 ] as const
 export type WashFlagId = (typeof WASH_FLAGS)[number]
 
-export interface WashResult {
-  independent: Settlement[]
-  /** One entry a flag that excluded something, in the order of `WASH_FLAGS`. */
-  flags: { flag: WashFlagId; settlements: number }[]
-}
-
 /** What is known around one listing's payments; what is unknown excludes nothing. */
 export interface WashKnowledge {
   /** The seller's: published payouts and claimed ones, on any chain. */
@@ -28,31 +23,13 @@ export interface WashKnowledge {
   hasPaidOthers: (wallet: string) => boolean
 }
 
-/**
- * Wash exclusions of `hub-trust-v0.1`, for one listing whose transactions are known.
- * A seller who pays himself is not a buyer. What is excluded here is counted nowhere; only its flag shows.
- *
- * @param settlements of one listing, in any order.
- */
-export function excludeWash(
-  settlements: readonly Settlement[],
-  knowledge: WashKnowledge,
-): WashResult {
-  const found = findWash(settlements, knowledge)
-  const flagged = Map.groupBy(found.values(), (flag) => flag)
-  return {
-    independent: settlements.filter((settlement) => !found.has(settlement)),
-    flags: WASH_FLAGS.flatMap((flag) => {
-      const count = flagged.get(flag)?.length ?? 0
-      return count === 0 ? [] : [{ flag, settlements: count }]
-    }),
-  }
-}
-
 /** What the exclusions read of a payment. */
 type Paid = Omit<Settlement, 'listing_id'>
 
-/** The wash among one seller's payments of one window, with the first flag that fits each. */
+/**
+ * The wash among one seller's payments of one window, in any order, with the first flag that fits each.
+ * A seller who pays himself is not a buyer.
+ */
 export function findWash<Payment extends Paid>(
   payments: readonly Payment[],
   { wallets, transfers, hasPaidOthers }: WashKnowledge,
@@ -112,7 +89,7 @@ function findBursts<Payment extends Paid>(
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
     if (crowd.length === 0) continue
     const isSilent = !cohort.some(({ payer }) => hasPaidOthers(normalizeWallet(payer)))
-    if (!isSilent && !isOfOneFunder(cohort, transfers)) continue
+    if (!isOfOneHand(cohort, { isSilent, transfers })) continue
     const payers = new Set(crowd.map(({ payer }) => normalizeWallet(payer)))
     for (const settlement of settlements)
       if (settlement.amount === amount && payers.has(normalizeWallet(settlement.payer)))
@@ -133,14 +110,32 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
   return cohort.filter(({ at }) => starts.some((start) => at >= start && at - start <= windowMs))
 }
 
-/** Who funded half of a cohort and as many payers of others is an exchange: it does not count. */
-function isOfOneFunder(cohort: readonly Paid[], transfers: TransferIndex): boolean {
-  const funders = cohort.flatMap((first) => [...findFunders(first, transfers).keys()])
-  const needed = WASH.burst.funderShare * cohort.length
-  return [...Map.groupBy(funders, (funder) => funder)].some(
-    ([funder, { length }]) => length >= needed && transfers.countReceivers(funder) < 2 * length,
+/**
+ * The second sign: one wallet funded half of the cohort, or nobody in it ever paid anyone else. Where a
+ * mint, a bridge or an exchange filled half of it, these are buyers who just arrived: neither is a sign.
+ */
+function isOfOneHand(
+  cohort: readonly Paid[],
+  { isSilent, transfers }: { isSilent: boolean; transfers: TransferIndex },
+): boolean {
+  const isNobodys = ({ from, from_contract }: Transfer) =>
+    from === MINT ||
+    from_contract === true ||
+    transfers.countReceivers(normalizeWallet(from)) >= 2 * cohort.length
+  const givers = cohort.map((first) => [...findFunders(first, transfers)])
+  const isHalf = (count: number) => count >= WASH.burst.funderShare * cohort.length
+  const arrived = givers.filter((own) => own.flatMap(([, given]) => given).some(isNobodys))
+  if (isHalf(arrived.length)) return false
+  const funders = givers.flat().map(([funder]) => funder)
+  const largest = largestOf(
+    [...Map.groupBy(funders, (one) => one).values()].map((own) => own.length),
+    0,
   )
+  return isSilent || isHalf(largest)
 }
+
+/** Where coins come from that are new on a chain: what a bridge burnt on another one, for example. */
+const MINT = `0x${'0'.repeat(40)}`
 
 /**
  * Payers that had money of the seller's before they first paid: sent to them, however little, or to

@@ -43,7 +43,7 @@ export function toSettlementBars(days: readonly Day[]): Bars<'money'> | null {
   const sum = counts.reduce((total, count) => total + count, 0)
   return {
     paths: { money: path },
-    text: `Settlements a day over ${SHOWN_DAYS} days: ${sum} in all, at most ${most} on one day`,
+    text: `Settlements a day over ${SHOWN_DAYS} days: ${Math.round(sum)} in all, at most ${Math.round(most)} on one day`,
     first: dates[0] ?? end,
     last: end,
   }

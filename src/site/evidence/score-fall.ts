@@ -10,12 +10,12 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   const days = Math.floor(input.daysSinceLast)
   const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
   const labels = {
-    buyers: toCountText(input.buyers, 'buyer'),
-    settlements: `${toCountText(input.settlements, 'settlement')}${among}`,
+    buyers: toCountText(Math.round(input.buyers), 'buyer'),
+    settlements: `${toCountText(Math.round(input.settlements), 'settlement')}${among}`,
     volume: `${toSumText(input.volumeUsd)} volume${among}`,
     share: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,
     recency: days === 0 ? 'Paid within a day' : `Last paid ${toCountText(days, 'day')} before`,
-    sample: `Sample of ${toCountText(input.buyers, 'buyer')}`,
+    sample: `Sample of ${toCountText(Math.round(input.buyers), 'buyer')}`,
   }
   const parts = RULES.map((rule) => ({ rule, label: labels[rule], points: points[rule] }))
   return toSum(trust.score, parts)

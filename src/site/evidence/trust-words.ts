@@ -47,9 +47,9 @@ export function toTrustWords(trust: Trust) {
     ...measured,
     headline:
       unknown === undefined
-        ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, and nobody to vouch for them`
+        ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, real or invented`
         : 'Paid by independent buyers',
-    explanation: `${unknown === undefined ? 'Invented buyers cost under a cent here.' : worth}${few}`,
+    explanation: `${worth}${unknown === undefined ? ` The figures are by ${trust.source}.` : ''}${few}`,
     worth,
     paidBy:
       trust.paid_by === undefined ? '' : `Paid by: ${trust.paid_by.map(nameOfScheme).join(', ')}.`,

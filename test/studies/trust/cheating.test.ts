@@ -6,6 +6,7 @@ import { GRIEFINGS } from './griefing.ts'
 import { createJudge, createMarket } from './market.ts'
 import { costOf, playCheating } from './play-cheating.ts'
 import { STUDIED } from './simulate-trust.ts'
+import { SPREADING_RULES } from './spreading-rules.ts'
 
 const table = readTables('content').partial.costOfCheating
 if (table === undefined) throw new Error('content/tables/cost_of_cheating.yaml cannot be read')
@@ -59,18 +60,30 @@ describe('the published table of what cheating costs', () => {
       expect(playCheating(PLAINEST, found, market, createJudge(market, false))).toBe(found.score)
   })
 
-  test('harming an honest seller costs at least $5', () => {
-    for (const { id, cost_usd } of table.griefing)
-      expect(cost_usd ?? Number.POSITIVE_INFINITY, id).toBeGreaterThanOrEqual(5)
+  test('harming an honest seller costs at least $5, but for rewards to the buyers of a small one', () => {
+    const costs = table.griefing.flatMap(({ id, cost_usd }) =>
+      cost_usd.map((cost, n) => ({ id, victim: n, cost: cost ?? Number.POSITIVE_INFINITY })),
+    )
+    const cheap = costs.filter(({ cost }) => cost < 5)
+    // The page says so: a rival that rewards real buyers for going elsewhere has few to reward there.
+    expect(cheap.filter(({ id, victim }) => id !== 'bait' || victim === 2)).toEqual([])
+    for (const { knows, cost_usd } of table.griefing)
+      if (!knows) for (const cost of cost_usd) expect(cost ?? 5).toBeGreaterThanOrEqual(5)
   })
 
-  test('honest sellers keep their buyers', () => {
-    expect(table.honest.find(({ market: name }) => name === 'rich')?.buyers_kept).toBeGreaterThan(
-      0.9,
-    )
-    expect(table.honest.find(({ market: name }) => name === 'middle')?.buyers_kept).toBeGreaterThan(
-      0.7,
-    )
+  test('honest sellers keep the buyers that can be known', () => {
+    const keptIn = (name: string) => table.honest.find(({ market }) => market === name)?.buyers_kept
+    expect(keptIn('rich')).toBeGreaterThan(0.9)
+    expect(keptIn('middle')).toBeGreaterThan(0.7)
+  })
+
+  test('compares the rule with five others, none of which is as good against cheap shops and hundreds', () => {
+    const [rule, ...others] = table.spreading
+    expect(table.spreading.map(({ id }) => id)).toEqual(SPREADING_RULES.map(({ id }) => id))
+    expect(rule?.hundredth).toBeLessThanOrEqual(1)
+    expect(rule?.cheap_shops).toBeLessThan(1 / 3)
+    for (const { cheap_shops, hundredth } of others)
+      expect(cheap_shops > 1 / 3 || hundredth > 1).toBe(true)
   })
 })
 
@@ -83,11 +96,11 @@ describe('an attack', () => {
     'from_payout',
     'one_hop',
     'round_trip',
-    'named_payout',
     'published_payout',
+    'claimed_calls',
     'ring',
     'own_shop',
-    'gift_cards',
+    'small_shops',
   ])('%s is nothing with all the means there are', (id) => {
     expect(play(attackOf(id), plan)).toBe(0)
   })

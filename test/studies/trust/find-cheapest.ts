@@ -1,5 +1,5 @@
 import type { CostOfCheating, Found } from '../../../src/domain/independence/cost-of-cheating.ts'
-import { VOUCHING } from '../../../src/domain/independence/vouching.ts'
+import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import { TRUST } from '../../../src/domain/trust/trust.ts'
 import type { Attack, Plan } from './attacks.ts'
 import { costOf, tiedUsd } from './play-cheating.ts'
@@ -86,19 +86,19 @@ function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
 }
 
 /**
- * As the rules are written: each wallet pays as much as counts, and gives away the least that does, or
- * a few times that where wallets in between take their share. The cheapest come first.
+ * As the rules are written: each wallet pays as much as counts, and gives away what makes it count in
+ * full, or in part, so that many wallets share it. The cheapest come first.
  */
 function toExactPlans(attack: Attack): Plan[] {
   const { settlements, volumeUsd } = TRUST.perPayer
-  const shares = attack.elsewhere === 'nowhere' ? [0] : [1, 2, 3, 4]
+  const shares = attack.elsewhere === 'nowhere' ? [0] : [1, 0.5, 0.2, 0.05]
   return Array.from({ length: MOST_EXACT }, (_, n) => n + 1)
     .flatMap((wallets) =>
       shares.map((share) => ({
         wallets,
         payments: settlements * wallets,
         volume_usd: volumeUsd * wallets,
-        elsewhere_usd: share * VOUCHING.usdAListing,
+        elsewhere_usd: (share * VOUCHING.microsAListing) / 1_000_000,
       })),
     )
     .sort((one, other) => costOf(attack, one) - costOf(attack, other))

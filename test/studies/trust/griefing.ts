@@ -1,7 +1,8 @@
 import type { CostOfCheating } from '../../../src/domain/independence/cost-of-cheating.ts'
-import { VOUCHING } from '../../../src/domain/independence/vouching.ts'
-import type { PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
+import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import { REWARD_USD } from './attacks.ts'
+import { BAIT_USD, type Bait, planBait } from './bait.ts'
+import { toTargets } from './compare-spreading.ts'
 import {
   AS_OF,
   createJudge,
@@ -11,55 +12,77 @@ import {
   type Market,
   type MarketShape,
   type Moves,
+  type Paid,
   pay,
   payoutOf,
   send,
   toCaip10,
   toListing,
 } from './market.ts'
+import { weighByRule } from './spreading-rules.ts'
 
-/** What a rival does to one honest seller with a number of wallets and dollars for each of them. */
+/** What a rival does to one honest seller. */
 interface Griefing {
   id: string
   name: string
+  /** Whether the rival must know who the victim's buyers are, or will be. */
+  knows: boolean
+  plans: readonly Plan[]
   moves: (scene: Scene, plan: Plan) => Moves
-  /** Whether what is spent comes back: plans of one cost then differ. */
-  isPaidBack?: boolean
   /** Dollars the rival never sees again. */
   cost: (plan: Plan, scene: Scene) => number
 }
 
 interface Plan {
-  wallets: number
+  /** Wallets of the rival's, or shops of its own. */
+  many: number
+  /** What each pays, or is paid. */
   usd: number
+  /** Days on which each comes back. */
+  days: number
 }
 
 interface Scene {
+  /** With the victim's buyers alone: a score depends on nobody else's payments. */
   market: Market
+  /** Everybody in the market: a rival that does not know the buyers has to reach them all. */
+  everybody: number
   victim: string
-  /** Of the victim. */
+  /** Of the victim, as far as they paid known sellers. */
   buyers: readonly string[]
-  /** Other shops its buyers use. */
-  shops: readonly string[]
+  baits: readonly Bait[]
 }
 
 /** Half of it is still a third too much. */
-export const LOSS = 1 / 3
+const LOSS = 1 / 3
 const HUNDRED = 100
 const FREE = 0
 /** What a rival spends at most on one seller. */
 const BUDGET_USD = 100
 const EXCHANGE = 'exchange'
-const vouch = VOUCHING.usdAListing
+const full = VOUCHING.microsAListing / 1_000_000
+/** What people buy without being paid for it, at shops of somebody who only wants them to. */
+const CHEAP_USD = 0.03
 
-/** Wallets that known sellers vouch for: what a rival needs for its payments to count at all. */
-const vouched = ({ market }: Scene, wallets: number, usd = vouch) =>
+const ONCE: Plan = { many: HUNDRED, usd: 0, days: 1 }
+const NUMBERS = [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300]
+const DOLLARS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 50]
+const SPENDING = NUMBERS.flatMap((many) => DOLLARS.map((usd) => ({ ...ONCE, many, usd })))
+const CROWDS = NUMBERS.map((many) => ({ ...ONCE, many }))
+const CHEAP = [0.001, 0.01, CHEAP_USD].flatMap((usd) => [
+  { ...ONCE, usd },
+  { ...ONCE, usd: usd / 3, days: 3 },
+])
+/** How many of the baits are laid, in the order that takes most for each. */
+const BAITS = Array.from({ length: 120 }, (_, n) => ({ ...ONCE, many: n + 1 }))
+const BAITS_OF_ALL = [1, 2, 3, 4, 6, 8].flatMap((many) =>
+  [1, 2, 3].map((days) => ({ ...ONCE, many, usd: BAIT_USD * days, days })),
+)
+
+/** Wallets that count in full: what a rival needs for its payments to count at all. */
+const knownWallets = ({ market }: Scene, wallets: number) =>
   Array.from({ length: wallets }, (_, n) =>
-    pay({
-      payer: `rival-${n}`,
-      shop: market.seeds[n % market.seeds.length] ?? '',
-      usd: usd + 0.01,
-    }),
+    pay({ payer: `rival-${n}`, shop: market.seeds[n % market.seeds.length] ?? '', usd: full }),
   ).flat()
 
 const buyFrom = (shop: string, wallets: number, usd: number, at?: (n: number) => number) =>
@@ -67,25 +90,47 @@ const buyFrom = (shop: string, wallets: number, usd: number, at?: (n: number) =>
     pay({ payer: `rival-${n}`, shop, usd, ...(at && { at: at(n) }) }),
   ).flat()
 
+/** Each buyer that is reached buys from each of the rival's shops. */
+function sell({ buyers }: Scene, { many, usd, days }: Plan): Paid[] {
+  return buyers.flatMap((payer) =>
+    Array.from({ length: many }, (_, n) => `rival-shop-${n}`).flatMap((shop) =>
+      Array.from({ length: days }, (_, day) =>
+        pay({ payer, shop, usd: usd / days, at: AS_OF - (day + 0.5) * DAY_MS }),
+      ).flat(),
+    ),
+  )
+}
+
 export const GRIEFINGS: readonly Griefing[] = [
   {
-    id: 'naming',
-    name: 'A hundred listings that publish the victim’s payout on other chains',
+    id: 'claimed_calls',
+    name: 'Calls through our relay that say the victim’s payments were for a listing of the rival’s',
+    knows: true,
+    plans: [ONCE],
     cost: () => FREE,
-    moves: ({ victim }) => ({
-      listings: rivals((n) => ({ published: [`eip155:${n + 1}:${payoutOf(victim)}`] })),
+    moves: ({ market, victim }) => ({
+      hints: new Map(
+        market.payments
+          .filter(({ shop }) => shop === victim)
+          .map(({ transaction }) => [transaction, 'rival']),
+      ),
+      listings: [toListing('rival', { published: [toCaip10(payoutOf('rival'))] })],
     }),
   },
   {
     id: 'second_payout',
     name: 'A hundred listings that publish a second payout of the victim’s',
+    knows: false,
+    plans: [ONCE],
     cost: () => FREE,
     moves: ({ victim }) => {
       const second = toCaip10(`second-${payoutOf(victim)}`)
       return {
         listings: [
           toListing(victim, { published: [toCaip10(payoutOf(victim)), second] }),
-          ...rivals(() => ({ published: [second] })),
+          ...Array.from({ length: HUNDRED }, (_, n) =>
+            toListing(`rival-${n}`, { published: [second] }),
+          ),
         ],
       }
     },
@@ -93,6 +138,8 @@ export const GRIEFINGS: readonly Griefing[] = [
   {
     id: 'nothing',
     name: 'Transfers of nothing in the victim’s name to all its buyers',
+    knows: true,
+    plans: [ONCE],
     cost: () => FREE,
     moves: ({ victim, buyers }) => ({
       transfers: buyers.map((to) =>
@@ -103,6 +150,8 @@ export const GRIEFINGS: readonly Griefing[] = [
   {
     id: 'gifts',
     name: 'Money of the victim’s, got for a sale, given to its buyers before they pay',
+    knows: true,
+    plans: SPENDING,
     cost: ({ usd }) => usd,
     moves: ({ victim, buyers }, { usd }) => ({
       transfers: [
@@ -115,117 +164,114 @@ export const GRIEFINGS: readonly Griefing[] = [
     }),
   },
   {
-    id: 'one_big',
-    name: 'One large payment',
-    cost: ({ usd }) => usd + vouch,
-    moves: (scene, { usd }) => ({
-      payments: [...vouched(scene, 1), ...buyFrom(scene.victim, 1, usd)],
-    }),
-  },
-  {
-    id: 'some_big',
-    name: 'Several wallets with large payments',
-    cost: ({ wallets, usd }) => wallets * (usd + vouch),
-    moves: (scene, { wallets, usd }) => ({
-      payments: [...vouched(scene, wallets), ...buyFrom(scene.victim, wallets, usd)],
+    id: 'large_payments',
+    name: 'One wallet or more with large payments to the victim',
+    knows: false,
+    plans: SPENDING,
+    cost: ({ many, usd }) => many * (usd + full),
+    moves: (scene, { many, usd }) => ({
+      payments: [...knownWallets(scene, many), ...buyFrom(scene.victim, many, usd)],
     }),
   },
   {
     id: 'crowd',
     name: 'A crowd within half an hour that pays what a buyer pays, filled by the exchange the buyers use',
-    cost: ({ wallets }) => wallets * 0.02,
-    moves: ({ market, victim, buyers }, { wallets }) => {
-      const last = market.payments.filter(({ listing_id }) => listing_id === victim).at(-1)
+    knows: true,
+    plans: CROWDS,
+    cost: ({ many }) => many * 0.02,
+    moves: ({ market, victim, buyers }, { many }) => {
+      const last = market.payments.filter(({ shop }) => shop === victim).at(-1)
       const usd = last?.usd ?? 0.02
       const start = last?.at ?? AS_OF
       return {
-        payments: buyFrom(victim, wallets, usd, (n) => start + n * 1000),
-        transfers: [...buyers, ...Array.from({ length: wallets }, (_, n) => `rival-${n}`)].map(
-          (to) => send({ from: EXCHANGE, to, usd: 1, at: AS_OF - 20 * DAY_MS }),
+        payments: buyFrom(victim, many, usd, (n) => start + n * 1000),
+        transfers: [...buyers, ...Array.from({ length: many }, (_, n) => `rival-${n}`)].map((to) =>
+          send({ from: EXCHANGE, to, usd: 1, at: AS_OF - 20 * DAY_MS }),
         ),
       }
     },
   },
   {
-    id: 'displacing',
-    name: 'Wallets that buy where the victim’s buyers buy, for a hundred listings of one’s own, until nothing is left to vouch for those',
-    cost: ({ wallets, usd }) => wallets * usd,
-    moves: ({ shops }, { wallets, usd }) => ({
-      payments: Array.from({ length: wallets }, (_, n) => [
-        ...pay({ payer: `rival-${n}`, shop: shops[n % shops.length] ?? '', usd }),
-        ...Array.from({ length: Math.min(HUNDRED, Math.ceil(usd / vouch)) }, (_, l) =>
-          pay({ payer: `rival-${n}`, shop: `rival-shop-${l}`, usd: 0.001 }),
-        ).flat(),
-      ]).flat(),
+    id: 'one_payout',
+    name: 'A hundred listings with one payout from which all the victim’s buyers buy for a cent',
+    knows: true,
+    plans: [{ ...ONCE, many: 1, usd: 0.01 }],
+    cost: () => FREE,
+    moves: (scene, plan) => ({
+      payments: sell(scene, plan),
+      listings: Array.from({ length: HUNDRED }, (_, n) =>
+        toListing(`rival-shop-${n}`, {
+          owner: 'rival.example',
+          published: [toCaip10(payoutOf('rival-shop-0'))],
+        }),
+      ),
     }),
   },
   {
-    id: 'diluting',
-    name: 'A hundred listings with one payout from which all the victim’s buyers are given something for a tenth of a cent',
+    id: 'cheap_shops',
+    name: `A hundred shops that sell each of the victim’s buyers something for up to ${CHEAP_USD * 100} cents each, before or after they buy from the victim`,
+    knows: true,
+    plans: CHEAP,
     cost: () => FREE,
-    moves: ({ buyers }) => {
-      const ids = Array.from({ length: HUNDRED }, (_, n) => `rival-shop-${n}`)
-      return {
-        payments: buyers.flatMap((payer) =>
-          pay({ payer, shop: ids[0] ?? '', usd: 0.001 }).flatMap((one) =>
-            ids.map((listing_id) => ({ ...one, listing_id })),
-          ),
-        ),
-        listings: ids.map((id) =>
-          toListing(id, { owner: 'rival.example', published: [toCaip10(payoutOf(ids[0] ?? ''))] }),
-        ),
-      }
-    },
-  },
-  {
-    id: 'freebies',
-    name: 'A hundred shops under a hundred names that give everybody something for a tenth of a cent, before anybody buys from the victim',
-    cost: () => FREE,
-    moves: ({ market }) => ({ payments: bait(buyersIn(market), HUNDRED, 0.001, EARLY) }),
+    moves: (scene, plan) => ({ payments: sell(scene, plan) }),
   },
   {
     id: 'bait',
-    name: `Shops under several names that pay each of the victim’s buyers $${REWARD_USD.toFixed(2)}, and the price, for buying there`,
-    isPaidBack: true,
-    cost: ({ wallets }, { buyers }) => wallets * buyers.length * REWARD_USD,
-    moves: ({ buyers }, { wallets, usd }) => ({ payments: bait(buyers, wallets, usd) }),
+    name: `Shops that pay the victim’s buyers $${REWARD_USD.toFixed(2)}, and the price, for each purchase there`,
+    knows: true,
+    plans: BAITS,
+    cost: costOfBaits,
+    moves: (scene, plan) => ({ payments: layBaits(scene, plan) }),
   },
   {
-    id: 'bait_before',
-    name: 'The same before they first buy from the victim: as nobody knows who will, for everybody',
-    isPaidBack: true,
-    cost: ({ wallets }, { market }) => wallets * buyersIn(market).length * REWARD_USD,
-    moves: ({ market }, { wallets, usd }) => ({
-      payments: bait(buyersIn(market), wallets, usd, EARLY),
+    id: 'bait_and_pay',
+    name: 'The same, and one large payment to the victim',
+    knows: true,
+    plans: BAITS,
+    cost: (plan, scene) => costOfBaits(plan, scene) + full + volumeOf(scene),
+    moves: (scene, plan) => ({
+      payments: [
+        ...layBaits(scene, plan),
+        ...knownWallets(scene, 1),
+        ...buyFrom(scene.victim, 1, volumeOf(scene)),
+      ],
     }),
+  },
+  {
+    id: 'bait_everybody',
+    name: 'The same for everybody, as nobody says who the victim’s buyers are',
+    knows: false,
+    plans: BAITS_OF_ALL,
+    cost: ({ many, days }, { everybody }) => many * days * everybody * REWARD_USD,
+    moves: (scene, plan) => ({ payments: sell(scene, plan) }),
   },
 ]
 
-/** Before the market's own payments. */
-const EARLY = AS_OF - 8 * DAY_MS
+function costOfBaits({ many }: Plan, { baits }: Scene): number {
+  return baits.slice(0, many).reduce((sum, { days }) => sum + days, 0) * REWARD_USD
+}
 
-/** Each buyer buys once from each of so many shops of the rival's. */
-function bait(buyers: readonly string[], shops: number, usd: number, at = AS_OF) {
-  return Array.from({ length: shops }, (_, n) => `rival-shop-${n}`).flatMap((shop) =>
-    buyers.flatMap((payer) => pay({ payer, shop, usd, at })),
+function layBaits({ baits }: Scene, { many }: Plan): Paid[] {
+  return baits
+    .slice(0, many)
+    .flatMap(({ payer, shop, days }) =>
+      Array.from({ length: days }, (_, day) =>
+        pay({ payer, shop, usd: BAIT_USD, at: AS_OF - (day + 0.5) * DAY_MS }),
+      ).flat(),
+    )
+}
+
+/** What the victim was paid in all, ten dollars at most: one buyer counts for no more. */
+function volumeOf({ market, victim }: Scene): number {
+  const own = market.payments.filter(({ shop }) => shop === victim)
+  return Math.min(
+    10,
+    own.reduce((sum, { usd }) => sum + usd, 0),
   )
 }
-
-function buyersIn({ payments }: Market): string[] {
-  return [...new Set(payments.map(({ payer }) => payer))]
-}
-
-function rivals(change: (n: number) => Partial<PayoutFacts>): PayoutFacts[] {
-  return Array.from({ length: HUNDRED }, (_, n) =>
-    toListing(`rival-${n}`, { published: [], ...change(n) }),
-  )
-}
-
-const WALLETS = [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300]
-const DOLLARS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 50]
 
 /** Sellers with about so many buyers are attacked in each market: none can afford to lose one. */
-const VICTIMS = [4, 10, 25]
+const VICTIMS = [4, 10, 25] as const
 
 /** What each attack costs that takes a third of a seller's score, and how low any plan brought one. */
 export function measureGriefing(
@@ -234,65 +280,73 @@ export function measureGriefing(
 ): Pick<CostOfCheating, 'griefing' | 'victims'> {
   const attacked = seeds.flatMap((seed) => {
     const market = createMarket(shape, seed)
-    const judge = createJudge(market)
-    const calm = judge({})
+    const calm = createJudge(market)({})
     return VICTIMS.map((wanted) => {
-      const scene = findVictim(market, calm.buyersOf, wanted)
-      const seen = { seed, buyers: calm.buyersOf(scene.victim), score: calm.scoreOf(scene.victim) }
-      return { scene, judge, seen }
+      const scene = toScene(market, calm.buyersOf, wanted)
+      const judge = createJudge(scene.market)
+      const found = judge({})
+      const buyers = Math.round(found.buyersOf(scene.victim))
+      return { scene, judge, wanted, seen: { seed, buyers, score: found.scoreOf(scene.victim) } }
     })
   })
   const griefing = GRIEFINGS.map((attack) => {
-    const { id, name } = attack
-    const found = attacked.map(({ scene, judge, seen: { score } }) => {
+    const { id, name, knows } = attack
+    const found = attacked.map(({ scene, judge, wanted, seen: { score } }) => {
       const limit = score * (1 - LOSS)
-      return { score, ...findCheapest(attack, { scene, judge, limit }) }
+      return { score, wanted, ...findCheapest(attack, { scene, judge, limit }) }
     })
-    const costs = found.flatMap(({ cost_usd }) => cost_usd ?? [])
+    const cheapestOf = (wanted: number): number | null =>
+      found
+        .filter((one) => one.wanted === wanted)
+        .reduce<number | null>((least, { cost_usd: cost }) => {
+          if (cost === null || least === null) return cost ?? least
+          return Math.min(cost, least)
+        }, null)
     const [hardest] = found.toSorted((a, b) => a.least / a.score - b.least / b.score)
     const { score = 0, least = 0 } = hardest ?? {}
     console.error(`searched: ${name}`)
-    return { id, name, cost_usd: costs.length === 0 ? null : Math.min(...costs), score, least }
+    const [few, some, many] = VICTIMS
+    const costs: [number | null, number | null, number | null] = [
+      cheapestOf(few),
+      cheapestOf(some),
+      cheapestOf(many),
+    ]
+    return { id, name, knows, cost_usd: costs, score, least }
   })
   return { griefing, victims: attacked.map(({ seen }) => seen) }
 }
 
-/** Plans from the cheapest up, until one does it; the lowest score seen on the way stands beside it. */
+/** Plans from the cheapest up, until one does it; the lowest score seen on the way is kept. */
 function findCheapest(
-  { moves, cost, isPaidBack = false }: Griefing,
+  { moves, cost, plans }: Griefing,
   { scene, judge, limit }: { scene: Scene; judge: Judge; limit: number },
 ): { cost_usd: number | null; least: number } {
-  const plans = WALLETS.flatMap((wallets) => DOLLARS.map((usd) => ({ wallets, usd }))).sort(
-    (a, b) => cost(a, scene) - cost(b, scene),
-  )
   let least = 100
-  let last = -1
-  for (const plan of plans) {
-    // Numbers an attack does not use change nothing, and nothing about its cost.
-    if (cost(plan, scene) === last && !isPaidBack) continue
-    last = cost(plan, scene)
-    if (last > BUDGET_USD) break
+  const priced = plans.map((plan) => ({ plan, usd: cost(plan, scene) }))
+  for (const { plan, usd } of priced.sort((a, b) => a.usd - b.usd)) {
+    if (usd > BUDGET_USD) break
     const score = judge(moves(scene, plan)).scoreOf(scene.victim)
     least = Math.min(least, score)
-    if (score <= limit) return { cost_usd: Math.round(last * 100) / 100, least }
+    if (score <= limit) return { cost_usd: Math.round(usd * 100) / 100, least }
   }
   return { cost_usd: null, least }
 }
 
-function findVictim(market: Market, buyersOf: (id: string) => number, wanted: number): Scene {
-  const victim = market.shops.toSorted(
+function toScene(market: Market, buyersOf: (id: string) => number, wanted: number): Scene {
+  const [victim = ''] = market.shops.toSorted(
     (a, b) => Math.abs(buyersOf(a) - wanted) - Math.abs(buyersOf(b) - wanted),
-  )[0]
-  const own = market.payments.filter(({ listing_id }) => listing_id === victim)
-  const buyers = [...new Set(own.map(({ payer }) => payer))]
-  const isBuyer = new Set(buyers)
-  const shops = market.payments
-    .filter(({ payer, listing_id }) => isBuyer.has(payer) && market.shops.includes(listing_id))
-    .map(({ listing_id }) => listing_id)
+  )
+  const payers = Map.groupBy(market.payments, ({ payer }) => payer)
+  const own = [...payers].filter(([, paid]) => paid.some(({ shop }) => shop === victim))
+  const isSeed = ({ shop }: Paid) => market.seeds.includes(shop)
+  const known = own.filter(([, paid]) => paid.some(isSeed))
+  const strangers = market.seeds.flatMap((shop) => pay({ payer: 'somebody', shop, usd: 0.01 }))
+  const targets = toTargets({ ...market, payments: known.flatMap(([, paid]) => paid) })
   return {
-    market,
-    victim: victim ?? '',
-    buyers,
-    shops: [...new Set(shops)].filter((id) => id !== victim),
+    market: { ...market, payments: [...own.flatMap(([, paid]) => paid), ...strangers] },
+    everybody: payers.size,
+    victim,
+    buyers: known.map(([payer]) => payer),
+    baits: planBait(victim, targets, weighByRule),
   }
 }

@@ -1,5 +1,5 @@
 import type { CostOfCheating } from '../../../src/domain/independence/cost-of-cheating.ts'
-import { createJudge, createMarket, type Market, type MarketShape } from './market.ts'
+import { createJudge, createMarket, type Market, type MarketShape, type Paid } from './market.ts'
 
 /**
  * Three markets, from many uses of sellers on the list to few. What people spend and where is a guess:
@@ -42,21 +42,34 @@ export function measureLoss(seed: number): CostOfCheating['honest'] {
   })
 }
 
+/**
+ * Of people who buy from two shops or more: how many paid a known seller, which is the most that a rule
+ * can tell by one buyer's own payments, and how many of those count.
+ */
 function lossIn(market: Market) {
-  const shopsOf = Map.groupBy(market.payments, ({ payer }) => payer)
-  const isWidely = (payer: string) =>
-    new Set(shopsOf.get(payer)?.map(({ listing_id }) => listing_id)).size >= 2
-  const wide = { ...market, payments: market.payments.filter(({ payer }) => isWidely(payer)) }
-  const [all, kept] = [createJudge(wide, false)({}), createJudge(wide)({})]
+  const payers = [...Map.groupBy(market.payments, ({ payer }) => payer).values()]
+  const wide = payers.filter((paid) => new Set(paid.map(({ shop }) => shop)).size >= 2)
+  const known = wide.filter((paid) => paid.some(({ shop }) => market.seeds.includes(shop)))
+  const countAll = (paid: readonly Paid[][]) => countBuyers({ ...market, payments: paid.flat() })
+  const [before, after] = [createJudge(market, false)({}), createJudge(market)({})]
+  const [middle = ''] = market.shops
+    .toSorted((a, b) => before.scoreOf(a) - before.scoreOf(b))
+    .slice(Math.floor(market.shops.length / 2))
+  const share = (part: number, all: number) => Math.round((1000 * part) / all) / 1000
+  const kept = countAll(known)
+  return {
+    known: share(kept.all, countAll(wide).all),
+    buyers_kept: share(kept.counted, kept.all),
+    score_before: before.scoreOf(middle),
+    score: after.scoreOf(middle),
+  }
+}
+
+function countBuyers(market: Market): { all: number; counted: number } {
   const sum = (buyersOf: (shop: string) => number) =>
     market.shops.reduce((total, shop) => total + buyersOf(shop), 0)
-  const [before, after] = [createJudge(market, false)({}), createJudge(market)({})]
-  const middle = market.shops.toSorted((a, b) => before.scoreOf(a) - before.scoreOf(b))[
-    Math.floor(market.shops.length / 2)
-  ]
   return {
-    buyers_kept: Math.round((1000 * sum(kept.buyersOf)) / sum(all.buyersOf)) / 1000,
-    score_before: before.scoreOf(middle ?? ''),
-    score: after.scoreOf(middle ?? ''),
+    all: sum(createJudge(market, false)({}).buyersOf),
+    counted: sum(createJudge(market)({}).buyersOf),
   }
 }

@@ -1,21 +1,24 @@
-import { judgeSales } from '../../../src/compile/derive/own-evidence.ts'
-import { CASH_LIKE_CATEGORY } from '../../../src/domain/independence/vouching.ts'
+import { listPayees } from '../../../src/domain/owners/ledger-payees.ts'
 import { judgePayouts, type PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
-import type { Settlement, Transfer } from '../../../src/domain/settlement/settlement.ts'
-import { NO_PAYMENT_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
-import { type Sales, toSales } from '../../../src/domain/trust/measured-settlements.ts'
+import type { Transfer } from '../../../src/domain/settlement/settlement.ts'
+import { judgePayments, type SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
+import { scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
-import { indexTransfers } from '../../../src/domain/wash/chain-order.ts'
 import { createRandom } from './random.ts'
 
 /**
- * An invented market that the product's own rules judge: operators on the list, small shops, and people
- * who buy from some of them. The same for the same seed.
+ * An invented market that the product's own rules judge: known sellers, small shops, and people who buy
+ * from some of them. The same for the same seed.
  */
 export interface Market {
   seeds: readonly string[]
   shops: readonly string[]
-  payments: readonly Settlement[]
+  payments: readonly Paid[]
+}
+
+/** A payment, with the shop that was paid. */
+export interface Paid extends SeenPayment {
+  shop: string
 }
 
 export interface MarketShape {
@@ -25,7 +28,7 @@ export interface MarketShape {
   uses: readonly [number, number]
   /** What a buyer spends at a shop in the month: half of them more, half less. */
   medianUsd: number
-  /** Share of uses that go to an operator on the list. */
+  /** Share of uses that go to a known seller. */
   seedShare: number
 }
 
@@ -52,13 +55,8 @@ export function createMarket(shape: MarketShape, seed: number): Market {
     return [...used].flatMap((shop) => {
       // Log-normal, by Box and Muller.
       const spread = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
-      return pay({
-        payer: `buyer-${buyer}`,
-        shop,
-        usd: shape.medianUsd * Math.exp(spread),
-        times: 1 + below(5),
-        random,
-      })
+      const usd = shape.medianUsd * Math.exp(spread)
+      return pay({ payer: `buyer-${buyer}`, shop, usd, times: 1 + below(5), random })
     })
   }).flat()
   return { seeds, shops, payments }
@@ -75,21 +73,24 @@ export function pay(facts: {
   random?: () => number
   at?: number
   payee?: string
-}): Settlement[] {
+}): Paid[] {
   const { payer, shop, usd, times = 1, random = () => 0.5, at, payee = payoutOf(shop) } = facts
   const amount = Math.max(1, Math.round((usd / times) * 1_000_000))
   return Array.from({ length: times }, () => ({
     network: NETWORK,
     transaction: `payment-${made++}`,
     log_index: 0,
-    listing_id: shop,
+    asset: 'usdc',
+    shop,
+    listing_id: null,
     payer,
     payee,
     usd: amount / 1_000_000,
     amount: String(amount),
-    at: Math.round(at ?? AS_OF - random() * 7 * DAY_MS),
+    at: Math.round(at ?? AS_OF - 1 - random() * 7 * DAY_MS),
     block: null,
     scheme: null,
+    is_untraced: false,
   }))
 }
 
@@ -112,65 +113,54 @@ export function toCaip10(wallet: string): string {
 
 /** What an attack adds to a market. */
 export interface Moves {
-  payments?: readonly Settlement[]
+  payments?: readonly Paid[]
   transfers?: readonly Transfer[]
   /** Listings that are not of the market, or whose payouts are not what they were. */
   listings?: readonly PayoutFacts[]
-  cashLike?: readonly string[]
+  /** Listings that the relay's notes name, by transaction: anybody can make it note one. */
+  hints?: ReadonlyMap<string, string>
 }
 
 /** Scores by listing, 0 for none; as the product judges them. */
 export type Judge = (moves: Moves) => {
   scoreOf(listing: string): number
+  /** With the parts of those that count in part. */
   buyersOf(listing: string): number
 }
 
-/** @param measured whether the operators on the list are */
+/** @param measured whether the known sellers are */
 export function createJudge(market: Market, measured = true): Judge {
   const known = [...market.seeds, ...market.shops].map((shop) => toListing(shop))
-  const honest = Map.groupBy(market.payments, ({ listing_id }) => listing_id)
-  const salesOf = createSalesReader(market)
-  const calm = new Map([...honest].map(([id, own]) => [id, salesOf(id, own, {})]))
-  return (moves) => {
-    const added = Map.groupBy(moves.payments ?? [], ({ listing_id }) => listing_id)
-    const changed = new Set([
-      ...(moves.transfers === undefined ? [] : honest.keys()),
-      ...added.keys(),
-    ])
-    const sales = new Map(calm)
-    for (const id of changed)
-      sales.set(id, salesOf(id, [...(honest.get(id) ?? []), ...(added.get(id) ?? [])], moves))
-    const listings = new Map(
-      [
-        ...known,
-        ...(moves.listings ?? []),
-        ...[...added.keys()].filter((id) => !honest.has(id)).map((id) => toListing(id)),
-      ].map((one) => [one.id, one]),
+  const seeds = new Set(measured ? market.seeds.map((seed) => `${seed}.example`) : [])
+  return ({ payments = [], transfers = [], listings = [], hints = new Map() }) => {
+    const isKnown = new Set([...market.seeds, ...market.shops])
+    const added = new Set(payments.map(({ shop }) => shop).filter((shop) => !isKnown.has(shop)))
+    const facts = new Map(
+      [...known, ...[...added].map((shop) => toListing(shop)), ...listings].map((one) => [
+        one.id,
+        one,
+      ]),
     )
-    for (const one of moves.listings ?? []) listings.set(one.id, one)
-    const payouts = [...listings.values()]
-    const standings = judgePayouts(payouts)
-    const metered = new Set(payouts.map(({ id }) => id))
-    const { evidence } = judgeSales(
-      {
-        ...NO_PAYMENT_FACTS,
-        asOf: AS_OF,
-        sales: new Map([...sales].flatMap(([id, own]) => (own === undefined ? [] : [[id, own]]))),
-        metered,
-      },
-      {
-        payouts,
-        standings,
-        seeds: new Set(measured ? market.seeds.map((seed) => `${seed}.example`) : []),
-        categoriesOf: (id) => (moves.cashLike?.includes(id) ? [CASH_LIKE_CATEGORY] : []),
-      },
-    )
+    const payees = listPayees([...facts.values()], judgePayouts([...facts.values()]))
+    const paid = [...market.payments, ...payments].map((payment) => ({
+      ...payment,
+      listing_id: hints.get(payment.transaction) ?? null,
+    }))
+    const rows = judgePayments(paid, {
+      asOf: AS_OF,
+      payees,
+      transfers,
+      hasPaidElsewhere: () => false,
+    })
+    const as_of = new Date(AS_OF).toISOString()
+    const scores = scoreListings({ as_of, payments: rows, payees, seeds }).listings
     return {
       scoreOf(id) {
-        const verdict = judgeTrust(evidence.get(id), standings.get(id)?.sharers ?? 1)
+        const { measured: own, sharers = 1 } = scores.get(id) ?? {}
+        const verdict = judgeTrust(own, sharers)
         return verdict.evidence === 'verified_non_wash_payments' ? verdict.score : 0
       },
-      buyersOf: (id) => evidence.get(id)?.verified_buyers_30d ?? 0,
+      buyersOf: (id) => scores.get(id)?.measured.verified_buyers_30d ?? 0,
     }
   }
 }
@@ -182,25 +172,5 @@ export function toListing(id: string, changes: Partial<PayoutFacts> = {}): Payou
     published: [toCaip10(payoutOf(id))],
     proven: [],
     ...changes,
-  }
-}
-
-function createSalesReader(market: Market) {
-  const paidTo = Map.groupBy(market.payments, ({ payer }) => payer)
-  return (id: string, own: readonly Settlement[], moves: Moves): Sales | undefined => {
-    const added = new Map<string, Set<string>>()
-    for (const { payer, payee } of moves.payments ?? [])
-      added.set(payer, (added.get(payer) ?? new Set()).add(payee))
-    const wallet = payoutOf(id)
-    return toSales(own, {
-      asOf: AS_OF,
-      isMetered: true,
-      wallets: [wallet],
-      transfers: indexTransfers(moves.transfers ?? []),
-      hasPaidOthers: (payer) =>
-        [...(added.get(payer) ?? []), ...(paidTo.get(payer) ?? []).map(({ payee }) => payee)].some(
-          (payee) => payee !== wallet,
-        ),
-    })
   }
 }

@@ -1,12 +1,13 @@
-import type { Settlement, Transfer } from '../../../src/domain/settlement/settlement.ts'
+import type { Transfer } from '../../../src/domain/settlement/settlement.ts'
 import { smallestOf } from '../../../src/domain/wire/extremes.ts'
-import { type Attack, BACKERS, type Plan, REWARD_USD } from './attacks.ts'
+import { type Attack, type Plan, REWARD_USD } from './attacks.ts'
 import {
   AS_OF,
   DAY_MS,
   type Judge,
   type Market,
   type Moves,
+  type Paid,
   pay,
   payoutOf,
   send,
@@ -28,11 +29,10 @@ export function tiedUsd({ days }: Attack, { volume_usd }: Plan): number {
 
 /** Dollars a listing that are gone for good: what strangers got, fees, and interest on what goes round. */
 export function costOf(attack: Attack, plan: Plan): number {
-  const { listings, payers, days, lost, elsewhere } = attack
+  const { listings, payers, lost } = attack
   const given = (plan.wallets * plan.elsewhere_usd * lost) / listings
-  const rewarded = payers === 'rented' ? plan.payments : elsewhere === 'backed_shop' ? BACKERS : 0
-  const rewards = rewarded * REWARD_USD
-  const interest = (tiedUsd(attack, plan) * INTEREST_A_YEAR * days) / 365
+  const rewards = payers === 'rented' ? plan.payments * REWARD_USD : 0
+  const interest = (tiedUsd(attack, plan) * INTEREST_A_YEAR * attack.days) / 365
   return given + rewards + interest + (plan.payments + plan.wallets / listings) * FEE_USD
 }
 
@@ -53,24 +53,26 @@ function carryOut(attack: Attack, plan: Plan, { market, listings }: Scene): Move
   const start = AS_OF - attack.days * DAY_MS
   const bought = buy(attack, plan, { payers, listings, start })
   const known = market.seeds[0] ?? ''
+  const theirs = market.payments.filter(({ shop }) => market.seeds.includes(shop))
   return {
     payments: [
       // A payout of somebody else's is paid by its own buyers.
-      ...(attack.payout === 'named' || attack.payout === 'published' ? [] : bought),
+      ...(attack.payout === 'called' || attack.payout === 'published' ? [] : bought),
       ...spendElsewhere(attack, plan, { payers, market }),
     ],
     transfers: [...fillWallets(attack, plan, payers, start), ...sendBack(attack, bought)],
+    ...(attack.payout === 'called' && {
+      hints: new Map(theirs.map(({ transaction }) => [transaction, listings[0] ?? ''])),
+    }),
     listings: listings.map((id) =>
       toListing(id, {
         ...(attack.payout === 'shared' && {
           owner: 'cheat.example',
           published: [toCaip10(payoutOf('cheat-0'))],
         }),
-        ...(attack.payout === 'named' && { published: [], named: [toCaip10(payoutOf(known))] }),
         ...(attack.payout === 'published' && { published: [toCaip10(payoutOf(known))] }),
       }),
     ),
-    cashLike: attack.elsewhere === 'gift_cards' ? [giftShopOf(market)] : [],
   }
 }
 
@@ -80,10 +82,11 @@ function toPayers(attack: Attack, plan: Plan, market: Market): string[] {
   return attack.payers === 'rented' ? findBiggestBuyers(market).slice(0, plan.wallets) : names
 }
 
-/** Whoever rents wallets rents those that spent most. */
-function findBiggestBuyers({ payments }: Market): string[] {
+/** A cheat that rents wallets rents those that paid known sellers most. */
+function findBiggestBuyers({ payments, seeds }: Market): string[] {
   const spent = new Map<string, number>()
-  for (const { payer, usd } of payments) spent.set(payer, (spent.get(payer) ?? 0) + usd)
+  for (const { payer, usd, shop } of payments)
+    if (seeds.includes(shop)) spent.set(payer, (spent.get(payer) ?? 0) + usd)
   return [...spent].sort(([, one], [, other]) => other - one).map(([payer]) => payer)
 }
 
@@ -95,18 +98,16 @@ function buy(
     listings,
     start,
   }: { payers: readonly string[]; listings: readonly string[]; start: number },
-): Settlement[] {
+): Paid[] {
   const step = (days * DAY_MS) / Math.max(1, plan.payments)
-  const made = Array.from({ length: plan.payments }, (_, n) => n).flatMap((n) => {
+  // A payment to the payout of all stands with each of them.
+  const shops = payout === 'shared' ? listings.slice(0, 1) : listings
+  return Array.from({ length: plan.payments }, (_, n) => n).flatMap((n) => {
     const payer = payers[n % payers.length] ?? ''
     const usd = plan.volume_usd / plan.payments + (amounts === 'uneven' ? n * MICRO_USD : 0)
     const at = start + (n + 0.5) * step
-    if (payout !== 'shared') return listings.flatMap((shop) => pay({ payer, shop, usd, at }))
-    // One payment to the payout of all stands with each of them.
-    const [one] = pay({ payer, shop: listings[0] ?? '', usd, at })
-    return one === undefined ? [] : listings.map((listing_id) => ({ ...one, listing_id }))
+    return shops.flatMap((shop) => pay({ payer, shop, usd, at }))
   })
-  return made
 }
 
 /** Money from an exchange is nobody's; money of the payout shows wherever it passes. */
@@ -130,60 +131,26 @@ function fillWallets(
   })
 }
 
-function sendBack({ returned }: Attack, settlements: readonly Settlement[]): Transfer[] {
+function sendBack({ returned }: Attack, settlements: readonly Paid[]): Transfer[] {
   if (returned === 0) return []
   return settlements.map(({ payer, payee, usd, at }) =>
     send({ from: payee, to: payer, usd: usd * returned, at: at + 60_000 }),
   )
 }
 
-/** What the wallets buy beside the listings. */
+/** What the wallets buy in addition to the listings. */
 function spendElsewhere(
   attack: Attack,
   { elsewhere_usd: usd }: Plan,
   { payers, market }: { payers: readonly string[]; market: Market },
-): Settlement[] {
+): Paid[] {
   const { elsewhere } = attack
   if (elsewhere === 'nowhere' || usd <= 0) return []
   const own = attack.payers === 'shops' ? payers.map((_, n) => `own-shop-${n}`) : ['own-shop']
-  const shops = shopsOf(elsewhere, market) ?? own
-  if (elsewhere === 'dust')
-    return payers.flatMap((payer) =>
-      shops.flatMap((shop) => pay({ payer, shop, usd: usd / shops.length })),
-    )
+  const others = elsewhere === 'known' ? market.seeds : market.shops
+  const shops = elsewhere === 'own_shop' ? own : others
   // Where there are several, each buys from the next one: of a ring's shops never from its own.
-  const bought = payers.flatMap((payer, n) =>
+  return payers.flatMap((payer, n) =>
     pay({ payer, shop: shops[(n + 1) % shops.length] ?? '', usd }),
   )
-  if (elsewhere === 'backed_shop') {
-    const share = (usd * payers.length) / BACKERS
-    const backers = findBiggestBuyers(market).slice(0, BACKERS)
-    return [
-      ...bought,
-      ...backers.flatMap((payer) => pay({ payer, shop: own[0] ?? '', usd: share })),
-    ]
-  }
-  if (elsewhere !== 'vouched_shop') return bought
-  const vouchers = payers.flatMap((payer) => {
-    const voucher = `voucher-for-${payer}`
-    const share = { payer: voucher, usd }
-    return [
-      ...pay({ ...share, shop: own[0] ?? '' }),
-      ...pay({ ...share, shop: market.seeds[0] ?? '' }),
-    ]
-  })
-  return [...bought, ...vouchers]
-}
-
-/** Shops of the market that the wallets buy from, turn by turn; null where it is none of them. */
-function shopsOf(elsewhere: Attack['elsewhere'], market: Market): readonly string[] | null {
-  if (elsewhere === 'known') return market.seeds
-  if (elsewhere === 'shops' || elsewhere === 'dust') return market.shops
-  if (elsewhere === 'side_shop') return market.shops.slice(0, 1)
-  return elsewhere === 'gift_cards' || elsewhere === 'misfiled' ? [giftShopOf(market)] : null
-}
-
-/** The market's shop that sells gift cards, to strangers too. */
-function giftShopOf({ shops }: Market): string {
-  return shops[1] ?? ''
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/independence/cost-of-cheating.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { ATTACKS, type Attack, PLAINEST } from './attacks.ts'
+import { compareSpreading } from './compare-spreading.ts'
 import { findCheapest } from './find-cheapest.ts'
 import { measureGriefing } from './griefing.ts'
 import { MARKETS, measureLoss } from './honest-loss.ts'
@@ -56,6 +57,7 @@ function simulate(seeds: readonly number[], means: CostOfCheating['means']): Cos
     })),
     ...measureGriefing(ATTACKED, seeds),
     honest: measureLoss(seeds[0] ?? 1),
+    spreading: compareSpreading(ATTACKED, seeds),
   }
 }
 
@@ -138,7 +140,8 @@ function readOptions() {
 }
 
 function toLines(table: CostOfCheating): string[] {
-  const { means, cheating, griefing, honest, unmeasured, victims } = table
+  const { means, cheating, griefing, honest, unmeasured, victims, spreading } = table
+  const toDollars = (usd: number | null) => `$${usd ?? '–'}`
   const toCosts = (goals: Goals) =>
     TARGETS.map((target) => `${target} for $${goals[target]?.cost_usd ?? '–'}`).join(', ')
   return [
@@ -148,14 +151,18 @@ function toLines(table: CostOfCheating): string[] {
     ...cheating.map(
       ({ id, goals, needs }) => `${toCosts(goals)}: ${id}${needs ? ' (helped)' : ''}`,
     ),
-    `A third of the score of one of ${victims.length} sellers with ${victims.map(({ buyers }) => buyers).join(', ')} buyers:`,
+    `A third of the score of a seller with about 4, 10 or 25 buyers (${victims.map(({ buyers }) => buyers).join(', ')}):`,
     ...griefing.map(
-      ({ id, cost_usd, score, least }) =>
-        `$${cost_usd ?? '–'}, at worst ${score} to ${least}: ${id}`,
+      ({ id, cost_usd, score, least, knows }) =>
+        `${cost_usd.map(toDollars).join(', ')}, at worst ${score} to ${least}: ${id}${knows ? ' (knows the buyers)' : ''}`,
     ),
     ...honest.map(
-      ({ market, buyers_kept, score_before, score }) =>
-        `${market}: ${buyers_kept} of honest buyers kept, score ${score_before} becomes ${score}`,
+      ({ market, known, buyers_kept, score_before, score }) =>
+        `${market}: ${known} of honest buyers paid a known seller, ${buyers_kept} of those kept, score ${score_before} becomes ${score}`,
+    ),
+    ...spreading.map(
+      ({ id, buyers_kept, hundredth, cheap_shops, bait_usd, twenty_tools }) =>
+        `${id}: kept ${buyers_kept.join(' ')}, hundredth ${hundredth} times too cheap, cheap shops take ${cheap_shops}, bait ${bait_usd.map(toDollars).join(' ')}, ${twenty_tools} of twenty tools`,
     ),
   ]
 }

@@ -1,0 +1,103 @@
+import type { CostOfCheating } from '../independence/cost-of-cheating.ts'
+import { cheapestOf, TARGETS } from '../independence/cost-of-cheating.ts'
+import { VOUCHING } from '../independence/weigh-buyer.ts'
+import { toUsd } from '../operation/price-text.ts'
+import { TRUST } from '../trust/trust.ts'
+import type { WashFlagId } from '../wash/wash.ts'
+import { WASH } from '../wash/wash-rules.ts'
+import type { EVIDENCE } from '../wire/vocabulary.ts'
+
+/** What the method says in words. Numbers come from the constants that compute. */
+
+const MINUTE_MS = 60_000
+const { roundTripShare, hopDays, burst } = WASH
+const { microsAListing, customADay, mostCustom, measuredSeeds } = VOUCHING
+const FULL = `${microsAListing / 10_000} cents`
+const A_DAY = `${customADay / 10_000} cents`
+const MOST = `${mostCustom / 10_000} cents`
+
+/** What is true today: how many known sellers are measured, and what that means. */
+export function toToday(measured: number, table: CostOfCheating): string {
+  if (measured < measuredSeeds)
+    return `To tell real buyers from invented ones we must measure ${measuredSeeds} sellers we know to be independent. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+  const [low, middle, high] = TARGETS.map((target) => {
+    const best = cheapestOf(table, target)
+    return best === null ? 'more than we tried' : toUsd(Math.floor(best.cost_usd * 100) / 100)
+  })
+  return `We measure ${measured} sellers we know to be independent. The cheapest way we found to invent buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing.`
+}
+
+export const IN_SHORT = [
+  'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and its payee is the seller’s: proved by a signature, or published on the seller’s own site.',
+  'A score says that people paid this seller lately, not that the service is good. Having no score says nothing against a seller.',
+]
+
+/** The rule for buyers, in three sentences. */
+export const RULE = [
+  `A buyer is known by what it paid, in the same ${TRUST.windowDays} days, to sellers on the list below: ${FULL} of that money for each listing where it counts in full.`,
+  `The money is spread over all other listings it bought from, in proportion to the square of its custom there; custom is what it paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}, and what is over goes to the others in the same proportion.`,
+  `What a listing gets, divided by ${FULL}, is the part of a buyer that counts there, and each of its payments and dollars counts by that part.`,
+]
+
+export const RULE_REASONS = [
+  'A buyer’s part depends on its own payments and the list alone. Nobody else’s payments change it, and no order matters, so two people who read the same rows get the same digits.',
+  `One dollar vouches once: a hundred listings of one hand cost a hundred times as much as one.`,
+  'The square keeps a hundred cheap shops from crowding out a seller whose customers come back. Spread by seller, they take all of a score for nothing; spread by dollar, one dear purchase that is paid back takes as much.',
+  'Custom is counted by day, so that a rival who pays people to buy elsewhere has to pay them again each day.',
+  'We compared this rule with five others; `npm run simulate:trust` prints how each of them does.',
+  `The rule holds where at least ${measuredSeeds} sellers on the list were paid in the window. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
+  'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
+  'Another provider’s figures are sums, so this rule can’t be applied to them. Such a score names the provider, and earns no tier or badge.',
+]
+
+/** Enough to compute every score from the published files. */
+export const RECOMPUTE = [
+  'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers in millionths, and “divided” always rounds down.',
+  'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is an owner on the list of seeds.',
+  `Where rows of fewer than ${measuredSeeds} different known sellers are among them, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
+  'A buyer is a `payer`, on whatever chain. What it gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing of a known seller is what it gave without what it paid that seller, at most '.concat(
+    `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
+  ),
+  `Of its other rows, each gives each of its \`listings\` \`usd_micro\` divided by the number of those listings. Add that up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; add up the days, at most ${mostCustom.toLocaleString('en')}. The square of that is the listing’s claim.`,
+  `Take the listings by claim, the largest first. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 where all is 0). Its part is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Where the share is ${microsAListing.toLocaleString('en')} or more, take ${microsAListing.toLocaleString('en')} off left, and the claim off all, before the next listing.`,
+  `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0. Its payments are its rows, at most ${TRUST.perPayer.settlements}. Its dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
+  'With three such buyers or more, no buyer’s dollars are more than those of all others together (only the largest can be: lower it to that sum).',
+  'B is the sum of the parts, N the sum of part times payments, V the sum of dollars, each over 1,000,000 with its fraction. c is the largest dollars over all dollars, but at least 1/B, and at most 1; 0 where V is 0.',
+  'The last settlement is the latest `at` of these rows. Listings that share a payee: N and V are divided by the largest number of `listings` that one of these rows has, in the formula alone.',
+  'Where B is under 0.5 there is no score. Else the formula gives it, rounded to the nearest whole number, halves up.',
+]
+
+export const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
+  verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
+  no_payment_data: 'Nobody has measured payments to this seller. Not a bad sign.',
+  no_independent_paid_usage_30d:
+    'Payments were measured, but none in the window came from an independent buyer.',
+}
+
+/** What is left out before anything is counted, where transactions are known. */
+export const EXCLUSION_RULES: Record<WashFlagId, string> = {
+  self_payment: 'the payer is the payout address or a wallet of the claiming seller',
+  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
+  round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand, and money from there is no sign. Left out are the wallets of those minutes`,
+}
+
+export const GETS_PAST = [
+  'A seller that buys from sellers on the list anyway can split those purchases over many wallets. They become buyers for the fees alone.',
+  'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid sellers on the list.',
+  'Whoever is on the list could invent buyers for anybody, or give the money back. We choose who is on it, and say why.',
+  'Goods of a seller on the list that can be sold again give most of the money back. We list nobody who sells gift cards, credit or cash.',
+  'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars: the table of harm says how much less.',
+  'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
+  'Buyers who never pay a seller on the list do not count, however real they are. In the markets we invented these are one to eight in ten.',
+  'Refunds that take another way than the payment are not seen.',
+  `Money of the seller’s is not recognised that reached a payer through two wallets or more, through an exchange, a bridge or a pool, in another token, more than ${hopDays} days before, or as less than half of what the payer had.`,
+  'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
+  'On Solana, money that reached a payer through any other wallet is not recognised.',
+  'Many wallets within minutes that pay different amounts are no burst to us.',
+  'A chain node may leave payments out: we ask one node a chain and do not prove its answers. Anybody can check the published rows with another node.',
+]
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
