@@ -60,6 +60,8 @@ beforeAll(async () => {
   const address = server.address()
   registry = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   vi.stubEnv('npm_config_registry', registry)
+  // As npm does where nobody set it otherwise.
+  vi.stubEnv('npm_config_omit_lockfile_registry_resolved', 'false')
 })
 afterAll(() => {
   vi.unstubAllEnvs()
