@@ -24,7 +24,7 @@ const BY_CODE: Record<string, ProbeFailure> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'not_http',
 }
 
-/** What the name servers said; everything else of theirs is no answer at all. */
+/** Codes of an answer from name servers. Any other of their codes means that none came. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA'])
 
 const OF_TLS =
@@ -61,7 +61,7 @@ function firstOf(error: unknown): unknown {
   return isWrapped ? error.cause : error
 }
 
-/** A name server refusing us is no seller refusing a connection. */
+/** A name server that refuses us is not a seller that refuses a connection. */
 function isOfResolver(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('syscall' in error && /^(?:query|getaddrinfo)/.test(String(error.syscall))) return true

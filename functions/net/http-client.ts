@@ -35,7 +35,7 @@ export interface HttpRequest {
   url: string
   headers?: Record<string, string>
   body?: string
-  /** Told each piece of the body's text; true ends the reading, the rest of the stream is not awaited. */
+  /** Called with each piece of the body's text. True ends the reading; the rest is not awaited. */
   isEnough?: (piece: string) => boolean
   /** Ends the request early, a stream that says nothing more included. */
   signal?: AbortSignal

@@ -4,7 +4,7 @@ import type { Config } from '../ports/config.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Of one request. Milliseconds and bytes. */
+/** Bounds of one request, in milliseconds and bytes. */
 export interface HttpLimits {
   /** Name resolution, TCP and TLS together. */
   connectMs: number
@@ -63,7 +63,7 @@ export const PURPOSES = {
     limits: toShortLimits(10_000, 10_000, 64 * KIB),
     redirects: 3,
   },
-  /** A webhook is to take what it gets, not to work on it. */
+  /** A webhook takes what it gets and works on it later, so its answer is quick and short. */
   hook: {
     named: 'stranger',
     userAgent: 'Directory-Webhook/1 (+{base_url}/docs/watches)',
@@ -93,7 +93,7 @@ export const PURPOSES = {
 } as const satisfies Record<string, PurposeRules>
 export type Purpose = keyof typeof PURPOSES
 
-/** What runs of strangers may take together, beyond the limits of each request. */
+/** Bounds of all runs for strangers together, in addition to the limits of each request. */
 export const STRANGER_RUNS = {
   /** Requests of one run to the host that was named, whatever is found there. */
   requests: 16,

@@ -1,7 +1,7 @@
 /**
- * Calls to the kernel that no package needs and that a sandbox does not bound: memory without a folder
- * or a process to count it for, and the keys of whoever started us. Numbers of x86-64 and of the table
- * that all newer architectures share.
+ * System calls that packages can do without and that a sandbox does not bound: memory that is counted
+ * for no folder and no process, and the keys of the account that started us. The numbers are those of
+ * x86-64 and of the table that newer architectures share.
  */
 const REFUSED_CALLS = {
   x64: { arch: 0xc000003e, numbers: { memfd_create: 319, memfd_secret: 447, shmget: 29 } },

@@ -33,7 +33,7 @@ const WEIGHING_MS = 1000
 
 const MAX_MANIFEST = 1024 * 1024
 
-/** A program's name; longer or odder ones are no program of a package. */
+/** Names of programs. Longer or odder ones are ignored. */
 const PROGRAM = /^\w[\w.-]{0,99}$/
 
 /** Debian's own: a sandbox sees nothing of another. */

@@ -77,7 +77,7 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
     seen.log = `${seen.log}${piece}`.slice(-TAIL)
   }
   listen(stderr, bytes, keepTail, () => finish('log_size'))
-  // Writing to a program that is gone is no news: its end is.
+  // A write fails where the program has ended, which `close` reports.
   stdin.on('error', () => {})
   child.on('error', () => finish('start'))
   child.on('close', (code) => {

@@ -126,7 +126,7 @@ function toArgs(what: Inside | null, command: readonly string[]): string[] {
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--as-pid-1'],
     ...['--new-session', '--cap-drop', 'ALL', '--clearenv', '--hostname', 'sandbox'],
     ...['--ro-bind', '/usr', '/usr', '--ro-bind', process.execPath, '/opt/bin/node'],
-    // What an operator installs by hand is none of a package's business.
+    // Packages do not see what an operator installed by hand.
     ...['--size', '4096', '--tmpfs', '/usr/local', '--remount-ro', '/usr/local'],
     ...system.flatMap((folder) => ['--ro-bind-try', folder, folder]),
     ...['--proc', '/proc', '--dev', '/dev'],
