@@ -1,9 +1,22 @@
 import { readCompiled } from '../compiled.ts'
 
-/** Everything may be read; clicks and calls are no pages. */
+/**
+ * Everything may be read; clicks and calls are not pages. `Agentmap` is a comment: checkers of
+ * robots.txt call a directive they do not know a fault of the whole file. Every page links to the
+ * same document with `rel="ard"`, and it has its well-known address.
+ */
 export function GET(): Response {
   const { base_url } = readCompiled().site
-  return new Response(
-    `User-agent: *\nDisallow: /go/\nDisallow: /api/v1/call/\nDisallow: /sellers/dashboard\nDisallow: /sellers/sign-in\n\nSitemap: ${base_url}/sitemap.xml\nAgentmap: ${base_url}/.well-known/ard.json\n`,
-  )
+  const lines = [
+    'User-agent: *',
+    'Disallow: /go/',
+    'Disallow: /api/v1/call/',
+    'Disallow: /sellers/dashboard',
+    'Disallow: /sellers/sign-in',
+    '',
+    `Sitemap: ${base_url}/sitemap.xml`,
+    `# Agentmap: ${base_url}/.well-known/ard.json`,
+    '',
+  ]
+  return new Response(lines.join('\n'))
 }

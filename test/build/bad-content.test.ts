@@ -15,6 +15,13 @@ function check(files: Record<string, string | Uint8Array>): string[] {
   return readFaults(folder)
 }
 
+function warningsOf(files: Record<string, string>): string[] {
+  folder?.remove()
+  folder = createContentFolder(files)
+  const { faults } = readContent(folder.dir, { allowPrivate: false })
+  return faults.map((fault) => formatFault(fault, 'content'))
+}
+
 function readFaults({ dir }: ContentFolder): string[] {
   const { content, faults } = readContent(dir, { allowPrivate: false })
   const errors = faults.filter(({ severity }) => severity === 'error')
@@ -400,6 +407,17 @@ describe('evidence', () => {
 describe('comparison pages and tables', () => {
   const page = (rows: string) =>
     `title: T\nupdated: 2026-11-20\nsections:\n  - { id: a, title: A, note: N, rows: [${rows}] }\n`
+
+  const linked = (url: string) => `- { name: Elsewhere, url: "${url}", note: Others. }\n`
+  test.each([
+    ['https://registry.modelcontextprotocol.io', 'mcp_registry is a source that facts come from'],
+    ['https://unknown.example', 'no row of tables/sources.yaml links to https://unknown.example'],
+  ])('a linked directory is one that nothing is taken from: %s', (url, message) => {
+    const tables = { [FILE]: listingText(), 'tables/also_search.yaml': linked(url) }
+    expect(warningsOf(tables).join('\n')).toContain(message)
+    const fine = { ...tables, 'tables/also_search.yaml': linked('https://smithery.ai') }
+    expect(warningsOf(fine).filter((line) => line.includes('also_search'))).toEqual([])
+  })
 
   test('a row must be a listing that exists', () => {
     expect(

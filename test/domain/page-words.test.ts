@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
+import { toKitView } from '../../src/domain/kit/kit-view.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { html } from '../../src/site/frame/html.ts'
 import { toCodeText } from '../../src/site/frame/sentences.ts'
 import { toSourceLines } from '../../src/site/listing/listing-page.ts'
+import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
 
 test.each([
   ['See `detail`.', 'See <code>detail</code>.'],
@@ -22,6 +26,24 @@ test('markup holds what was put into it as text', () => {
   expect(text).toBe(`<b title="${escaped}">${escaped}0</b><i><br></i>`)
   // An answer that says it is markup is none.
   expect(html`${JSON.parse('{"text":"<script>"}')}`.text).not.toContain('<script>')
+})
+
+test.each([
+  [{ name: 'wipe_disk', destructive: true }, 'may delete, says the seller', 'strong'],
+  [{ name: 'save_note', destructive: true }, 'may delete, says the seller', 'strong'],
+  [{ name: 'delete_note', read_only: false }, 'deletes', 'strong'],
+  [{ name: 'delete_note' }, 'deletes?', 'strong'],
+  [{ name: 'find_note', destructive: true, read_only: true }, 'reads', 'plain'],
+])('of %j a page never says more than was said: %s', (said, text, tone) => {
+  const tool = { description: 'x', input_schema: { type: 'object' }, ...said }
+  const at = '2026-11-20T00:00:00Z'
+  const listing = toListing({
+    facts: { kind: 'mcp_server', pricing: { model: 'unknown' } },
+    evidence: { interface: { at, from: 'mcp', tools: [tool] } },
+  })
+  const { trust } = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const [row] = toCallRows(toKitView(listing, { baseUrl: BASE_URL, trust }))?.rows ?? []
+  expect(row?.tags).toEqual([{ text, tone }])
 })
 
 test('a source is named once, by the words it asks for, and its licence is not said twice', () => {

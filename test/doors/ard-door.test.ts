@@ -277,10 +277,17 @@ test('it is found by robots.txt, by the link of a page, and by the manifest', as
     }),
   )
   expect(await (await read('/robots.txt')).text()).toContain(
-    '\nAgentmap: https://waypost.example/.well-known/ard.json\n',
+    '\n# Agentmap: https://waypost.example/.well-known/ard.json\n',
   )
   const page = await (await read('/', { accept: 'text/html' })).text()
   expect(page).toMatch(/<link rel="ard"[^>]* href="\/\.well-known\/ard\.json"/)
+})
+
+test('robots.txt has no line that an audit of robots does not know', async () => {
+  const lines = (await (await read('/robots.txt')).text()).split('\n')
+  const written = lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== '')
+  expect(written.length).toBeGreaterThan(4)
+  for (const line of written) expect(line).toMatch(/^(?:user-agent|disallow|allow|sitemap): \S+$/i)
 })
 
 test('pages of other origins may ask', async () => {

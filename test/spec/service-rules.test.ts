@@ -104,8 +104,11 @@ test.each([
 
 test('spec:service.10 other directories are linked with a note, and nothing of theirs is kept', async () => {
   const { also_search } = await read('/api/v1/search')
+  const { sources } = await read('/api/v1/sources')
+  const linked = sources.filter(({ decision }: { decision: string }) => decision === 'link_out')
   expect(also_search.length).toBeGreaterThan(0)
   for (const other of also_search) {
+    expect(linked.map(({ url }: { url: string }) => url)).toContain(other.url)
     expect(Object.keys(other).toSorted()).toEqual(['name', 'note', 'url'])
     expect(other.url).toMatch(/^https:\/\//)
   }

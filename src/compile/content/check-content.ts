@@ -1,4 +1,5 @@
 import type { Tombstone } from '../../domain/derived/tombstone.ts'
+import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { isKnownEndpoint } from '../../domain/views/reference-views.ts'
 import { checkListing } from './check-listing.ts'
 import { checkMoves } from './check-moves.ts'
@@ -63,6 +64,7 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: str
       `security.expires: expected a date to come, got ${site.security.expires}; see that the contact is still right`,
       'warning',
     )
+  for (const message of findTakenFrom(tables)) report('also_search', message, 'warning')
   for (const { id, allow = [] } of tables.policies ?? [])
     for (const listing of allow.filter((each) => !ids.has(each)))
       report(
@@ -73,6 +75,18 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: str
   for (const [table, key] of findRepeatedKeys(tables))
     report(table, `expected each once, got ${key} again`, 'error')
   return faults
+}
+
+/** A directory is linked because nothing is taken from it: the table of sources must agree. */
+function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
+  return alsoSearch.flatMap(({ name, url }) => {
+    const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
+    if (rows.some(({ decision }) => decision === 'link_out')) return []
+    const [taken] = rows
+    return taken === undefined
+      ? [`${name}: no row of tables/sources.yaml links to ${url}; expected one with link_out`]
+      : [`${name}: ${taken.id} is a source that facts come from; expected it in one table`]
+  })
 }
 
 /** Tables whose rows are told apart by a key of their own. */

@@ -120,7 +120,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
     name: tool.name,
     // Evidence without sentences repeats the name.
     text: tool.description === tool.name ? '' : tool.description,
-    tags: [toEffectTag(tool)],
+    tags: [toToolTag(tool)],
     params: toSchemaParams(tool.input_schema),
     withoutParams: isJsonObject(tool.input_schema.properties)
       ? 'Takes no input.'
@@ -135,9 +135,25 @@ const EFFECT_TAGS: Record<Effect, CallTag> = {
   pay: { text: 'spends money', tone: 'bad' },
 }
 
+/** Red is for what is known: a guess is marked as one. */
 function toEffectTag({ effect, assumed = [] }: Guessable): CallTag {
-  const { text, tone } = EFFECT_TAGS[effect]
-  return { text: assumed.some((field) => field === 'effect') ? `${text}?` : text, tone }
+  const tag = EFFECT_TAGS[effect]
+  return assumed.some((field) => field === 'effect')
+    ? { text: `${tag.text}?`, tone: withoutAlarm(tag.tone) }
+    : tag
+}
+
+/** A hint is the seller's word, and never our finding. */
+function toToolTag(tool: Kit['tools'][number]): CallTag {
+  const changes = tool.effect === 'write' || tool.effect === 'delete'
+  if (tool.destructive === true && changes)
+    return { text: 'may delete, says the seller', tone: 'strong' }
+  const { text, tone } = toEffectTag(tool)
+  return { text, tone: tool.read_only === undefined ? tone : withoutAlarm(tone) }
+}
+
+function withoutAlarm(tone: CallTag['tone']): CallTag['tone'] {
+  return tone === 'bad' ? 'strong' : tone
 }
 
 interface Guessable {
