@@ -1,10 +1,11 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
 import { auditColours, auditKeyboard, auditPage, FINE, LAYOUT, readOverflow } from './page-audit.ts'
+import { findTextOverlaps } from './text-overlaps.ts'
 
 /**
  * Every page type on the demonstration, whose content has every state and hostile text: on a phone and
@@ -63,8 +64,8 @@ const STATES: readonly [path: string, status?: number][] = [
 const AT_ONCE = 2
 /** A page that is well in its other colours too. */
 const FINE_TURNED = { accessibility: [], overflow: 0 }
-/** A window of 1280 pixels enlarged to 200 %. */
-const ENLARGED = { width: 640, height: 450 }
+/** Small and large phones, a window of 1280 pixels enlarged to 200 %, tablets, a desktop. */
+const WIDTHS = [320, 390, 430, 640, 768, 1024, DESKTOP.width]
 
 type Outcome = Awaited<ReturnType<typeof walk>>
 type State = Awaited<ReturnType<typeof look>>
@@ -109,7 +110,7 @@ test.each(PAGES)(
     expect(outcomes.get(path)).toEqual({
       phone: { ...FINE, turned: FINE_TURNED, status, csp: PAGE_CSP, faults: [] },
       desktop: { ...FINE, turned: FINE_TURNED, status, csp: PAGE_CSP, faults: [] },
-      enlarged: 0,
+      widths: [],
       keyboard: [],
       noScript: { overflow: 0, headings: 1, offered: [], forms: [], faults: [] },
     })
@@ -239,11 +240,21 @@ async function walk(
     lookTwice(desktop, path, status, ['light', 'dark']),
     lookWithoutScript(noScript, path, status),
   ])
-  await desktop.page.setViewportSize(ENLARGED)
-  const enlarged = await readOverflow(desktop.page)
-  await desktop.page.setViewportSize(DESKTOP)
+  const widths = await auditWidths(desktop.page)
   const keyboard = await auditKeyboard(desktop.page)
-  return { phone: onPhone, desktop: onDesktop, enlarged, keyboard, noScript: without }
+  return { phone: onPhone, desktop: onDesktop, widths, keyboard, noScript: without }
+}
+
+/** What does not fit, or is printed over something else, by width; the last is the page's own. */
+async function auditWidths(page: Page): Promise<string[]> {
+  const wrong: string[] = []
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ ...DESKTOP, width })
+    const overflow = await readOverflow(page)
+    if (overflow > 0) wrong.push(`${width}: ${overflow} too wide`)
+    for (const overlap of await findTextOverlaps(page)) wrong.push(`${width}: ${overlap}`)
+  }
+  return wrong
 }
 
 /** @param schemes the one it is loaded in, and the one it turns to. */

@@ -89,8 +89,9 @@ function toHit(row: SearchRow): Markup {
         <input type="checkbox" name="ids" value="${id}" form="compare" aria-label="Compare ${name}"></label>
       ${toTile({ id, name, kind })}
       <div class="hit-who">
-        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a><p class="clamp" dir="auto">${summary}</p>
-        ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}</div>
+        <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a>
+        <div class="hit-words"><p class="clamp" dir="auto">${summary}</p>
+        ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}</div></div>
       <div class="hit-price">
         <span class="${price === null ? 'soft' : 'money'}">${from}</span>
         ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>

@@ -1,0 +1,81 @@
+import type { Page } from 'playwright-core'
+
+/**
+ * Texts that are printed over each other, `"one" over "other"` each: boxes of lines of different
+ * text nodes that meet, as far as both can be seen. Colours and pictures do not matter.
+ */
+export function findTextOverlaps(page: Page): Promise<string[]> {
+  return page.evaluate(findOverlaps)
+}
+
+/** Runs in the page, so that it may use nothing from outside of itself. */
+function findOverlaps(): string[] {
+  const MOST = 5
+  interface Line {
+    text: string
+    layer: Element | null
+    left: number
+    right: number
+    top: number
+    bottom: number
+  }
+  /** What floats above the page may cover it. */
+  const layerOf = (element: Element | null): Element | null => {
+    if (element === null) return null
+    const { position } = getComputedStyle(element)
+    const floats = position === 'fixed' || position === 'sticky' || element.matches('dialog')
+    return floats ? element : layerOf(element.parentElement)
+  }
+  /** The part of a line that no box around it cuts off. */
+  const cut = (line: Line, element: Element | null): Line => {
+    if (element === null) return line
+    const { overflowX, overflowY, clipPath } = getComputedStyle(element)
+    const { left, right, top, bottom } = element.getBoundingClientRect()
+    const within = { ...line }
+    if (overflowX !== 'visible' || clipPath !== 'none') {
+      within.left = Math.max(line.left, left)
+      within.right = Math.min(line.right, right)
+    }
+    if (overflowY !== 'visible' || clipPath !== 'none') {
+      within.top = Math.max(line.top, top)
+      within.bottom = Math.min(line.bottom, bottom)
+    }
+    return cut(within, element.parentElement)
+  }
+  const toLines = (node: Node): Line[] => {
+    const element = node.parentElement
+    const text = node.textContent?.trim().slice(0, 40) ?? ''
+    const isSeen = element?.checkVisibility({
+      opacityProperty: true,
+      visibilityProperty: true,
+      contentVisibilityAuto: true,
+    })
+    if (element === null || text === '' || isSeen !== true) return []
+    if (element.closest('.visually-hidden, .skip') !== null) return []
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    return [...range.getClientRects()].map((box) => {
+      // A font's box is higher than its letters: lines that stand close meet at their edges.
+      const edge = box.height / 4
+      const { left, right, top, bottom } = box
+      const line = { text, layer: layerOf(element), left, right, top, bottom }
+      return cut({ ...line, top: top + edge, bottom: bottom - edge }, element)
+    })
+  }
+  const lines: Line[] = []
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+    for (const line of toLines(node))
+      if (line.right - line.left > 2 && line.bottom - line.top > 2) lines.push(line)
+  lines.sort((a, b) => a.top - b.top)
+  const found: string[] = []
+  for (const [at, line] of lines.entries())
+    for (let next = at + 1; next < lines.length; next++) {
+      const other = lines[next]
+      if (other === undefined || other.top >= line.bottom - 1) break
+      const isBeside = other.left >= line.right - 1 || other.right <= line.left + 1
+      if (isBeside || other.layer !== line.layer || other.text === line.text) continue
+      found.push(`"${other.text}" over "${line.text}"`)
+    }
+  return [...new Set(found)].slice(0, MOST)
+}
