@@ -134,7 +134,8 @@ function judge(
     seeds: chosen.seeds,
     held: chosen.held,
     refusedKeys: new Set(chosen.refused.map(({ name }) => name)),
-    deleted: new Set(chosen.deleted),
+    // A part of the source says nothing of what left it.
+    deleted: new Set(limit === null ? chosen.deleted : []),
     ...content,
     now,
     today: now.slice(0, 10),

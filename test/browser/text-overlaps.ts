@@ -62,20 +62,27 @@ function findOverlaps(): string[] {
       return cut({ ...line, top: top + edge, bottom: bottom - edge }, element)
     })
   }
-  const lines: Line[] = []
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
-    for (const line of toLines(node))
-      if (line.right - line.left > 2 && line.bottom - line.top > 2) lines.push(line)
-  lines.sort((a, b) => a.top - b.top)
-  const found: string[] = []
-  for (const [at, line] of lines.entries())
-    for (let next = at + 1; next < lines.length; next++) {
-      const other = lines[next]
-      if (other === undefined || other.top >= line.bottom - 1) break
-      const isBeside = other.left >= line.right - 1 || other.right <= line.left + 1
-      if (isBeside || other.layer !== line.layer || other.text === line.text) continue
-      found.push(`"${other.text}" over "${line.text}"`)
-    }
+  const readTexts = (): Node[] => {
+    const nodes: Node[] = []
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) nodes.push(node)
+    return nodes
+  }
+  const isMet = (line: Line, other: Line) =>
+    other.layer === line.layer &&
+    other.text !== line.text &&
+    other.left < line.right - 1 &&
+    other.right > line.left + 1
+  const lines = readTexts()
+    .flatMap(toLines)
+    .filter(({ left, right, top, bottom }) => right - left > 2 && bottom - top > 2)
+    .sort((a, b) => a.top - b.top)
+  const found = lines.flatMap((line, at) => {
+    const end = lines.findIndex(({ top }, next) => next > at && top >= line.bottom - 1)
+    const below = lines.slice(at + 1, end === -1 ? lines.length : end)
+    return below
+      .filter((other) => isMet(line, other))
+      .map((other) => `"${other.text}" over "${line.text}"`)
+  })
   return [...new Set(found)].slice(0, MOST)
 }

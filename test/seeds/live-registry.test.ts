@@ -138,6 +138,58 @@ describe('the live registry', () => {
   })
 })
 
+describe('a server that the registry marks as deleted', () => {
+  const name = 'io.github.user/lamp'
+  const row = (status: string) => ({
+    server: server(name),
+    _meta: {
+      'io.modelcontextprotocol.registry/official': {
+        status,
+        publishedAt: '2026-11-01T00:00:00Z',
+        isLatest: true,
+      },
+    },
+  })
+  const other = { server: server('io.github.user/other') }
+
+  /** As the registry does, it shows deleted rows to those alone who ask for them, or for changes. */
+  async function openRegistry() {
+    const state = { status: 'active' }
+    const { origin } = await open((request, response) => {
+      const asked = new URL(request.url ?? '', 'http://registry.example').searchParams
+      const isChanges = asked.has('updated_since')
+      const showsAll = isChanges || asked.get('include_deleted') === 'true'
+      const isShown = state.status !== 'deleted' || showsAll
+      const servers = [...(isChanges ? [] : [other]), ...(isShown ? [row(state.status)] : [])]
+      sendJson(response, { servers, metadata: {} })
+    })
+    const { pathname, search } = new URL(mcpRegistry.liveUrl)
+    return { state, from: `${origin}${pathname}${search}` }
+  }
+  const tombstones = () =>
+    Object.keys(content.snapshot()).filter((file) => file.includes('/tombstones/'))
+
+  test.each([
+    ['the next whole run', {}, 1],
+    ['a run over what changed', { since: '2026-11-20T00:00:00.000Z' }, 1],
+    ['a run with a limit, which withdraws nothing', { limit: 2 }, 0],
+  ])('is seen by %s', async (_, options, withdrawn) => {
+    const { state, from } = await openRegistry()
+    const first = await content.seed({ from })
+    expect(first.plan.writes).toHaveLength(2)
+    state.status = 'deleted'
+    const second = await content.seed({ from, today: '2026-11-21', ...options })
+    expect(second.suspicion).toBeNull()
+    expect(second.plan.withdrawn.map(({ how }) => how)).toEqual(
+      Array.from({ length: withdrawn }, () => 'tombstone'),
+    )
+    expect(tombstones()).toHaveLength(withdrawn)
+    state.status = 'active'
+    await content.seed({ from, today: '2026-11-22' })
+    expect(tombstones()).toEqual([])
+  })
+})
+
 describe('one answer', () => {
   const limits = {
     ...PURPOSES.source.limits,

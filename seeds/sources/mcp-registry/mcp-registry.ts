@@ -19,16 +19,15 @@ const SHAPE: RowShape = {
   isRow: (value) => isJsonObject(value.server) || typeof value.name === 'string',
 }
 
-/** The MCP registry, newest version of every server. */
+/** The MCP registry, newest version of every server, with those it marks as deleted. */
 export const mcpRegistry: SeedSource = {
   id: 'mcp-registry',
   title: 'servers of the MCP registry',
-  liveUrl: `${REGISTRY_URL}/v0.1/servers?limit=100&version=latest`,
+  liveUrl: `${REGISTRY_URL}/v0.1/servers?limit=100&version=latest&include_deleted=true`,
   promisesAll: true,
   sourceIds: [REGISTRY_SOURCE],
   parse: (text, address) => parsePage(text, address, SHAPE),
   choose,
-  /** With `updated_since` the registry shows deleted servers too. */
   since(liveUrl, instant) {
     const url = new URL(liveUrl)
     url.searchParams.set('updated_since', instant)
