@@ -5,7 +5,7 @@ import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { html } from '../../src/site/frame/html.ts'
 import { toCodeText } from '../../src/site/frame/sentences.ts'
 import { toSourceLines } from '../../src/site/listing/listing-page.ts'
-import { BASE_URL, SOURCES, toListing } from './listing-samples.ts'
+import { BASE_URL, toListing, VIEW_CONTEXT } from './listing-samples.ts'
 
 test.each([
   ['See `detail`.', 'See <code>detail</code>.'],
@@ -41,7 +41,7 @@ test.each([
     facts: { kind: 'mcp_server', pricing: { model: 'unknown' } },
     evidence: { interface: { at, from: 'mcp', tools: [tool] } },
   })
-  const { trust } = toListingView(listing, { baseUrl: BASE_URL, sources: SOURCES })
+  const { trust } = toListingView(listing, VIEW_CONTEXT)
   const [row] = toCallRows(toKitView(listing, { baseUrl: BASE_URL, trust }))?.rows ?? []
   expect(row?.tags).toEqual([{ text, tone }])
 })
