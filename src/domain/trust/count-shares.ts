@@ -6,11 +6,6 @@ const MICRO = 1_000_000
 /** Below that the largest buyer is most of the business, and a stranger who joins them helps. */
 const FEWEST_PAYERS = 3
 
-/** A payment that counts, with the domain of the seller who was paid. */
-export interface CountedPayment extends LedgerPayment {
-  owner: string
-}
-
 /** What one payer's payments come to at one listing; all in millionths. */
 interface Share {
   rows: readonly LedgerPayment[]
@@ -30,12 +25,14 @@ export type Shares = ReturnType<typeof countShares>
  * @param weightOf millionths; null where the rule does not hold, and everybody counts in full
  */
 export function countShares(
-  rows: readonly CountedPayment[],
+  rows: readonly LedgerPayment[],
   weightOf: (payer: string) => number | null,
 ) {
-  const shares = [...Map.groupBy(rows, ({ payer }) => payer)]
-    .map(([payer, own]) => ({ payer, ...toShare(own, weightOf(payer) ?? FULL) }))
-    .filter(({ weight }) => weight > 0)
+  const known = rows.filter(({ payer }) => weightOf(payer) !== 0)
+  const shares = [...Map.groupBy(known, ({ payer }) => payer)].map(([payer, own]) => ({
+    payer,
+    ...toShare(own, weightOf(payer) ?? FULL),
+  }))
   const all = shares.reduce((sum, { micros }) => sum + micros, 0)
   const most = shares.reduce((largest, { micros }) => Math.max(largest, micros), 0)
   const limit = shares.length < FEWEST_PAYERS ? most : Math.min(most, all - most)

@@ -1,8 +1,7 @@
 import { type Purchase, VOUCHING, weighBuyer } from '../independence/weigh-buyer.ts'
 import { normalizePayout } from '../listing/caip-account.ts'
-import { normalizeWallet } from '../wash/wash-rules.ts'
 import { largestOf } from '../wire/extremes.ts'
-import { type CountedPayment, countShares } from './count-shares.ts'
+import { countShares } from './count-shares.ts'
 import type { Measured } from './evidence.ts'
 import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
 import { toMeasured } from './to-measured.ts'
@@ -44,14 +43,10 @@ export function scoreListings(ledger: Ledger): {
   const byWindow = Map.groupBy(payments, ({ at }) => windowOf(Date.parse(at), asOf))
   const windows = Array.from({ length: WINDOWS }, (_, n) => byWindow.get(n) ?? [])
   const ownerOf = createOwnerLookup(payees)
-  const counted = windows.map((rows) =>
-    rows
-      .filter(({ verdict }) => verdict === 'counted')
-      .map((row) => ({ ...row, payer: normalizeWallet(row.payer), owner: ownerOf(row) })),
-  )
-  const measured = new Set(counted[0]?.map(({ owner }) => owner).filter((one) => seeds.has(one)))
+  const counted = windows.map((rows) => rows.filter(({ verdict }) => verdict === 'counted'))
+  const measured = new Set(counted[0]?.map(ownerOf).filter((one) => seeds.has(one)))
   const holds = measured.size >= VOUCHING.measuredSeeds
-  const weights = counted.map((rows) => (holds ? weighBuyers(rows, seeds) : null))
+  const weights = counted.map((rows) => (holds ? weighBuyers(rows, { seeds, ownerOf }) : null))
   const bought = counted.map(groupByListing)
   const looked = groupByListing(windows[0] ?? [])
   const ids = new Set([...payees, ...payments].flatMap((row) => row.listings))
@@ -87,22 +82,28 @@ export function windowEnd(now: number): number {
   return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }
 
-/** How much each payer counts at each listing, in millionths. */
-function weighBuyers(rows: readonly CountedPayment[], seeds: ReadonlySet<string>) {
+/** How much each payer counts at each listing, in millionths; who paid no known seller counts nowhere. */
+function weighBuyers(
+  rows: readonly LedgerPayment[],
+  { seeds, ownerOf }: { seeds: ReadonlySet<string>; ownerOf: (row: LedgerPayment) => string },
+) {
+  const givers = new Set(rows.filter((row) => seeds.has(ownerOf(row))).map(({ payer }) => payer))
+  const known = rows.filter(({ payer }) => givers.has(payer))
   const weights = new Map<string, Map<string, number>>()
-  for (const [payer, own] of Map.groupBy(rows, (row) => row.payer))
-    weights.set(payer, weighBuyer(own.map(toPurchase), seeds))
+  for (const [payer, own] of Map.groupBy(known, (row) => row.payer)) {
+    const purchases = own.map((row) => toPurchase(row, ownerOf(row)))
+    weights.set(payer, weighBuyer(purchases, seeds))
+  }
   return weights
 }
 
-function toPurchase({ at, usd_micro, owner, listings }: CountedPayment): Purchase {
+function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): Purchase {
   return { day: at.slice(0, 10), micros: usd_micro, owner, listings }
 }
 
 function createOwnerLookup(payees: readonly LedgerPayee[]) {
   const owners = new Map(payees.map(({ payee, owner }) => [normalizePayout(payee), owner]))
-  return ({ network, payee }: LedgerPayment): string =>
-    owners.get(normalizePayout(`${network}:${payee}`)) ?? ''
+  return ({ network, payee }: LedgerPayment): string => owners.get(`${network}:${payee}`) ?? ''
 }
 
 function groupByListing<Row extends LedgerPayment>(rows: readonly Row[]): Map<string, Row[]> {

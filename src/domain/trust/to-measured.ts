@@ -2,7 +2,6 @@ import { FULL } from '../independence/weigh-buyer.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { WASH_FLAGS } from '../wash/wash.ts'
-import { normalizeWallet } from '../wash/wash-rules.ts'
 import { largestOf } from '../wire/extremes.ts'
 import type { Shares } from './count-shares.ts'
 import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
@@ -61,7 +60,7 @@ function countOf(rows: readonly LedgerPayment[], wanted: LedgerPayment['verdict'
 }
 
 function countPayers(rows: readonly LedgerPayment[]): number {
-  return new Set(rows.map(({ payer }) => normalizeWallet(payer))).size
+  return new Set(rows.map(({ payer }) => payer)).size
 }
 
 function toUntracedWatch(count: number): Measured['watch'] {

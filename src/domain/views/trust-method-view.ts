@@ -156,7 +156,7 @@ export function toTrustMethodView(
 function toFormula(): Record<string, string> {
   const { weights, saturation, recency } = TRUST
   return {
-    score: 'round(100 * base * (1 - concentration_penalty * c) * recency * shrink)',
+    score: `round(100 * base * (1 - ${TRUST.concentrationPenalty}*c) * recency * shrink)`,
     base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
     sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
     recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,

@@ -52,7 +52,7 @@ export const RULE_REASONS = [
 
 /** Enough to compute every score from the published files. */
 export const RECOMPUTE = [
-  'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers in millionths, and “divided” always rounds down.',
+  'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
   'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is an owner on the list of seeds.',
   `Where rows of fewer than ${measuredSeeds} different known sellers are among them, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
   'A buyer is a `payer`, on whatever chain. What it gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing of a known seller is what it gave without what it paid that seller, at most '.concat(
@@ -63,8 +63,8 @@ export const RECOMPUTE = [
   `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0. Its payments are its rows, at most ${TRUST.perPayer.settlements}. Its dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
   'With three such buyers or more, no buyer’s dollars are more than those of all others together (only the largest can be: lower it to that sum).',
   'B is the sum of the parts, N the sum of part times payments, V the sum of dollars, each over 1,000,000 with its fraction. c is the largest dollars over all dollars, but at least 1/B, and at most 1; 0 where V is 0.',
-  'The last settlement is the latest `at` of these rows. Listings that share a payee: N and V are divided by the largest number of `listings` that one of these rows has, in the formula alone.',
-  'Where B is under 0.5 there is no score. Else the formula gives it, rounded to the nearest whole number, halves up.',
+  'The last settlement is the latest `at` of these buyers’ rows. Where listings share a payee, the formula divides N and V by the largest number of `listings` in any row of step 1 that has this listing.',
+  'Where B is under 0.5 there is no score. Else the formula gives it, rounded to the nearest whole number, halves up. Days are counted with their fraction, from the last settlement to `as_of`.',
 ]
 
 export const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
