@@ -17,6 +17,8 @@ export const HELP = `Usage: waypost <command> [options]
                     call, pin and check take --lock FILE instead of waypost.lock
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner
+  recompute <id>    the trust score from the published payments alone, beside the one shown;
+                    --rpc URL holds the rows of one chain against a node of yours
   add <url>         propose a service to the directory: --kind --note --email
 
   --base URL        the directory; else WAYPOST_URL, else http://localhost:4321

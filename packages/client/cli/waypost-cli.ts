@@ -16,6 +16,7 @@ import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
 import { runCheck, runPin } from './lock.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
+import { runRecompute } from './recompute.ts'
 import { runShow } from './show.ts'
 
 const KINDS = ['http_api', 'mcp_server', 'a2a_agent'] as const satisfies ProposalBody['kind'][]
@@ -50,6 +51,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   check: runCheck,
   add: runAdd,
   lint: runLint,
+  recompute: runRecompute,
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -23,19 +23,18 @@ export function createDump(
 ): Dump {
   const plain = Buffer.concat(lines)
   const gz = gzipInParts(groupLines(listings, lines), plain, memory)
-  const describe = (url: string, bytes: Uint8Array) => ({
-    url,
-    bytes: bytes.length,
-    sha256: digestOf(bytes, 64),
-  })
   return {
     plain,
     gz,
     facts: {
-      ndjson: describe(ROUTES.listings_dump.path, plain),
-      gz: describe(ROUTES.listings_dump_gz.path, gz),
+      ndjson: describeDump(ROUTES.listings_dump.path, plain),
+      gz: describeDump(ROUTES.listings_dump_gz.path, gz),
     },
   }
+}
+
+export function describeDump(url: string, bytes: Uint8Array) {
+  return { url, bytes: bytes.length, sha256: digestOf(bytes, 64) }
 }
 
 /**
@@ -62,7 +61,11 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
 const LAST_BLOCK = Uint8Array.of(3, 0)
 
 /** One gzip file whose parts know nothing of each other: a changed part leaves the others as they are. */
-function gzipInParts(parts: readonly Uint8Array[], plain: Uint8Array, memory: Memory): Uint8Array {
+export function gzipInParts(
+  parts: readonly Uint8Array[],
+  plain: Uint8Array,
+  memory: Memory,
+): Uint8Array {
   const options = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
   const ending = Buffer.alloc(8)
   ending.writeUInt32LE(crc32(plain), 0)

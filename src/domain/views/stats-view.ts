@@ -4,6 +4,7 @@ import { countBy } from '../derived/listing-counts.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { countQuality, judgeQuality } from '../operation/listing-quality.ts'
+import { type TrustLedgerFacts, TrustLedgerSchema } from '../trust/published-ledger.ts'
 import { count } from '../wire/shapes.ts'
 import { KINDS } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './summary-view.ts'
@@ -47,6 +48,8 @@ export const StatsSchema = v.object({
       }),
     ),
   }),
+  /** The payments behind the scores. */
+  trust_ledger: TrustLedgerSchema,
   /** Date of the newest fact in the content: the build's own time would change the bytes. */
   updated: v.string(),
 })
@@ -55,6 +58,7 @@ export type StatsView = v.InferOutput<typeof StatsSchema>
 export function toStatsView(
   listings: readonly DerivedListing[],
   dump: DumpFacts,
+  trustLedger: TrustLedgerFacts,
   sources: ReadonlyMap<string, SourceRow>,
 ): StatsView {
   const group = (keysOf: (listing: DerivedListing) => readonly string[]) =>
@@ -89,6 +93,7 @@ export function toStatsView(
         listings: many,
       })),
     },
+    trust_ledger: trustLedger,
     updated: listings.map(newestFactOf).reduce((a, b) => (a > b ? a : b), '1970-01-01'),
   }
 }

@@ -25,6 +25,13 @@ export const ROUTES = {
   categories: { methods: ['GET'], path: '/api/v1/categories', answer: 'static' },
   sources: { methods: ['GET'], path: '/api/v1/sources', answer: 'static' },
   stats: { methods: ['GET'], path: '/api/v1/stats', answer: 'static' },
+  trust_payments: { methods: ['GET'], path: '/api/v1/trust/payments.ndjson', answer: 'static' },
+  trust_payments_gz: {
+    methods: ['GET'],
+    path: '/api/v1/trust/payments.ndjson.gz',
+    answer: 'static',
+  },
+  trust_payees: { methods: ['GET'], path: '/api/v1/trust/payees.json', answer: 'static' },
   trust_method: { methods: ['GET'], path: '/api/v1/trust/method', answer: 'static' },
   business_model: { methods: ['GET'], path: '/api/v1/business-model', answer: 'static' },
   roadmap: { methods: ['GET'], path: '/api/v1/roadmap', answer: 'static' },

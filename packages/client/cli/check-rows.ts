@@ -1,0 +1,153 @@
+import * as v from 'valibot'
+import {
+  AUTHORIZATION_USED_TOPIC,
+  eip3009,
+} from '../../../src/domain/settlement/schemes/eip3009.ts'
+import {
+  amountOf,
+  type EvmLog,
+  LogSchema,
+  QuantitySchema,
+  TRANSFER_TOPIC,
+  toAddress,
+  toTopic,
+} from '../../../src/domain/settlement/schemes/evm-log.ts'
+import { usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
+import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
+import { windowOf } from '../../../src/domain/trust/score-listings.ts'
+import { WaypostError } from '../src/waypost-error.ts'
+import type { LedgerFiles } from './recompute.ts'
+
+/**
+ * Holds the rows of a listing's window against an EVM chain's node: each row is one log of its transaction, of
+ * the coin, the amount and the second it says; and no payment by an authorisation of the coin is missing.
+ *
+ * Known limits: what other schemes leave out is not looked for, and neither is why a row does not count.
+ */
+export async function checkRows(
+  url: string,
+  { as_of, payments, payees }: LedgerFiles,
+  id: string,
+): Promise<string[]> {
+  const ask = createAsk(url)
+  const network = `eip155:${await ask('eth_chainId', [], QuantitySchema)}`
+  const isOwn = ({ at, listings, ...row }: LedgerPayment) =>
+    row.network === network &&
+    listings.includes(id) &&
+    windowOf(Date.parse(at), Date.parse(as_of)) === 0
+  const rows = payments.filter(isOwn)
+  const faults: string[] = []
+  for (const row of rows) {
+    const fault = await findFault(ask, row)
+    if (fault !== null) faults.push(`${row.transaction} log ${row.log}: ${fault}`)
+  }
+  const own = payees.filter(
+    ({ payee, listings }) => payee.startsWith(network) && listings.includes(id),
+  )
+  const wallets = own.map(({ payee }) => payee.split(':')[2] ?? '')
+  return wallets.length === 0
+    ? faults
+    : [...faults, ...(await findMissing(ask, { network, wallets, rows: payments, asOf: as_of }))]
+}
+
+type Ask = ReturnType<typeof createAsk>
+
+const BlockSchema = v.object({ number: QuantitySchema, timestamp: QuantitySchema })
+const ReceiptSchema = v.nullable(
+  v.object({ status: v.literal('0x1'), blockNumber: v.string(), logs: v.array(LogSchema) }),
+)
+
+function createAsk(url: string) {
+  return async <Schema extends v.GenericSchema>(
+    method: string,
+    params: readonly unknown[],
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema>> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(url, { method: 'POST', headers, body })
+      .then((response) => response.json())
+      .catch((cause: unknown) => {
+        throw new WaypostError('unreachable', `--rpc: the node did not answer ${method}`, { cause })
+      })
+    const parsed = v.safeParse(v.object({ result: schema }), answer)
+    if (parsed.success) return parsed.output.result
+    throw new WaypostError('unreadable', `--rpc: the node did not answer ${method} as expected`)
+  }
+}
+
+/** Why the chain does not bear a row out; null where it does. */
+async function findFault(ask: Ask, row: LedgerPayment): Promise<string | null> {
+  const receipt = await ask('eth_getTransactionReceipt', [row.transaction], ReceiptSchema)
+  const log = receipt?.logs.find(({ logIndex }) => logIndex === row.log)
+  if (receipt === null || log === undefined) return 'the chain has no such log'
+  const block = await ask('eth_getBlockByNumber', [receipt.blockNumber, false], BlockSchema)
+  if (block.timestamp * 1000 !== Date.parse(row.at)) return 'it happened at another time'
+  if (
+    row.scheme === 'batch_settlement' ||
+    row.scheme === 'auth_capture' ||
+    row.scheme === 'tempo_session'
+  )
+    return null
+  const isTransfer =
+    log.address === row.asset &&
+    toAddress(log.topics[1]) === row.payer &&
+    toAddress(log.topics[2]) === row.payee &&
+    amountOf(log) === BigInt(row.amount)
+  return isTransfer ? null : 'the chain has another coin, payer, payee or amount there'
+}
+
+interface Looked {
+  network: string
+  wallets: readonly string[]
+  rows: readonly LedgerPayment[]
+  asOf: string
+}
+
+const WINDOW_MS = 30 * 86_400_000
+const BLOCKS_AT_ONCE = 9_000
+
+/** Payments by an authorisation of the coin that the rows do not have. */
+async function findMissing(ask: Ask, { network, wallets, rows, asOf }: Looked): Promise<string[]> {
+  const coin = usdAssetOf(network, { allowTestCoins: true })?.address
+  if (coin === undefined) return []
+  const end = Date.parse(asOf)
+  const newest = await ask('eth_blockNumber', [], QuantitySchema)
+  const from = await findBlock(ask, end - WINDOW_MS, newest)
+  const known = new Set(rows.map(({ transaction, log }) => `${transaction} ${log}`))
+  const missing: string[] = []
+  for (let at = from; at <= newest; at += BLOCKS_AT_ONCE) {
+    const range = {
+      address: coin,
+      fromBlock: hex(at),
+      toBlock: hex(Math.min(newest, at + BLOCKS_AT_ONCE - 1)),
+    }
+    const logsOf = (topics: unknown[]): Promise<EvmLog[]> =>
+      ask('eth_getLogs', [{ ...range, topics }], v.array(LogSchema))
+    const received = await logsOf([TRANSFER_TOPIC, null, wallets.map(toTopic)])
+    const payers = [...new Set(received.flatMap(({ topics }) => topics[1] ?? []))]
+    const uses = payers.length === 0 ? [] : await logsOf([AUTHORIZATION_USED_TOPIC, payers])
+    for (const { log } of eip3009.read({ logs: [...received, ...uses], call: null, coin }))
+      if (!known.has(`${log.transactionHash} ${log.logIndex}`))
+        missing.push(
+          `${log.transactionHash} log ${log.logIndex}: the rows do not have this payment`,
+        )
+  }
+  return missing
+}
+
+/** The first block that is not earlier than a moment. */
+async function findBlock(ask: Ask, at: number, newest: number): Promise<number> {
+  let [low, high] = [0, newest]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const { timestamp } = await ask('eth_getBlockByNumber', [hex(middle), false], BlockSchema)
+    if (timestamp * 1000 < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`
+}
