@@ -9,6 +9,7 @@ import type { KitView } from './domain/kit/kit-view.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
+import type { LedgerPayment } from './domain/trust/ledger-payment.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
 import type {
@@ -59,6 +60,8 @@ export interface ListingHistory {
   days: readonly Day[]
   /** What changed between two looks, newest first. */
   drift: readonly Drift[]
+  /** The newest payments behind its score, counted or not. */
+  payments: readonly LedgerPayment[]
   /** When and where its operations, tools or skills were read; null where nobody looked. */
   seen: Seen | null
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { createTrustLedger } from '../../src/compile/release/trust-ledger.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
@@ -25,6 +26,12 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 
+const LEDGER = createTrustLedger([], {
+  as_of: '2026-11-01T00:00:00.000Z',
+  seeds: [],
+  operators: [],
+  payees: [],
+}).facts
 const DUMP = {
   ndjson: { url: '/api/v1/listings.ndjson', bytes: 5, sha256: 'a' },
   gz: { url: '/api/v1/listings.ndjson.gz', bytes: 3, sha256: 'b' },
@@ -41,7 +48,7 @@ const LISTINGS = [
 
 describe('stats', () => {
   test('count every listing, ours too', () => {
-    const view = toStatsView(LISTINGS, DUMP, SOURCES)
+    const view = toStatsView(LISTINGS, DUMP, LEDGER, SOURCES)
     expect(v.parse(StatsSchema, view)).toEqual(view)
     expect(view).toEqual({
       listings: {
@@ -65,20 +72,25 @@ describe('stats', () => {
           listings: source === 'mcp_registry' ? 5 : 3,
         })),
       },
+      trust_ledger: LEDGER,
       updated: '2026-11-20',
     })
   })
 
   test('are as new as the newest fact: a listing, or a measurement', () => {
     const old = { added: '2026-01-02' }
-    expect(toStatsView([toListing({ facts: old })], DUMP, SOURCES).updated).toBe('2026-01-02')
-    expect(toStatsView([toSold('x402.a', 1, old)], DUMP, SOURCES).updated).toBe('2026-11-01')
-    expect(toStatsView([], DUMP, SOURCES).updated).toBe('1970-01-01')
+    expect(toStatsView([toListing({ facts: old })], DUMP, LEDGER, SOURCES).updated).toBe(
+      '2026-01-02',
+    )
+    expect(toStatsView([toSold('x402.a', 1, old)], DUMP, LEDGER, SOURCES).updated).toBe(
+      '2026-11-01',
+    )
+    expect(toStatsView([], DUMP, LEDGER, SOURCES).updated).toBe('1970-01-01')
   })
 
   test('have the same bytes whatever the order of the content', () => {
-    expect(JSON.stringify(toStatsView(LISTINGS.toReversed(), DUMP, SOURCES))).toBe(
-      JSON.stringify(toStatsView(LISTINGS, DUMP, SOURCES)),
+    expect(JSON.stringify(toStatsView(LISTINGS.toReversed(), DUMP, LEDGER, SOURCES))).toBe(
+      JSON.stringify(toStatsView(LISTINGS, DUMP, LEDGER, SOURCES)),
     )
   })
 })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CompareListSchema, CompareSchema } from '../../src/domain/compare/compare-view.ts'
@@ -209,4 +210,16 @@ test('sources fit their published schema where the directory itself is on plain 
   const own = { id: 'own', name: 'Own', url: 'http://localhost:4321', license: 'MIT' }
   const row = { ...own, attribution: '', decision: 'used', reason: 'Ours.', listings: 1 }
   expect(v.safeParse(SourcesSchema, { sources: [row] }).issues).toBeUndefined()
+})
+
+test('the payments behind the scores are files whose SHA-256 is in the stats', async () => {
+  const { trust_ledger: facts } = v.parse(StatsSchema, await getJson('/api/v1/stats'))
+  for (const { url, bytes, sha256 } of [facts.ndjson, facts.gz, facts.payees]) {
+    const answer = await fetch(`${waypost.url}${url}`, {
+      headers: { 'accept-encoding': 'identity' },
+    })
+    const body = Buffer.from(await answer.arrayBuffer())
+    expect([answer.status, body.length, hash('sha256', body)]).toEqual([200, bytes, sha256])
+  }
+  expect(await getJson(facts.payees.url)).toMatchObject({ as_of: facts.as_of, payees: [] })
 })

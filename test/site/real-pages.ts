@@ -7,6 +7,7 @@ import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page
 import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
 import { createDump } from '../../src/compile/release/create-dump.ts'
 import { toListingParts } from '../../src/compile/release/listing-parts.ts'
+import { createTrustLedger } from '../../src/compile/release/trust-ledger.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
 import { handOver } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
@@ -33,6 +34,7 @@ export async function readRealPages(): Promise<RealPages> {
   const site = toCompiledSite(
     catalogue,
     createDump(catalogue.listings, toListingParts(catalogue, listings).view).facts,
+    createTrustLedger([], catalogue.trustPayees).facts,
   )
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
   handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))

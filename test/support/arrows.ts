@@ -178,7 +178,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },
   // Published by itself: takes rules of the domain along, and runs wherever fetch does.
   'packages/client/src': { ours: ['src/domain'], packages: [] },
-  'packages/client/cli': { ours: ['src/domain', 'packages/client/src'], packages: ['node:*'] },
+  'packages/client/cli': {
+    ours: ['src/domain', 'packages/client/src'],
+    packages: ['node:*', 'valibot'],
+  },
   'packages/client/pack': {
     ours: ['src/compile/openapi'],
     packages: ['node:*', 'esbuild', 'typescript'],

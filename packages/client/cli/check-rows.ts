@@ -14,15 +14,17 @@ import {
 } from '../../../src/domain/settlement/schemes/evm-log.ts'
 import { usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
 import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
+import type { LedgerFiles } from '../../../src/domain/trust/published-ledger.ts'
 import { windowOf } from '../../../src/domain/trust/score-listings.ts'
+import { largestOf } from '../../../src/domain/wire/extremes.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import type { LedgerFiles } from './recompute.ts'
 
 /**
  * Holds the rows of a listing's window against an EVM chain's node: each row is one log of its transaction, of
  * the coin, the amount and the second it says; and no payment by an authorisation of the coin is missing.
  *
- * Known limits: what other schemes leave out is not looked for, and neither is why a row does not count.
+ * Known limits: payments of other schemes, and payments after the newest row of the chain, are not missed; why a
+ * row does not count is not asked.
  */
 export async function checkRows(
   url: string,
@@ -111,9 +113,11 @@ const BLOCKS_AT_ONCE = 9_000
 async function findMissing(ask: Ask, { network, wallets, rows, asOf }: Looked): Promise<string[]> {
   const coin = usdAssetOf(network, { allowTestCoins: true })?.address
   if (coin === undefined) return []
-  const end = Date.parse(asOf)
-  const newest = await ask('eth_blockNumber', [], QuantitySchema)
-  const from = await findBlock(ask, end - WINDOW_MS, newest)
+  const head = await ask('eth_blockNumber', [], QuantitySchema)
+  const from = await findBlock(ask, Date.parse(asOf) - WINDOW_MS, head)
+  // What came later than the newest row may not have been read yet.
+  const read = rows.filter((row) => row.network === network).map(({ at }) => Date.parse(at))
+  const newest = (await findBlock(ask, largestOf(read, 0) + 1, head + 1)) - 1
   const known = new Set(rows.map(({ transaction, log }) => `${transaction} ${log}`))
   const missing: string[] = []
   for (let at = from; at <= newest; at += BLOCKS_AT_ONCE) {
@@ -136,9 +140,9 @@ async function findMissing(ask: Ask, { network, wallets, rows, asOf }: Looked): 
   return missing
 }
 
-/** The first block that is not earlier than a moment. */
-async function findBlock(ask: Ask, at: number, newest: number): Promise<number> {
-  let [low, high] = [0, newest]
+/** The first block that is not earlier than a moment; `end` where none before it is. */
+async function findBlock(ask: Ask, at: number, end: number): Promise<number> {
+  let [low, high] = [0, end]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const { timestamp } = await ask('eth_getBlockByNumber', [hex(middle), false], BlockSchema)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { LedgerPaymentSchema } from '../../../src/domain/trust/ledger-payment.ts'
-import { TrustPayeesSchema } from '../../../src/domain/trust/published-ledger.ts'
-import { scoreListings } from '../../../src/domain/trust/score-listings.ts'
+import { type LedgerFiles, TrustPayeesSchema } from '../../../src/domain/trust/published-ledger.ts'
+import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { WaypostError } from '../src/waypost-error.ts'
@@ -19,7 +19,7 @@ export const runRecompute: Run = async (args, connect) => {
   const waypost = connect(values.base)
   const { trust } = await waypost.listing(id)
   const files = await readFiles(waypost.baseUrl)
-  const own = scoreOf(files, id)
+  const own = scoreFiles(files)(id)
   const shown = { score: trust.score, evidence: trust.evidence }
   const isSame = own.score === shown.score && own.evidence === shown.evidence
   const faults = values.rpc === undefined ? [] : await checkRows(values.rpc, files, id)
@@ -28,9 +28,7 @@ export const runRecompute: Run = async (args, connect) => {
   return isSame && faults.length === 0 ? EXIT.ok : EXIT.refused
 }
 
-export type LedgerFiles = Awaited<ReturnType<typeof readFiles>>
-
-async function readFiles(baseUrl: string) {
+async function readFiles(baseUrl: string): Promise<LedgerFiles> {
   const payees = v.parse(TrustPayeesSchema, await (await get(baseUrl, 'payees.json')).json())
   const body = (await get(baseUrl, 'payments.ndjson')).body ?? new ReadableStream<Uint8Array>()
   const payments: v.InferOutput<typeof LedgerPaymentSchema>[] = []
@@ -67,10 +65,13 @@ interface Score {
   volume_usd?: number
 }
 
-/** What the files say of one listing. */
-export function scoreOf({ as_of, payments, payees, seeds }: LedgerFiles, id: string): Score {
+/** What the files say of each listing. */
+export function scoreFiles({ as_of, payments, payees, seeds }: LedgerFiles) {
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set(seeds) })
-  const found = listings.get(id)
+  return (id: string): Score => toScore(listings.get(id))
+}
+
+function toScore(found: ListingScore | undefined): Score {
   const verdict = judgeTrust(found?.measured, found?.sharers ?? 1)
   if (verdict.evidence === 'no_payment_data') return { score: null, evidence: verdict.evidence }
   const { verified_buyers_30d, settlements_30d, volume_usd_30d } = verdict.measured

@@ -12,6 +12,8 @@ import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
+import { findNewest, type TrustPayees } from '../../domain/trust/published-ledger.ts'
 import type { ListingScore } from '../../domain/trust/score-listings.ts'
 import { readMoves, urlIn } from '../content/check-moves.ts'
 import type { Content } from '../content/read-content.ts'
@@ -40,6 +42,10 @@ export interface Catalogue {
   /** Operators known to be independent whose payments are measured. */
   measuredOperators: number
   byId: ReadonlyMap<string, DerivedListing>
+  /** What is published beside the payments. */
+  trustPayees: TrustPayees
+  /** The newest payments of the window by listing id, counted or not. */
+  paid: ReadonlyMap<string, readonly LedgerPayment[]>
   /** Listings whose seller asked for removal: only sellers' routes still know them. */
   optedOut: OptedOutListing[]
   pages: ComparePage[]
@@ -77,6 +83,7 @@ export function createCatalogue(
     operators: tables.independentOperators.map(({ domain }) => domain),
   })
   const evidenceOf = createEvidenceReader(content, ledger)
+  const paid = findNewest(ledger)
   const inputs = files.map((file) => {
     const { id, digest } = file
     const seen = combineEvidence(evidenceOf(id), ledger.probed.get(id))
@@ -95,7 +102,8 @@ export function createCatalogue(
       ],
       payouts: standing,
     }
-    const key = digestOf(JSON.stringify([digest, known, content.said.get(id)]), KEY)
+    const made = [digest, known, content.said.get(id), paid.get(id)]
+    const key = digestOf(JSON.stringify(made), KEY)
     return { ...known, facts: file.facts, description: file.description, key }
   })
   const context = { rules, baseUrl, directory: tables.site.short_name }
@@ -108,6 +116,8 @@ export function createCatalogue(
     keys: inputs.map(({ key }) => key),
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
     measuredOperators: judged.measuredSeeds,
+    trustPayees: toTrustPayees(ledger, judged.seeds, tables),
+    paid,
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
     tables,
@@ -132,6 +142,15 @@ function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
     ...evidence.get(former.get(id) ?? ''),
     ...evidence.get(id),
   })
+}
+
+function toTrustPayees(
+  { asOf, payees }: LedgerFacts,
+  seeds: readonly string[],
+  { independentOperators: operators }: Tables,
+): TrustPayees {
+  const as_of = new Date(asOf).toISOString()
+  return { as_of, seeds: [...seeds], operators, payees: [...payees] }
 }
 
 /** Without the buyers one by one: a change of theirs alone changes no page. */

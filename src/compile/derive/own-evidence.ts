@@ -17,11 +17,16 @@ interface Market {
 export function judgeSales(
   { asOf, payments, payees }: PaymentFacts,
   { operators, categoriesOf }: Market,
-): { listings: ReadonlyMap<string, ListingScore>; measuredSeeds: number } {
+): {
+  listings: ReadonlyMap<string, ListingScore>
+  measuredSeeds: number
+  seeds: readonly string[]
+} {
   const isCashLike = (id: string) => categoriesOf(id).includes(CASH_LIKE_CATEGORY)
   const cashLike = new Set(
     payees.filter(({ listings }) => listings.some(isCashLike)).map(({ owner }) => owner),
   )
-  const seeds = new Set(operators.filter((domain) => !cashLike.has(domain)))
-  return scoreListings({ as_of: new Date(asOf).toISOString(), payments, payees, seeds })
+  const seeds = operators.filter((domain) => !cashLike.has(domain)).sort()
+  const as_of = new Date(asOf).toISOString()
+  return { ...scoreListings({ as_of, payments, payees, seeds: new Set(seeds) }), seeds }
 }

@@ -25,7 +25,6 @@ import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/propo
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
-import { TrustPayeesSchema } from '../../domain/trust/published-ledger.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { MarketReportsSchema } from '../../domain/views/market-view.ts'
 import {
@@ -80,7 +79,6 @@ export const SCHEMAS = {
   Sources: SourcesSchema,
   Stats: StatsSchema,
   TrustMethod: TrustMethodSchema,
-  TrustPayees: TrustPayeesSchema,
   BusinessModel: BusinessModelSchema,
   Roadmap: RoadmapSchema,
   MarketReports: MarketReportsSchema,

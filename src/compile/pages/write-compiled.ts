@@ -4,6 +4,8 @@ import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toPolicyView } from '../../domain/derived/policy.ts'
 import { toKitView } from '../../domain/kit/kit-view.ts'
 import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
+import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
+import type { TrustLedgerFacts } from '../../domain/trust/published-ledger.ts'
 import { toListingView } from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
 import {
@@ -23,12 +25,16 @@ import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
 /** Every view of the site that is not one listing's. */
-export function toCompiledSite(catalogue: Catalogue, dump: DumpFacts): CompiledSite {
+export function toCompiledSite(
+  catalogue: Catalogue,
+  dump: DumpFacts,
+  trustLedger: TrustLedgerFacts,
+): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   return {
     base_url: baseUrl,
-    stats: toStatsView(listings, dump, sources),
+    stats: toStatsView(listings, dump, trustLedger, sources),
     categories: toCategoriesView(tables.categories, listings),
     sources: toSourcesView(tables.sources, listings),
     roadmap: toRoadmapView(tables.roadmap),
@@ -73,7 +79,7 @@ export function writeCompiled(
 /** What few pages print is made when the first asks for it. */
 function toCompiledListing(
   listing: DerivedListing,
-  { baseUrl, sources, claimRules, said }: Catalogue,
+  { baseUrl, sources, claimRules, said, paid }: Catalogue,
   { key, similar }: Pick<CompiledListing, 'key' | 'similar'>,
 ): CompiledListing {
   const { facts, buy, description } = listing
@@ -99,7 +105,7 @@ function toCompiledListing(
       return toHandshakesView(listing.probes)
     },
     get history() {
-      return toHistory(listing)
+      return toHistory(listing, paid.get(listing.id) ?? [])
     },
     get score_parts() {
       return toScoreParts(listing.trust)
@@ -107,12 +113,16 @@ function toCompiledListing(
   }
 }
 
-function toHistory({ evidence, facts, trust }: DerivedListing): ListingHistory {
+function toHistory(
+  { evidence, facts, trust }: DerivedListing,
+  payments: readonly LedgerPayment[],
+): ListingHistory {
   const { interface: seen, probes = [] } = evidence
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
     // The source of the figures that are shown.
     drift: evidence.drift ?? [],
+    payments,
     days: trust.evidence === 'no_payment_data' ? [] : (trust.measured.days ?? []),
     seen:
       seen === undefined

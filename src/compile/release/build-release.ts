@@ -31,6 +31,7 @@ import {
   sparePath,
 } from './publish-release.ts'
 import { writeManifest, writeRows } from './release-data.ts'
+import { createTrustLedger, writeTrustLedger } from './trust-ledger.ts'
 import { writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
 
@@ -123,8 +124,11 @@ function makeViews(
   const parts = timed('parts of listings', () => toListingParts(catalogue, listings, memory))
   const indexed = beginIndexes(catalogue, parts, { cacheDir, timed })
   const dump = timed('dump', () => createDump(catalogue.listings, parts.view, memory))
-  const site = timed('site views', () => toCompiledSite(catalogue, dump.facts))
-  return { listings, parts, indexed, dump, site }
+  const trustLedger = timed('trust ledger', () =>
+    createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees, memory),
+  )
+  const site = timed('site views', () => toCompiledSite(catalogue, dump.facts, trustLedger.facts))
+  return { listings, parts, indexed, dump, trustLedger, site }
 }
 
 /** Made beside the main thread; what fails is thrown where it is waited for. */
@@ -153,7 +157,8 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const listings = toCompiledListings(catalogue)
   const parts = toListingParts(catalogue, listings)
   const dump = createDump(catalogue.listings, parts.view)
-  const site = toCompiledSite(catalogue, dump.facts)
+  const trustLedger = createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees)
+  const site = toCompiledSite(catalogue, dump.facts, trustLedger.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
   const { write } = createReleaseWriter(join(work, 'public'))
   const files = createPublicFiles(join(work, 'public'), NOTHING, forgetful(), ({ file, bytes }) =>
@@ -161,6 +166,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   )
   writeStatic(files, site, listings, parts.view)
   writeDump(files, dump)
+  writeTrustLedger(files, trustLedger)
   const data = createReleaseWriter(join(work, 'data'))
   const indexTables = toIndexTables(catalogue)
   const index = toSearchIndex('listing', Buffer.concat(parts.document), indexTables)

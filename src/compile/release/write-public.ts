@@ -19,6 +19,7 @@ import { beginPageIndexes } from '../pages/page-indexes.ts'
 import { type Dump, writeDump } from './create-dump.ts'
 import type { ListingParts } from './listing-parts.ts'
 import { type PageCode, placePageCode } from './page-code.ts'
+import { type TrustLedger, writeTrustLedger } from './trust-ledger.ts'
 import { writeStatic } from './write-static.ts'
 
 /** Cards that builds before drew: nothing in them changes from day to day. */
@@ -35,6 +36,7 @@ export interface PublicInput {
   listings: CompiledListing[]
   parts: ListingParts
   dump: Dump
+  trustLedger: TrustLedger
   timed: Timed
 }
 
@@ -48,7 +50,7 @@ export interface WrittenPublic {
  * release before has is left as it was carried over, by what it is made from or by its bytes.
  */
 export async function writePublic(work: string, input: PublicInput): Promise<WrittenPublic> {
-  const { memory, site, listings, parts, dump, timed } = input
+  const { memory, site, listings, parts, dump, trustLedger, timed } = input
   const root = join(work, 'public')
   // Begins where the thread that carries over is waited for, or once the pages are bundled.
   const listed = timed('page list', () =>
@@ -70,6 +72,7 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   timed('json and badges', () => {
     writeStatic(files, site, listings, parts.view)
     writeDump(files, dump)
+    writeTrustLedger(files, trustLedger)
   })
   // Nobody reads them again: with 15,000 listings they take 200 MiB.
   for (const rows of Object.values(parts)) rows.length = 0

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { count } from '../wire/shapes.ts'
 import { InstantSchema } from './instant.ts'
-import { LedgerPayeeSchema } from './ledger-payment.ts'
+import { LedgerPayeeSchema, type LedgerPayment } from './ledger-payment.ts'
+import { windowOf } from './score-listings.ts'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
@@ -17,6 +18,11 @@ export const TrustPayeesSchema = v.object({
 })
 export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>
 
+/** Both files: what a score is computed from, and nothing else. */
+export interface LedgerFiles extends TrustPayees {
+  payments: readonly LedgerPayment[]
+}
+
 const FileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
 
 /** Where the rows are, in `/api/v1/stats`. */
@@ -28,3 +34,31 @@ export const TrustLedgerSchema = v.object({
   payees: FileSchema,
 })
 export type TrustLedgerFacts = v.InferOutput<typeof TrustLedgerSchema>
+
+/** Payments that a page shows of its listing; the published file has all of them. */
+export const SHOWN_PAYMENTS = 20
+
+/** The newest payments of the window by listing id, counted or not. */
+export function findNewest({
+  asOf,
+  payments,
+}: {
+  asOf: number
+  payments: readonly LedgerPayment[]
+}): Map<string, LedgerPayment[]> {
+  const newest = new Map<string, LedgerPayment[]>()
+  const inOrder = payments.filter(({ at }) => windowOf(Date.parse(at), asOf) === 0).sort(byNewest)
+  for (const payment of inOrder)
+    for (const id of payment.listings) {
+      const own = newest.get(id) ?? []
+      if (own.length < SHOWN_PAYMENTS) own.push(payment)
+      newest.set(id, own)
+    }
+  return newest
+}
+
+function byNewest(one: LedgerPayment, other: LedgerPayment): number {
+  if (one.at !== other.at) return one.at < other.at ? 1 : -1
+  if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1
+  return one.log - other.log
+}

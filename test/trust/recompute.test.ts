@@ -1,0 +1,179 @@
+import { createServer } from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkRows } from '../../packages/client/cli/check-rows.ts'
+import { scoreFiles } from '../../packages/client/cli/recompute.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { createTrustLedger } from '../../src/compile/release/trust-ledger.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  type LedgerPayee,
+  type LedgerPayment,
+  LedgerPaymentSchema,
+} from '../../src/domain/trust/ledger-payment.ts'
+import { type LedgerFiles, TrustPayeesSchema } from '../../src/domain/trust/published-ledger.ts'
+import { createRandom } from '../bench/seeded-random.ts'
+import { listen } from '../call/relay-world.ts'
+import { createChain, createNode, payment } from '../meter/chain-double.ts'
+import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
+import { createContentFolder, listingText } from '../support/content-folder.ts'
+
+/** A score is what the published files say, and the files are what the chain says. */
+const SEEDS = ['one', 'two', 'three']
+const LISTINGS = 1_000
+const RULES = { allowPrivate: false }
+const BASE_URL = 'https://waypost.example'
+const AS_OF = new Date(NOON).toISOString()
+
+const idOf = (n: number) => (n < SEEDS.length ? `x402.${SEEDS[n]}` : `x402.s${n}`)
+const hostOf = (n: number) => (n < SEEDS.length ? `${SEEDS[n]}.example` : `s${n}.example`)
+
+const payees = (): LedgerPayee[] =>
+  Array.from({ length: LISTINGS }, (_, n) => ({
+    payee: `${NETWORK}:${wallet(n)}`,
+    owner: hostOf(n),
+    proof: 'published' as const,
+    listings: [idOf(n)],
+  }))
+
+function aRow(n: number, buyer: number, usd_micro: number, daysAgo: number): LedgerPayment {
+  rows += 1
+  return {
+    network: NETWORK,
+    transaction: `0x${rows.toString(16).padStart(64, '0')}`,
+    log: rows % 7,
+    at: new Date(NOON - daysAgo * DAY_MS).toISOString(),
+    asset: TOKEN,
+    amount: String(usd_micro),
+    usd_micro,
+    payer: wallet(5_000 + buyer),
+    payee: wallet(n),
+    scheme: 'eip3009',
+    listings: [idOf(n)],
+    verdict: rows % 11 === 0 ? 'round_trip' : 'counted',
+  }
+}
+let rows = 0
+
+/** A market of a thousand sellers, three of them known, whose buyers buy here and there. */
+function aMarket(): LedgerPayment[] {
+  const random = createRandom(7)
+  return Array.from({ length: 1_500 }, (_, buyer) => [
+    ...SEEDS.flatMap((_, seed) =>
+      random.below(3) > 0
+        ? [aRow(seed, buyer, 500_000 + random.below(900_000), random.below(30))]
+        : [],
+    ),
+    ...Array.from({ length: 8 }, () =>
+      aRow(3 + random.below(LISTINGS - 3), buyer, 1_000 + random.below(300_000), random.below(60)),
+    ),
+  ]).flat()
+}
+
+test('the files alone give every digit of a thousand listings', () => {
+  const folder = createContentFolder({
+    'tables/independent_operators.yaml': SEEDS.map(
+      (name) => `- { domain: ${name}.example, name: ${name}, why: Known to everybody. }\n`,
+    ).join(''),
+    ...Object.fromEntries(
+      Array.from({ length: LISTINGS }, (_, n) => [
+        `listings/${idOf(n).replace('.', '/')}.md`,
+        listingText({ url: `https://${hostOf(n)}/buy`, payout: `["${NETWORK}:${wallet(n)}"]` }),
+      ]),
+    ),
+  })
+  const { content } = readContent(folder.dir, RULES)
+  folder.remove()
+  if (content === null) throw new Error('expected content without faults')
+  const ledger = { ...NO_LEDGER_FACTS, asOf: NOON, payments: aMarket(), payees: payees() }
+  const catalogue = createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
+  const { plain, gz, payees: about } = createTrustLedger(ledger.payments, catalogue.trustPayees)
+  expect(gunzipSync(gz)).toEqual(Buffer.from(plain))
+  const lines = Buffer.from(plain).toString().trimEnd().split('\n')
+  const files: LedgerFiles = {
+    ...v.parse(TrustPayeesSchema, JSON.parse(Buffer.from(about).toString())),
+    // In another order: none is meant.
+    payments: lines.map((line) => v.parse(LedgerPaymentSchema, JSON.parse(line))).reverse(),
+  }
+  const scored = catalogue.listings.filter(
+    ({ trust }) => trust.evidence === 'verified_non_wash_payments',
+  )
+  expect(scored.length).toBeGreaterThan(900)
+  const scoreOf = scoreFiles(files)
+  for (const { id, trust } of catalogue.listings) {
+    const own = scoreOf(id)
+    expect(own.evidence, id).toBe(trust.evidence)
+    if (trust.evidence !== 'verified_non_wash_payments') continue
+    expect(own, id).toMatchObject({
+      score: trust.score,
+      buyers: trust.measured.verified_buyers_30d,
+      settlements: trust.measured.settlements_30d,
+      volume_usd: trust.measured.volume_usd_30d,
+    })
+  }
+})
+
+describe('with a node', () => {
+  const chain = createChain({ start: NOON - 2 * DAY_MS, blockMs: 3_600_000 })
+  for (const buyer of [1, 2, 3])
+    chain.mine(payment(wallet(5_000 + buyer), wallet(9), 1_000 * buyer))
+  for (let n = 0; n < 3; n += 1) chain.mine()
+  const node = createNode(chain)
+  const receiptOf = (hash: string) => {
+    const logs = chain.blocks
+      .flatMap((block) => block.logs)
+      .filter((log) => log.transactionHash === hash)
+    return logs[0] === undefined ? null : { status: '0x1', blockNumber: logs[0].blockNumber, logs }
+  }
+  const server = createServer(async (request, response) => {
+    const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    const isReceipt = method === 'eth_getTransactionReceipt'
+    const result = isReceipt ? receiptOf(params[0]) : node.answer(method, params)
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+  })
+  let url = ''
+  beforeAll(async () => {
+    url = `http://127.0.0.1:${await listen(server)}`
+  })
+  afterAll(() => void server.close())
+
+  const read = chain.blocks.flatMap(({ at, logs }) =>
+    logs.flatMap((log): LedgerPayment[] => {
+      const [, from = '', to = ''] = log.topics as string[]
+      if (log.data === '0x') return []
+      return [
+        {
+          ...aRow(9, 0, Number(log.data), 0),
+          transaction: String(log.transactionHash),
+          log: Number(log.logIndex),
+          at: new Date(at).toISOString(),
+          payer: `0x${from.slice(-40)}`,
+          payee: `0x${to.slice(-40)}`,
+          verdict: 'counted',
+        },
+      ]
+    }),
+  )
+  const faultsOf = (payments: readonly LedgerPayment[]) =>
+    checkRows(url, { as_of: AS_OF, seeds: [], operators: [], payees: payees(), payments }, idOf(9))
+  const altered = (changes: Partial<LedgerPayment>) =>
+    read.map((row, n) => (n === 1 ? { ...row, ...changes } : row))
+
+  test('rows that are the chain’s have no fault', async () => {
+    expect(read).toHaveLength(3)
+    expect(await faultsOf(read)).toEqual([])
+  })
+
+  test.each<[string, LedgerPayment[]]>([
+    ['an amount', altered({ amount: '2001' })],
+    ['a payer', altered({ payer: wallet(1) })],
+    ['a time', altered({ at: new Date(NOON - DAY_MS).toISOString() })],
+    ['a log', altered({ log: 0 })],
+    ['an invented row', [...read, { ...aRow(9, 4, 5_000, 1), verdict: 'counted' }]],
+    ['a missing row', read.filter((_, n) => n !== 1)],
+  ])('%s is found', async (_name, payments) => {
+    expect((await faultsOf(payments)).length).toBeGreaterThan(0)
+  })
+})
