@@ -42,7 +42,7 @@ const ETC = {
 export function createPackageProber(
   sandbox: Sandbox,
   limits = PACKAGE_LIMITS,
-  fetch: typeof fetchPackage = fetchPackage,
+  fetchOne: typeof fetchPackage = fetchPackage,
 ): PackageProber {
   return async (plan) => {
     const fault = findPackageFault(plan)
@@ -51,7 +51,7 @@ export function createPackageProber(
     try {
       await prepare(root)
       const size = { ms: limits.fetchMs, bytes: limits.fetchBytes }
-      const fetched = await fetch(plan, join(root, 'package'), size)
+      const fetched = await fetchOne(plan, join(root, 'package'), size)
       if (typeof fetched === 'string')
         return toPackageFinding('unknown', `the package could not be fetched: ${fetched}`)
       return await runWithSettings(plan, (asked) => runProgram(sandbox, asked, fetched, limits))
