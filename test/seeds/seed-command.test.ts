@@ -141,22 +141,28 @@ describe('npm run seed -- all', () => {
     ],
     metadata: {},
   }
-  const NETWORK = `globalThis.fetch = async (url) =>
-    new URL(url).host === 'registry.modelcontextprotocol.io'
-      ? Response.json(${JSON.stringify(REGISTRY)})
-      : new Response('<!doctype html><title>Down for maintenance</title>')`
+  /** Takes the place of undici, by which every request of ours leaves. */
+  const UNDICI = `import { Readable } from 'node:stream'
+    export class Agent { async destroy() {} }
+    export const request = async (url) => {
+      const isRegistry = new URL(url).host === 'registry.modelcontextprotocol.io'
+      const text = isRegistry
+        ? ${JSON.stringify(JSON.stringify(REGISTRY))}
+        : '<!doctype html><title>Down for maintenance</title>'
+      return { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(text)]) }
+    }`
+  const toModule = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
+  const NETWORK = `import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve: (name, context, next) =>
+        name === 'undici'
+          ? { url: ${JSON.stringify(toModule(UNDICI))}, shortCircuit: true }
+          : next(name, context),
+    })`
   const seedAll = () =>
     spawnSync(
       process.execPath,
-      [
-        '--import',
-        `data:text/javascript,${encodeURIComponent(NETWORK)}`,
-        SEED,
-        'all',
-        '--json',
-        '--content',
-        content.contentDir,
-      ],
+      ['--import', toModule(NETWORK), SEED, 'all', '--json', '--content', content.contentDir],
       { encoding: 'utf8' },
     )
   const rowsOf = (stdout: string) =>
