@@ -16,6 +16,7 @@ import {
   judgeQuality,
   QUALITIES,
 } from '../../src/domain/operation/listing-quality.ts'
+import { saysMoreThanName } from '../../src/domain/operation/plain-description.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { hasLedger } from '../operations/read-facts.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
@@ -122,6 +123,14 @@ function reportQuality({ listings, evidence }: Content): void {
   )
   console.log(
     `of ${paid} paid operations, ${shape} say what comes back, ${example} with an example, ${source} name the document`,
+  )
+  const tools = listings.flatMap(({ facts }) => facts.tools ?? [])
+  const told = tools.flatMap(({ name, description }) =>
+    description === undefined ? [] : [{ name, description }],
+  )
+  const repeated = told.filter((tool) => !saysMoreThanName(tool)).length
+  console.log(
+    `of ${tools.length} tools, ${told.length} have a sentence, ${repeated} of which only repeats the name`,
   )
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)

@@ -50,7 +50,7 @@ describe('the fields of an answer', () => {
 test('what comes back is in the kit, in found operations and on the page', () => {
   const { http, foundOf, rowsOf } = listingWith({ example: { tide: 3.2 }, ref })
   expect(http[0]).toMatchObject({ response: { example: { tide: 3.2 }, ref } })
-  expect(foundOf(0)).toMatchObject({ output: { tide: 'number' } })
+  expect(foundOf(0)).toMatchObject({ output: 'tide' })
   expect(rowsOf()?.[0]).toMatchObject({
     returns: { type: null, fields: 'tide: number', example: '{"tide":3.2}', ref },
   })

@@ -66,7 +66,10 @@ describe('what to call for a task', () => {
       },
     ],
     ['configure the GitHub MCP server', { url: 'https://api.githubcopilot.com/mcp/' }],
-    ['send an SMS', { url: 'https://api.telnyx.com/v2/mcp', bring: ['header Authorization'] }],
+    [
+      'send an SMS',
+      { example: { body: { to: ['<PHONE_NUMBER>'] } }, bring: ['header Authorization'] },
+    ],
     [
       'price of a token',
       {

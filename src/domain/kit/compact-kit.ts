@@ -9,6 +9,7 @@ import {
   toFoundSkill,
   toFoundTool,
   toFoundWhole,
+  toOutput,
 } from './found-operation.ts'
 import type { KitView } from './kit-view.ts'
 
@@ -83,6 +84,7 @@ function toRows(kit: KitView) {
         return {
           ...found,
           ...(offers !== undefined && { offers: offers.slice(0, MAX_OFFERS) }),
+          ...toOutput(each.response),
           ...(Object.keys(example).length > 0 && { example }),
         }
       },

@@ -4,6 +4,7 @@ import { exampleOf } from '../json-schema/example-of.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import type { ShownTool, Skill } from '../listing/tools-and-skills.ts'
 import { isJsonPayload, toOutputFields } from '../operation/output-fields.ts'
+import { present } from '../wire/parse-json.ts'
 import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-agent-snippets.ts'
 import { quoteForShell } from './kit-http-snippets.ts'
@@ -18,6 +19,7 @@ export const MAX_OFFERS = 2
 const MAX_INPUTS = 6
 const MAX_OUTPUTS = 6
 const MAX_OUTPUT_TYPE = 40
+const MAX_OUTPUT_NAMES = 20
 const MAX_EXAMPLE = 300
 const MAX_MESSAGE = 120
 
@@ -53,7 +55,7 @@ export const FoundOperationSchema = v.object({
     offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
     /** What must be given, with its type. */
     input: v.optional(v.record(v.string(), v.string())),
-    /** What comes back: the outer fields of JSON with their types, else the media type. */
+    /** What comes back: the outer fields of JSON, in a kit with their types, else the media type. */
     output: v.optional(v.union([v.string(), v.record(v.string(), v.string())])),
     /** What may be sent once its `<PLACEHOLDER>`s are filled in: a request, or arguments of a tool. */
     example: v.optional(
@@ -90,7 +92,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
     ...(price !== undefined && { price }),
     ...(offers !== undefined && { offers: toOffers(offers, price) }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
-    ...toOutput(operation.response),
+    ...toOutputNames(operation.response),
     ...(isShort(sent) && Object.keys(sent).length > 0 && { example: sent }),
     ...(relay_url !== undefined && { relay_url }),
     ...(keys.length > 0 && { bring: keys }),
@@ -126,7 +128,7 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
   return {
     name: tool.name,
     ...toPlace(reached),
-    description: shorten(tool.description),
+    ...(tool.description !== tool.name && { description: shorten(tool.description) }),
     effect: tool.effect,
     ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
     ...(isShort(filled) && { example: { arguments: filled } }),
@@ -194,6 +196,13 @@ export function toOutput(response: KitOperation['response']): Pick<Found, 'outpu
   if (fields.length === 0) return {}
   const pairs = fields.map(({ name, type }) => [name, cutText(type, MAX_OUTPUT_TYPE)])
   return { output: Object.fromEntries(pairs) }
+}
+
+/** Rows of an answer have room for names alone. */
+function toOutputNames(response: KitOperation['response']): Pick<Found, 'output'> {
+  const { output } = toOutput(response)
+  if (output === undefined || typeof output === 'string') return present({ output })
+  return { output: cutText(Object.keys(output).join(', '), MAX_OUTPUT_NAMES) }
 }
 
 type Found = FoundOperation['operation']

@@ -68,7 +68,8 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
-      return toEntry(toFoundTool(tool, reached), names, tool.description)
+      const said = tool.description === tool.name ? '' : tool.description
+      return toEntry(toFoundTool(tool, reached), names, said)
     }),
     ...surface.skills.map((skill) => {
       const said = [skill.description, ...(skill.examples ?? [])].join(' ')

@@ -46,7 +46,7 @@ const PAYMENT =
   /\b(?:create (?:payment|refund|payout)|place \w* ?order|submit order|capture payment|execute (?:swap|trade)|(?:make|send) (?:payment|payout))\b(?! (?:intent|link|list|method|quote|status))/
 
 /** A call that changes something is only tried with these. */
-const TRIAL = new Set(['estimate', 'preview', 'quote', 'simulate', 'validate'])
+const TRIAL = new Set(['dry', 'estimate', 'preview', 'quote', 'simulate', 'validate'])
 
 /** A hint of reading alone does not cover these. */
 const UNMISTAKABLE = new Set(['create', 'delete', 'edit', 'reject', 'remove', 'send', 'update'])

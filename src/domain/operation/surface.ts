@@ -14,6 +14,7 @@ import type { SeenAnswer } from '../trust/seen-answer.ts'
 import type { Effect } from '../wire/vocabulary.ts'
 import { judgeEffect } from './effect.ts'
 import { toOperationKey } from './is-at-address.ts'
+import { saysMoreThanName } from './plain-description.ts'
 
 /** What our probe's own call of an operation came to, with its time; its words stay in the evidence. */
 export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
@@ -29,7 +30,10 @@ const ANY = { type: 'object' }
 /** Beyond this a page is no help; what people wrote comes first. */
 const MAX_OPERATIONS = 200
 
-/** What people wrote wins, field by field. What a machine saw on the same origin comes behind. */
+/**
+ * What people wrote wins, field by field. What a machine saw on the same origin comes behind. Of a
+ * tool whose sentence only repeats its name, the name is all there is to say.
+ */
 export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
   read: Interface | undefined,
@@ -59,7 +63,8 @@ function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): Sho
     .slice(0, MAX_TOOLS)
     .map((tool) => {
       const { effect, isGuess } = judgeEffect(tool)
-      return { ...tool, effect, ...(isGuess && { assumed: ['effect' as const] }) }
+      const description = saysMoreThanName(tool) ? tool.description : tool.name
+      return { ...tool, description, effect, ...(isGuess && { assumed: ['effect' as const] }) }
     })
 }
 
