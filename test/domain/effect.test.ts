@@ -14,6 +14,7 @@ describe('what a call changes is read from', () => {
     ['a trial of it', { name: 'quote_swap' }, 'read?'],
     ['the sentence, where the name has no verb', say('inbox', 'Sends a letter.'), 'write?'],
     ['the gravest verb of a sentence', say('labels', 'Lists, adds or removes labels.'), 'delete?'],
+    ['a verb that comes later', say('groups', 'Lists groups of a user, or joins one.'), 'write?'],
     ['nothing: what a name names comes back', { name: 'weather' }, 'read?'],
     ['a GET', { name: 'create-qr-code', method: 'GET' }, 'read'],
     ['a GET that spends money', say('card', 'Order a prepaid card', 'GET'), 'pay?'],

@@ -34,10 +34,10 @@ const VERBS: Record<Effect, string> = {
 
 /** These are as often the name of a thing: they decide where no other verb does. */
 const ALSO_NOUNS = new Set(
-  `answer balance bet block book bridge broadcast call change charge chat copy deposit draft embed end
+  `answer balance bet block book bridge broadcast call change charge chat commit copy deposit draft embed end
   forecast format import index issue like link list load lock log look lookup map mark match open
   order patch pin play post preview profile pull purchase push query quote rank record refund release
-  reply report request research reserve review schedule score share stake store swap switch tag test
+  reply report request research reserve review run schedule score share stake store swap switch tag test
   trace transfer type view watch`.split(/\s+/),
 )
 
@@ -134,7 +134,14 @@ function readStart(description: string, isOfTool: boolean): string[] {
     found.push(verb)
     if (!word.endsWith(',') && next !== 'or' && next !== 'and') break
   }
-  return found
+  return isOfTool ? [...found, ...readLaterVerbs(description)] : found
+}
+
+/** @example readLaterVerbs('Lists groups of a user, or joins one.') → ['join'] */
+function readLaterVerbs(description: string): string[] {
+  const after = [...description.toLowerCase().matchAll(/\b(?:or|and) ([a-z]+s)\b/g)]
+  const verbs = after.flatMap(([, word = '']) => toVerb(word) ?? [])
+  return verbs.filter((verb) => !ALSO_NOUNS.has(verb))
 }
 
 /** @example toVerb('searches') → 'search' */
