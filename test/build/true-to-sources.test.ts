@@ -12,6 +12,7 @@ import { x402Bazaar } from '../../seeds/sources/x402-bazaar/x402-bazaar.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import type { Operation } from '../../src/domain/listing/operation.ts'
+import { memberOf } from '../../src/domain/wire/parse-json.ts'
 
 /** Listings that are compared: by the hash of their id, so that content that grows changes few. */
 const SAMPLE = 100
@@ -90,7 +91,7 @@ function readSaved(rules: MapRules): Saved[] {
     const rows = source === x402Bazaar ? values.map((row) => JSON.stringify(row)) : []
     return seeds.map(({ key, facts, evidence }) => ({
       ...{ source: source.id, key, facts },
-      skills: new Set(evidence?.interface?.skills?.map(({ id }) => id)),
+      skills: new Set(skillsOf(evidence?.interface)),
       named: source === x402Bazaar ? toNamed(rows, facts) : '',
     }))
   }
@@ -101,6 +102,11 @@ function readSaved(rules: MapRules): Saved[] {
     ...read(mcpRegistry, 'mcp-registry/servers.ndjson'),
     ...read(a2a, ...cards.map((name) => join('a2a-cards', name))),
   ]
+}
+
+function skillsOf(read: unknown): string[] {
+  const skills = memberOf(read, 'skills')
+  return Array.isArray(skills) ? skills.map((skill) => String(memberOf(skill, 'id'))) : []
 }
 
 /** The rows of one service, as text. */
