@@ -184,7 +184,7 @@ export function testPages(watched: () => Watched): void {
     expect(trust).toMatchObject({
       score: 5,
       sample: 'low',
-      raw: { payers: 2, settlements: 2, volume_usd: 0.002 },
+      raw: { payers: 2, settlements: 4, volume_usd: 0.004 },
       watch: [{ id: 'independence_unmeasured' }],
     })
     expect(trust).not.toHaveProperty('cost_to_fake_usd')

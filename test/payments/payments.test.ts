@@ -320,6 +320,33 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(result.headers.get('payment-response')).not.toBeNull()
   })
 
+  test.each([
+    ['of a known seller, a second after the block', 'v2', 1_000],
+    ['of another seller, a second after the block', 'direct', 1_000],
+    ['of another seller, ten seconds after the block', 'direct', 10_000],
+  ] as const)('a thief with the copied authorisation of a buyer %s', async (_name, victim, ms) => {
+    let copied = ''
+    const spy: typeof fetch = async (input, init) => {
+      copied = new Request(input, init).headers.get('payment-signature') ?? copied
+      return fetch(input, init)
+    }
+    const { ExactEvmScheme } = await import('@x402/evm')
+    const { wrapFetchWithPaymentFromConfig } = await import('@x402/fetch')
+    const client = new ExactEvmScheme(lab.accountOf(2))
+    const watched = wrapFetchWithPaymentFromConfig(spy, {
+      schemes: [{ network: 'eip155:*', client }],
+      spendControls: false,
+    })
+    const bought = await watched(`${running[victim].url}/paid`)
+    const settled = JSON.parse(atob(bought.headers.get('payment-response') ?? ''))
+    oldTransaction = settled.transaction
+    expect(copied).not.toBe('')
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    // Through the thief's listing, whose seller says that this very call was paid so.
+    const stolen = await fetch(callUrl('forger'), { headers: { 'PAYMENT-SIGNATURE': copied } })
+    expect([stolen.status, stolen.headers.has('payment-response')]).toEqual([200, true])
+  })
+
   test('what is paid straight to a proven payout is read from the chain', async () => {
     const { proveByWallet } = await import('./prove-payout.ts')
     const { db } = world.service().parts.ledger.store
@@ -335,11 +362,11 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     await chain.transfer(1, PAYOUTS.direct, 5000n)
     expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
     const measured = await world.whileDown(() => world.run('measure', ['--json']))
-    // What a page of the seller's own publishes is read without a proof: five payments to v2, one to v1
+    // What a page of the seller's own publishes is read without a proof: six payments to v2, one to v1
     // and two to mpp, beside those to the one that is proved.
     expect(JSON.parse(measured)).toMatchObject({
       network: lab.NETWORK,
-      payments: 10,
+      payments: 13,
       stopped: null,
     })
   })
@@ -359,8 +386,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
-      settlements_30d: 5,
-      volume_usd_30d: 0.005,
+      settlements_30d: 6,
+      volume_usd_30d: 0.006,
     })
     for (const [slug, settlements_30d] of [
       ['v1', 1],
@@ -382,8 +409,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('direct')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
-      settlements_30d: 2,
-      volume_usd_30d: 0.002,
+      settlements_30d: 4,
+      volume_usd_30d: 0.004,
       wash_flags: [],
     })
   })
@@ -391,8 +418,9 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   testPages(() => lookedAt)
 
   test('money sent back makes it a round trip', async () => {
-    await chain.mint(PAYOUTS.v1, 10_000n)
-    await chain.transferAs(PAYOUTS.v1, lab.accountOf(1).address, 4000n)
+    // Most of what this buyer paid that owner, at all of its listings.
+    await chain.mint(PAYOUTS.v1, 5_000_000n)
+    await chain.transferAs(PAYOUTS.v1, lab.accountOf(1).address, 4_600_000n)
     const pay = await payV1(1)
     expect((await pay(callUrl('v1'), {})).status).toBe(200)
     await world.whileDown(() => world.run('measure'))

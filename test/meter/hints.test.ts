@@ -1,0 +1,117 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { createHints, hasHintSince } from '../../functions/settlements/hints.ts'
+import { aListing } from '../call/relay-world.ts'
+import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'
+import { silentLog } from '../support/stores.ts'
+import { createChain, createNode, payment } from './chain-double.ts'
+import { createMeter, openMeterStore, prove } from './meter-world.ts'
+
+/** What relayed calls say of payments: where to look, and never what counts. */
+const opened = openMeterStore()
+afterAll(async () => (await opened).close())
+beforeEach(async () => {
+  const { store, empty } = await opened
+  await empty()
+  await store.db.deleteFrom('payment_hint').execute()
+})
+
+const SHOP = wallet(1)
+const settled = (transaction: string) => [
+  'PAYMENT-RESPONSE',
+  Buffer.from(JSON.stringify({ success: true, transaction })).toString('base64'),
+]
+const listing = (id: string) =>
+  aListing('https://0.example/', { id, payout: [`${NETWORK}:${SHOP}`] })
+
+async function openHints() {
+  const { store } = await opened
+  let now = NOON
+  const clock = { now: () => (now += 1) }
+  const hints = createHints({ store, clock, log: silentLog })
+  const note = async (id: string, client: string, transaction: string) => {
+    hints.note(listing(id), client, settled(transaction))
+    await hints.written()
+  }
+  const noted = async () =>
+    (await store.db.selectFrom('payment_hint').select('transaction_id').execute()).map(
+      ({ transaction_id }) => transaction_id,
+    )
+  return { store, hints, note, noted }
+}
+
+const invented = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
+
+test('a client reaches sixteen places of a listing, and its own oldest hint goes first', async () => {
+  const { note, noted } = await openHints()
+  await note('x402.0', 'another', HASH)
+  for (let n = 0; n < 40; n += 1) await note('x402.0', 'mallory', invented(n))
+  const left = await noted()
+  expect(left).toHaveLength(17)
+  expect(left).toContain(HASH)
+  expect(left).toContain(invented(39))
+  expect(left).not.toContain(invented(23))
+})
+
+test('20,000 invented hints delay nothing, and the last costs what the first one did', async () => {
+  const { store, note, noted } = await openHints()
+  const chain = createChain({ start: NOON - 3_600_000, blockMs: 60_000 })
+  chain.mine(payment(wallet(20), SHOP, 1_000))
+  await prove(store, [SHOP])
+  const time = async (from: number) => {
+    const start = performance.now()
+    for (let n = from; n < from + 1_000; n += 1) await note('x402.0', `client-${n}`, invented(n))
+    return performance.now() - start
+  }
+  const first = await time(0)
+  for (let n = 1_000; n < 19_000; n += 1) await note('x402.0', `client-${n}`, invented(n))
+  const last = await time(19_000)
+  expect((await noted()).length).toBeLessThanOrEqual(256)
+  expect(last).toBeLessThan(first * 4)
+  const node = createNode(chain)
+  const meter = createMeter(store, node.rpc, chain.now)
+  expect(await meter.run()).toMatchObject({ payments: 1, stopped: null })
+  // The meter reads blocks: not one question is about a hint.
+  expect(new Set(node.asked)).not.toContain('eth_getTransactionReceipt')
+  expect(await hasHintSince(store, NOON)).toBe(true)
+}, 120_000)
+
+test('of a payee that several listings of one owner share, the one that was called is noted; no other owner has a say', async () => {
+  const { store, note } = await openHints()
+  const chain = createChain({ start: NOON - 3_600_000, blockMs: 60_000 })
+  chain.mine(payment(wallet(20), SHOP, 1_000))
+  chain.mine(payment(wallet(21), SHOP, 1_000))
+  const [called = '', stolen = ''] = chain.blocks.flatMap(({ logs }) =>
+    logs.filter(({ data }) => data !== '0x').map(({ transactionHash }) => String(transactionHash)),
+  )
+  await note('x402.b', 'buyer', called)
+  // A thief's listing names both, first and last.
+  for (const transaction of [called, stolen]) await note('x402.a-thief', 'thief', transaction)
+  const own = ['x402.b', 'x402.c'].map((listing_id) => ({
+    payout: `${NETWORK}:${SHOP}`,
+    listing_id,
+    host: 'shop.example',
+  }))
+  const meter = createMeter(store, createNode(chain).rpc, chain.now, { published: own })
+  await meter.run()
+  const rows = await store.db
+    .selectFrom('settlement')
+    .select(['payer', 'listing_id'])
+    .orderBy('payer')
+    .execute()
+  expect(rows).toEqual([
+    { payer: wallet(20), listing_id: 'x402.b' },
+    { payer: wallet(21), listing_id: '' },
+  ])
+})
+
+test.each([
+  ['a voucher', { success: true, transaction: '' }],
+  ['no success', { success: false, transaction: HASH }],
+  ['another thing', { success: true, transaction: 'not a hash' }],
+])('%s is no hint', async (_name, said) => {
+  const { hints, noted } = await openHints()
+  const header = ['PAYMENT-RESPONSE', Buffer.from(JSON.stringify(said)).toString('base64')]
+  hints.note(listing('x402.0'), 'buyer', header)
+  await hints.written()
+  expect(await noted()).toEqual([])
+})
