@@ -188,7 +188,7 @@ export function testPages(watched: () => Watched): void {
       watch: [{ id: 'independence_unmeasured' }],
     })
     expect(trust).not.toHaveProperty('cost_to_fake_usd')
-    expect(badges).toEqual(['domain_verified', 'paid_usage_verified', 'live_tested'])
+    expect(badges).toEqual(['domain_verified', 'live_tested'])
     expect(tiers.tier).toBe('verified')
     const text = await page('x402.direct')
     expect(text).toContain('2 settlements $0.002')
