@@ -49,7 +49,8 @@ export function scoreListings(ledger: Ledger): {
   const weights = counted.map((rows) => (holds ? weighBuyers(rows, { seeds, ownerOf }) : null))
   const bought = counted.map(groupByListing)
   const looked = groupByListing(windows[0] ?? [])
-  const ids = new Set([...payees, ...payments].flatMap((row) => row.listings))
+  const ids = new Set(payees.flatMap((row) => row.listings))
+  for (const rows of [looked, ...bought]) for (const id of rows.keys()) ids.add(id)
   const listings = [...ids].sort().map((id): [string, ListingScore] => {
     const shares = bought.map((rows, n) =>
       countShares(
@@ -101,9 +102,17 @@ function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): 
   return { day: at.slice(0, 10), micros: usd_micro, owner, listings }
 }
 
+/** By network first: a text put together for each of a million payments would be hashed each time. */
 function createOwnerLookup(payees: readonly LedgerPayee[]) {
-  const owners = new Map(payees.map(({ payee, owner }) => [normalizePayout(payee), owner]))
-  return ({ network, payee }: LedgerPayment): string => owners.get(`${network}:${payee}`) ?? ''
+  const networks = new Map<string, Map<string, string>>()
+  for (const { payee, owner } of payees) {
+    const account = normalizePayout(payee)
+    const at = account.lastIndexOf(':')
+    const network = account.slice(0, at)
+    const owners = networks.get(network) ?? new Map<string, string>()
+    networks.set(network, owners.set(account.slice(at + 1), owner))
+  }
+  return ({ network, payee }: LedgerPayment): string => networks.get(network)?.get(payee) ?? ''
 }
 
 function groupByListing<Row extends LedgerPayment>(rows: readonly Row[]): Map<string, Row[]> {

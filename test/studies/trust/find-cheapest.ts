@@ -91,7 +91,7 @@ function isWithin(attack: Attack, plan: Plan, means: Means): boolean {
  */
 function toExactPlans(attack: Attack): Plan[] {
   const { settlements, volumeUsd } = TRUST.perPayer
-  const shares = attack.elsewhere === 'nowhere' ? [0] : [1, 0.5, 0.2, 0.05]
+  const shares = attack.elsewhere === 'nowhere' ? [0] : [1, 0.85, 0.5, 0.2, 0.1, 0.05]
   return Array.from({ length: MOST_EXACT }, (_, n) => n + 1)
     .flatMap((wallets) =>
       shares.map((share) => ({
