@@ -80,8 +80,9 @@ export function toCompareRow(
     min_usd: lowestPriceOf(facts.pricing),
     rails: [...railsOf(facts.pricing)],
     trust: trustScoreOf(trust),
-    buyers: measured?.verified_buyers_30d ?? null,
-    settlements: measured?.settlements_30d ?? null,
+    // Buyers count in part; rows have whole ones.
+    buyers: measured && Math.round(measured.verified_buyers_30d),
+    settlements: measured && Math.round(measured.settlements_30d),
     uptime: signals.uptime_30d ?? null,
     remote: hasRemoteEndpoint(facts),
     shared_payout: measured?.shared_payout ?? false,

@@ -44,7 +44,7 @@ export function toMarketReportsView(listings: readonly DerivedListing[]): Market
       priced_listings: paid.filter(({ facts }) => lowestPriceOf(facts.pricing) !== null).length,
       measured: {
         listings: measured.length,
-        settlements_30d: measured.reduce((sum, m) => sum + m.settlements_30d, 0),
+        settlements_30d: Math.round(measured.reduce((sum, m) => sum + m.settlements_30d, 0)),
         volume_usd_30d: Math.round(volume * 100) / 100,
       },
     },
