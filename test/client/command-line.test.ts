@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,6 +21,7 @@ const needs = (properties: Record<string, object>) => ({
 const text = { type: 'string', minLength: 1 }
 const listOf = (items: object) => ({ type: 'array', minItems: 1, items })
 const uri = { type: 'string', pattern: '^https://' }
+const file = { type: 'string', pattern: '^(?![a-z]+:|/)[^ ]+$' }
 /** What `sarif-schema-2.1.0.json` of OASIS demands of the parts that are written. */
 const SARIF = needs({
   $schema: uri,
@@ -39,7 +40,7 @@ const SARIF = needs({
           ...{ ruleId: text, ruleIndex: { const: 0 }, level: { const: 'error' } },
           message: needs({ text }),
           locations: listOf(
-            needs({ physicalLocation: needs({ artifactLocation: needs({ uri }) }) }),
+            needs({ physicalLocation: needs({ artifactLocation: needs({ uri: file }) }) }),
           ),
         }),
       ),
@@ -78,13 +79,13 @@ async function waypost(...args: string[]) {
   }
 }
 
-describe('npx waypost', () => {
+describe('the command', () => {
   test('runs where nothing but the package is', async () => {
     const { stdout } = await run('npx', ['--no-install', 'waypost', '--help'], { cwd: folder })
     expect(stdout).toContain('Usage: waypost <command>')
     expect(
       readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')),
-    ).toEqual(['waypost'])
+    ).toEqual(['@waypost'])
   })
 
   test('search finds what the service finds, for people and for programs', async () => {
@@ -220,5 +221,70 @@ describe('npx waypost', () => {
   test('a directory that is not there is said to be out of reach', async () => {
     const { code, stderr } = await waypost('show', 'x402.weather', '--base', 'http://127.0.0.1:9')
     expect([code, stderr]).toEqual([3, expect.stringContaining('could not be reached')])
+  })
+})
+
+/** The machine's own Node, which is older than ours on many. */
+const OTHER = ['/usr/local/bin/node', '/usr/bin/node'].find((path) => existsSync(path))
+const NODES = [process.execPath, ...(OTHER === undefined ? [] : [OTHER])]
+if (OTHER === undefined) console.log('skipped: this machine has no Node beside the one of npm ci')
+
+describe('the package', () => {
+  test.each(NODES)('pins, checks and lints under %s', async (node) => {
+    const directory = createServer((_, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          ...{
+            target: 'https://shop.example/a',
+            took_for: 'mcp',
+            saw: 'MCP',
+            asked: [],
+            right: [],
+          },
+          ...{ problems: [{ what: 'x', change: 'y' }], verdict: 'problems' },
+        }),
+      ),
+    )
+    const base = `http://127.0.0.1:${await listen(directory)}`
+    const bin = join(folder, 'node_modules/@waypost/client/dist/waypost-cli.js')
+    const call = async (...args: string[]) => {
+      const env = { ...process.env, WAYPOST_URL: running.url }
+      return run(node, [bin, ...args], { env, cwd: folder })
+    }
+    const lock = `pins${node.replaceAll('/', '-')}.lock`
+    const { stdout } = await call('pin', 'x402.weather', '--lock', lock)
+    expect(stdout).toContain('x402.weather: pinned')
+    expect((await call('check', '--lock', lock)).stdout).toContain('as pinned')
+    const sarif = await call(
+      'lint',
+      'https://a.example',
+      '--format',
+      'sarif',
+      '--base',
+      base,
+    ).catch((error) => error)
+    directory.close()
+    expect(new Ajv().validate(SARIF, JSON.parse(sarif.stdout))).toBe(true)
+  })
+
+  test('has types that compile in a project with nothing else', async () => {
+    writeFileSync(
+      join(folder, 'use.ts'),
+      `import { createWaypost } from '@waypost/client'
+import { allowedBy, type Difference, type Lock } from '@waypost/client/lock'
+import type { Kit } from '@waypost/client/types/answers'
+import { WaypostError } from '@waypost/client/waypost-error'
+const kit: Promise<Kit> = createWaypost({ baseUrl: 'https://directory.example' }).kit('x402.a')
+export const used: [typeof kit, typeof allowedBy, Difference?, Lock?, WaypostError?] = [kit, allowedBy]
+`,
+    )
+    const options = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, types: [] }
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { ...options, skipLibCheck: false }, files: ['use.ts'] }),
+    )
+    const tsc = resolve('node_modules/typescript/bin/tsc')
+    const { stdout } = await run(process.execPath, [tsc, '-p', folder]).catch((error) => error)
+    expect(stdout).toBe('')
   })
 })

@@ -1,4 +1,6 @@
+import { x402Client } from '@x402/core/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withAdvice } from '../../packages/client/cli/call.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import {
   aListing,
@@ -92,6 +94,14 @@ describe('a call through the relay', () => {
   ])('%s nothing is signed', async (_, terms, message) => {
     await expect(call({ pay: terms })).rejects.toThrow(message)
     expect([signed.length, requests.length]).toEqual([0, 1])
+  })
+
+  test('says what to install where the wallet does not know the version', async () => {
+    const empty = withAdvice(new x402Client())
+    const refused = call({ pay: { ...pay(0.05), wallet: empty } })
+    await expect(refused).rejects.toMatchObject({ code: 'wallet-refused', status: 402 })
+    await expect(refused).rejects.toThrow(/signed nothing.*version 2.*npm install @x402\/core/)
+    expect(requests.length).toBe(1)
   })
 
   test('of a listing that has another id is made there, with the same body and payment', async () => {

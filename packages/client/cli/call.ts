@@ -6,6 +6,7 @@ import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Wallet } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
+import { WaypostError } from '../src/waypost-error.ts'
 import {
   EXIT,
   type Run,
@@ -100,7 +101,25 @@ async function readPay(file: string | undefined, maxUsd: number | undefined) {
     throw new UsageFault(
       `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, or a function that makes one`,
     )
-  return { wallet, maxUsd, allowTestCoins: loaded.allowTestCoins === true }
+  return { wallet: withAdvice(wallet), maxUsd, allowTestCoins: loaded.allowTestCoins === true }
+}
+
+/** A wallet throws where it does not know the version of the protocol, or the network. */
+export function withAdvice(wallet: Wallet): Wallet {
+  return {
+    async createPaymentPayload(terms: never) {
+      try {
+        return await wallet.createPaymentPayload(terms)
+      } catch (cause) {
+        const { x402Version = 'of the seller' }: { x402Version?: unknown } = Object(terms)
+        throw new WaypostError(
+          'wallet-refused',
+          `The wallet signed nothing: ${cause instanceof Error ? cause.message : cause}. The seller asks by x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`,
+          { status: 402, cause },
+        )
+      }
+    },
+  }
 }
 
 async function importWallet(file: string) {

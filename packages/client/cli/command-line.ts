@@ -16,7 +16,8 @@ export const HELP = `Usage: waypost <command> [options]
   check             what changed since it was pinned; exit 1 where anything did
                     call, pin and check take --lock FILE instead of waypost.lock
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
-                    --format github|sarif for a workflow's log or a code scanner
+                    --format github|sarif for a workflow's log or a code scanner;
+                    --file PATH is the file of the repository that SARIF points at
   recompute <id>    the trust score from the published payments alone, beside the one shown;
                     --rpc URL holds the rows of one chain against a node of yours
   add <url>         propose a service to the directory: --kind --note --email

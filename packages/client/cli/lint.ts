@@ -10,7 +10,6 @@ import {
 import { printJson, toLine, toPrintable } from './printable.ts'
 
 const PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
-const FORMATS = { text: toText, github: toWorkflowCommands, sarif: toSarif } as const
 const EXITS = { clean: EXIT.ok, problems: EXIT.refused, not_reached: EXIT.unreachable } as const
 
 /** `waypost lint <url>`: the directory asks the service as a client would, and says what it saw. */
@@ -18,6 +17,7 @@ export const runLint: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     as: { type: 'string' },
     format: { type: 'string' },
+    file: { type: 'string' },
   })
   const url = readSubject(positionals, 'https address')
   const as = readChoice('as', values.as, PROTOCOLS)
@@ -26,7 +26,9 @@ export const runLint: Run = async (args, connect) => {
     throw new UsageFault('--json and --format exclude each other')
   const report = await connect(values.base).lint({ url, as })
   if (values.json === true) printJson(report)
-  else console.log(FORMATS[format ?? 'text'](report))
+  else if (format === 'github') console.log(toWorkflowCommands(report))
+  else if (format === 'sarif') console.log(toSarif(report, values.file ?? findBlamed()))
+  else console.log(toText(report))
   return EXITS[report.verdict]
 }
 
@@ -63,15 +65,24 @@ function encode(text: string, characters: RegExp): string {
   return toPrintable(text).replace(characters, encodeURIComponent)
 }
 
-/** SARIF 2.1.0 (OASIS): each problem is a result at the address that was asked. */
-function toSarif({ target, took_for, problems, verdict }: LintReport): string {
+/** The workflow that asked; code scanners show results at files of the repository alone. */
+function findBlamed(): string {
+  const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(process.env.GITHUB_WORKFLOW_REF ?? '') ?? []
+  return workflow ?? 'README.md'
+}
+
+/**
+ * SARIF 2.1.0 (OASIS). The message names the address that was asked.
+ * @param file of the repository, relative to its root
+ */
+function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): string {
+  const uri = file.split('/').map(encodeURIComponent).join('/')
   const ruleId = took_for ?? 'service'
-  const uri = URL.parse(target)?.href ?? ''
   const text = `What ${took_for === null ? 'a service' : `a service of ${took_for}`} answers to a client.`
   const driver = { name: 'waypost', rules: [{ id: ruleId, shortDescription: { text } }] }
   const results = problems.map(({ what, change }) => ({
     ...{ ruleId, ruleIndex: 0, level: 'error' },
-    message: { text: toLine(`${what}. ${change}`) },
+    message: { text: toLine(`${target}: ${what}. ${change}`) },
     locations: [{ physicalLocation: { artifactLocation: { uri } } }],
   }))
   const invocations = [{ executionSuccessful: verdict !== 'not_reached' }]

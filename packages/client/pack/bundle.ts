@@ -29,6 +29,8 @@ async function bundle(entryPoints: string[]): Promise<Record<string, string>> {
     mainFields: ['module', 'main'],
     target: 'es2022',
     minify: true,
+    // Modules are read as UTF-8 everywhere.
+    charset: 'utf8',
     write: false,
     outdir: 'dist',
   })

@@ -1,11 +1,13 @@
 import { isAtAddress } from '../../../src/domain/operation/is-at-address.ts'
-import {
-  type Difference,
-  judgeOffer,
-  readOffer,
-  toExpectText,
-} from '../../../src/domain/pins/offer.ts'
+import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { WaypostError } from './waypost-error.ts'
+
+/** What is not as it was pinned. Written out here: the package's types name no file outside it. */
+export interface Difference {
+  what: 'digest' | 'payee' | 'price'
+  expected: string
+  found: string
+}
 
 /** What a caller relies on of one listing, as `waypost pin` writes it. */
 export interface LockEntry {

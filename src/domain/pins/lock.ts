@@ -127,11 +127,15 @@ function toSetLines(what: string, was: readonly string[], is: readonly string[])
 }
 
 function byNetwork(payees: readonly string[]): Record<string, string[]> {
-  const groups = Map.groupBy(toSorted(payees), chainOf)
+  const sorted = toSorted(payees)
+  // The client runs on Node 20, which has no Map.groupBy.
+  const networks = toSorted(sorted.map(chainOf))
   return Object.fromEntries(
-    [...groups].map(([network, all]) => [
+    networks.map((network) => [
       network,
-      all.map((each) => each.slice(network.length + 1)),
+      sorted
+        .filter((each) => chainOf(each) === network)
+        .map((each) => each.slice(network.length + 1)),
     ]),
   )
 }
