@@ -10,6 +10,7 @@ import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
 import type { Parts } from '../parts/parts.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
+import { withPatience } from '../store/patience.ts'
 
 /** A token that was taken away still opens for so long (milliseconds): each request would ask the store. */
 const KNOWN_MS = 5_000
@@ -71,11 +72,11 @@ function createTokenCheck({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
     const hash = hashSecret(token)
     const now = clock.now()
     if ((known.get(hash) ?? 0) > now) return true
-    const row = await ledger.store.db
+    const asked = ledger.store.db
       .selectFrom('access_token')
       .select('expires_at')
       .where('token_hash', '=', hash)
-      .executeTakeFirst()
+    const row = await withPatience(() => asked.executeTakeFirst())
     if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return false
     if (known.size >= MOST_KNOWN) known.clear()
     known.set(hash, Math.min(now + KNOWN_MS, row.expires_at ?? Number.POSITIVE_INFINITY))

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
 import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { listingPath, METRICS_PATH } from '../../src/domain/wire/links.ts'
-import { type LiveRouteId, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { type LiveRouteId, ROUTES, type StoreRouteId } from '../../src/domain/wire/route-table.ts'
 import { createFailureReport } from '../http/failure.ts'
 import {
   answerPreflight,
@@ -14,6 +14,7 @@ import { UNCACHED } from '../http/problem.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/release.ts'
+import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { mountHealth, mountRead } from './health.ts'
 
 const PATH = '/.well-known/security.txt'
@@ -27,8 +28,12 @@ const LISTING_PREFIX = listingPath('')
 
 export type DoorHandlers = Record<LiveDoorId, Handler>
 
-/** A handler for each live route but the relay, which needs the raw socket (`call/`). */
-export type Handlers = Record<Exclude<LiveRouteId, 'call'>, Handler>
+/**
+ * A handler for each live route but the relay, which needs the raw socket (`call/`). What answers
+ * 503 without the store is told from the rest by its type, as it is in the route table.
+ */
+export type Handlers = Record<StoreRouteId, SellerRoute> &
+  Record<Exclude<LiveRouteId, StoreRouteId | 'call'>, Handler & { needsStore?: never }>
 
 /**
  * The h3 app: a plain `fetch(Request) → Response`. Every dynamic address is in the route table;

@@ -11,6 +11,7 @@ import {
   isCrossSite,
   type SellerRoute,
 } from '../sellers/sessions/seller-route.ts'
+import { withPatience } from '../store/patience.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
@@ -58,11 +59,13 @@ export function createFormPage<S extends ObjectSchema, Sent, A extends { kind: s
   const blank = () => form.toSent(new URLSearchParams())
   return async (req, res) => {
     try {
-      if (req.method !== 'POST') return await show(new URL(req.url ?? '', 'http://x').searchParams)
+      if (req.method !== 'POST')
+        return await withPatience(() => show(new URL(req.url ?? '', 'http://x').searchParams))
       const fields = await readFields(req, parts.config.BASE_URL)
       if ('kind' in fields) return { answer: fields, sent: blank() }
       const caller = toPageCaller(req, res, parts.config)
-      return { answer: await takeFields(form, fields, caller), sent: form.toSent(fields) }
+      const answer = await withPatience(() => takeFields(form, fields, caller))
+      return { answer, sent: form.toSent(fields) }
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error
       parts.log.error('store.unavailable', { reason: String(error) })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Clock, within } from '../ports/clock.ts'
+import { outsideOfRequests } from '../store/patience.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Counter, CreateCounter, LimitName } from './counter.ts'
 import { createMemoryCounter } from './counter.ts'
@@ -16,6 +17,8 @@ export function createSharedCounters(
 
 /** A store slower than this must not hold up a search or a redirect (milliseconds). */
 const PATIENCE_MS = 1_000
+/** A store that was slow is left alone for so long: a sign-in counts five times (milliseconds). */
+const REST_MS = 2_000
 
 /**
  * Fixed windows counted in the store. Keys are hashed: the table holds no address. Requests that
@@ -29,12 +32,28 @@ export function createStoreCounters(
   clock: Clock,
   patienceMs: number = PATIENCE_MS,
 ): CreateCounter {
+  let restsUntil = Number.NEGATIVE_INFINITY
+  const ask = async <T>(shared: () => Promise<T>, own: () => Promise<T>): Promise<T> => {
+    if (performance.now() < restsUntil) return own()
+    return within(patienceMs, outsideOfRequests(shared)).catch(() => {
+      restsUntil = performance.now() + REST_MS
+      return own()
+    })
+  }
   return (limit) => {
     const own = createMemoryCounter(limit)
     const shared = createBatchedCounter(store, clock, limit)
     return {
-      count: (key) => within(patienceMs, shared.count(key)).catch(() => own.count(key)),
-      peek: (key) => within(patienceMs, shared.peek(key)).catch(() => own.peek(key)),
+      count: (key) =>
+        ask(
+          () => shared.count(key),
+          () => own.count(key),
+        ),
+      peek: (key) =>
+        ask(
+          () => shared.peek(key),
+          () => own.peek(key),
+        ),
     }
   }
 }

@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { codeOf, OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { within } from '../ports/clock.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { addDeliveryHosts, createTables, keepOneReader } from './migrations/baseline.ts'
+import { askStore } from './patience.ts'
 import { toJsonRows } from './schema/click.ts'
 import { type Store, type Tables, tryWriting } from './schema/store.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
@@ -86,7 +88,8 @@ function toForeign(error: unknown): OperatorError | null {
 }
 
 const POOL_SIZE = 10
-const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 2_000
+const LOCK_TIMEOUT_MS = 2_000
 const STATEMENT_TIMEOUT_MS = 10_000
 /** `int8` and `numeric` (sums): counts and moments, all far below 2^53. */
 const NUMBERS = new Set<number>([20, 1700])
@@ -98,6 +101,7 @@ export function openPostgresStore(url: string, log: Log): Store {
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
     application_name: 'waypost',
     types: { getTypeParser },
   })
@@ -120,6 +124,27 @@ export function openPostgresStore(url: string, log: Log): Store {
 }
 
 /**
+ * Bounds what a request waits for each query, also where the server hangs. The connection ends then: what
+ * comes next must not run within what this query leaves.
+ */
+function boundQueries(client: pg.Client): void {
+  const { query } = client
+  const bounded = (...given: unknown[]): unknown => {
+    const asked: unknown = Reflect.apply(query, client, given)
+    if (!(asked instanceof Promise)) return asked
+    return askStore(async (patienceMs) => {
+      if (patienceMs === undefined) return asked
+      return within(patienceMs, asked).catch((error: unknown) => {
+        if (codeOf(error) === 'ETIMEOUT') client.end().catch(() => undefined)
+        throw error
+      })
+    })
+  }
+  // One function stands for the overloads of the driver's.
+  Reflect.set(client, 'query', bounded)
+}
+
+/**
  * Connections to whichever of the servers takes writes. A server that refuses, or that only follows
  * another one, is left for the next: after a standby was promoted, that is where connections go.
  */
@@ -134,6 +159,7 @@ function createPrimaryFinder(urls: readonly string[]) {
       super({ ...options, connectionString: urls[at] })
       // The query fails too. Without a listener the process would end where a server dies in between.
       this.on('error', () => undefined)
+      boundQueries(this)
       let isConnected = false
       this.once('connect', () => {
         isConnected = true

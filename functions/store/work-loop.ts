@@ -1,3 +1,5 @@
+import { outsideOfRequests } from './patience.ts'
+
 /**
  * Runs once more when it was asked to while it ran. A job added while the last look was under way must
  * not wait for the timer; one that comes after it begins the next, so it ends in the same step.
@@ -18,7 +20,7 @@ export function createLoop(work: () => Promise<void>) {
   return {
     run: () => {
       isPoked = true
-      running ??= loop()
+      running ??= outsideOfRequests(loop)
       return running
     },
     idle: async () => running,

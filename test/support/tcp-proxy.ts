@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface TcpProxy {
   port: number
   cut(): void
+  /** Passes nothing on, and lets nobody know. */
+  hold(): void
   mend(): void
   close(): Promise<void>
 }
@@ -12,8 +14,14 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let isWhole = true
+  let isHeld = false
   const server = createServer((near) => {
     if (!isWhole) return void near.destroy()
+    if (isHeld) {
+      sockets.add(near)
+      near.on('error', () => {})
+      return
+    }
     const far = connect(targetPort, '127.0.0.1')
     for (const [from, to] of [
       [near, far],
@@ -38,7 +46,14 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   return {
     port,
     cut,
+    hold: () => {
+      isHeld = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
     mend: () => {
+      // What was held has missed some of its bytes' turns: it begins anew.
+      if (isHeld) for (const socket of sockets) socket.destroy()
+      isHeld = false
       isWhole = true
     },
     close: async () => {

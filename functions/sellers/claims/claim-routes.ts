@@ -113,7 +113,9 @@ export function createClaimCheck(parts: Parts): SellerRoute {
     const claim = await findClaim({ id: idOf(event), method: 'oidc' })
     return check(claim, { idToken: idTokenOf(event) })
   })
-  return (event) => (idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event))
+  return createSellerRoute(parts, (event) =>
+    idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event),
+  )
 }
 
 /** A JSON Web Token; a bearer token of another form opens a closed directory. */

@@ -5,17 +5,20 @@ import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { withPatience } from '../../store/patience.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
 import { blankSignedInMark, createSessions, isSecure, type SignedIn } from './session.ts'
 
-export type SellerRoute = (event: H3Event) => Promise<Response>
+type Answer = (event: H3Event) => Promise<Response>
+/** A route that needs the store, as the route table says. */
+export type SellerRoute = Answer & { readonly needsStore: true }
 
 /**
  * What all seller routes share: no writes from other sites, and a store that is down is a 503, never
  * a 500. Authorisation stands here, in the handler, not in a path-matching middleware.
  */
-export function createSellerRoute(parts: Parts, answer: SellerRoute): SellerRoute {
-  return async (event) => {
+export function createSellerRoute(parts: Parts, answer: Answer): SellerRoute {
+  const route: Answer = async (event) => {
     const { method, headers } = event.req
     const isWrite = method !== 'GET' && method !== 'HEAD'
     if (isWrite && isCrossSite((name) => headers.get(name), parts.config.BASE_URL)) {
@@ -24,16 +27,18 @@ export function createSellerRoute(parts: Parts, answer: SellerRoute): SellerRout
       })
     }
     try {
-      return await answer(event)
+      return await withPatience(() => answer(event))
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error
       parts.log.error('store.unavailable', { reason: String(error) })
       return parts.problem('store-unavailable', {
-        detail: 'The store did not answer, so nothing was changed. Try again in a few minutes.',
+        detail:
+          'The store did not answer in time, so what was sent may not be stored. Try again in a few minutes.',
         headers: { 'Retry-After': '30' },
       })
     }
   }
+  return Object.assign(route, { needsStore: true as const })
 }
 
 /** A seller route that needs a session; a cookie in its second half of life is renewed. */

@@ -33,7 +33,7 @@ const POSTGRES_RETRYABLE = new Set(['40001', '40P01'])
 const POSTGRES_OUR_FAULT = /^(?:0[A-F]|2[0-9A-F]|3[0-9A-F]|42|44)/
 
 const CONNECTION_LOST =
-  /^\w*Error: (?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after|The store )/
+  /^\w*Error: (?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|The store )/
 
 /** True when the store is down, full, locked or read-only, so that 503 is the honest answer. */
 export function isStoreUnavailable(error: unknown): boolean {

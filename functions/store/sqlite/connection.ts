@@ -9,6 +9,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { within } from '../../ports/clock.ts'
+import { askStore } from '../patience.ts'
 import { SqliteError } from '../schema/store-error.ts'
 import type { Answer, Query } from './thread.ts'
 
@@ -38,23 +40,23 @@ export async function openSqliteThread(file: string) {
     failAll(new Error(CLOSED))
   })
   let lastId = 0
-  const order = (query: Query | null) =>
+  const order = (query: Query | null, patienceMs?: number) =>
     new Promise<Rows>((resolve, reject) => {
       // A thread that is gone never answers; an order to it would wait for ever.
       if (!isOpen) return reject(new Error(CLOSED))
       lastId += 1
       waiting.set(lastId, { resolve, reject })
-      thread.postMessage({ id: lastId, query })
+      thread.postMessage({ id: lastId, query, patienceMs })
     })
   const acquire = createTurns()
   await order({ sql: 'SELECT 1', parameters: [] })
   return {
-    query: (query: Query) => order(query),
+    query: (query: Query) => askStore((patienceMs) => order(query, patienceMs)),
     /**
      * Waits for its turn and holds the connection until the returned function is called. Transactions
      * span several orders; without turns a click could be acknowledged inside one that rolls back.
      */
-    acquire,
+    acquire: () => askStore(acquire),
     close: async () => {
       const release = await acquire()
       await order(null).finally(release)
@@ -73,13 +75,19 @@ export function readErrcode(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
 }
 
-function createTurns(): () => Promise<() => void> {
+function createTurns(): (patienceMs?: number) => Promise<() => void> {
   let last: Promise<void> = Promise.resolve()
-  return async () => {
+  return async (patienceMs) => {
     const before = last
     const { promise, resolve } = Promise.withResolvers<void>()
     last = promise
-    await before
+    if (patienceMs === undefined) await before
+    else
+      await within(patienceMs, before).catch((error: unknown) => {
+        // Who comes after waits for those before all the same.
+        void before.then(resolve)
+        throw error
+      })
     return resolve
   }
 }
@@ -94,8 +102,14 @@ export function createSqliteDialect(connection: SqliteConnection): Dialect {
   }
 }
 
-/** SQLite can roll back DDL; saying so makes the migrator run inside one `BEGIN IMMEDIATE`. */
+/**
+ * SQLite can roll back DDL; saying so makes the migrator run inside one `BEGIN IMMEDIATE`. The driver
+ * below takes turns itself: Kysely's own queue would wait without an end.
+ */
 class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
   override get supportsTransactionalDdl(): boolean {
     return true
   }

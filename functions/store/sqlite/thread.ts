@@ -6,6 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads'
  * an fsync a commit: here it stalls this thread, never the one that answers requests.
  */
 const BUSY_TIMEOUT_MS = 5_000
+/** Time limits of requests are told apart no finer than this (milliseconds). */
+const STEP_MS = 500
 const MAX_PREPARED = 300
 
 export interface Query {
@@ -18,6 +20,8 @@ interface Order {
   id: number
   /** SQLite refuses parameters that it cannot hold. */
   query: (Query & { parameters: readonly SQLInputValue[] }) | null
+  /** How long it waits for the lock of another process (milliseconds). */
+  patienceMs: number | undefined
 }
 
 export type Answer =
@@ -36,8 +40,9 @@ port.on('message', (order: Order) => {
   if (order.query === null) port.close()
 })
 
-function carryOut({ id, query }: Order): Answer {
+function carryOut({ id, query, patienceMs }: Order): Answer {
   try {
+    waitAtMost(patienceMs ?? BUSY_TIMEOUT_MS)
     if (query !== null) return { id, ok: true, ...runQuery(query) }
     database.close()
     return { id, ok: true, rows: [], changes: 0 }
@@ -45,6 +50,15 @@ function carryOut({ id, query }: Order): Answer {
     const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
     return { id, ok: false, message: String(error), errcode }
   }
+}
+
+let waitsMs = BUSY_TIMEOUT_MS
+
+function waitAtMost(milliseconds: number): void {
+  const rounded = Math.ceil(milliseconds / STEP_MS) * STEP_MS
+  if (rounded === waitsMs) return
+  database.exec(`PRAGMA busy_timeout = ${rounded}`)
+  waitsMs = rounded
 }
 
 function runQuery({ sql, parameters }: NonNullable<Order['query']>): {

@@ -67,18 +67,21 @@ function toOperation(id: RouteId, facts: OperationFacts, method: string | null) 
       },
     }),
     ...(facts.for_sellers && { security: [{ session: [] }] }),
-    responses: toResponses(facts),
+    responses: toResponses(id, facts),
   }
 }
 
-function toResponses(facts: OperationFacts): Record<string, unknown> {
+function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown> {
   const responses: Record<string, unknown> = {}
   if (facts.tag !== 'Roadmap stubs') Object.assign(responses, toSuccess(facts))
-  // Whatever is asked for, its target may be too long.
-  const byStatus = Map.groupBy(
-    [...facts.problems, 'uri-too-long' as const],
-    (code) => PROBLEMS[code].status,
-  )
+  const needsStore = 'needs' in ROUTES[id]
+  const codes = new Set([
+    ...facts.problems,
+    ...(needsStore ? (['store-unavailable'] as const) : []),
+    // Whatever is asked for, its target may be too long.
+    'uri-too-long' as const,
+  ])
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status)
   for (const [status, codes] of byStatus)
     responses[status] ??= { $ref: `#/components/responses/${codes.join('_or_')}` }
   return responses

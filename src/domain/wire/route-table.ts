@@ -6,6 +6,8 @@ interface Route {
   path: string
   /** `static` is answered by a file of the release, `live` by a function, `stub` by 501. */
   answer: 'static' | 'live' | 'stub'
+  /** Answers only where the store does: else it is 503 `store-unavailable`. */
+  needs?: 'store'
 }
 
 export const ROUTES = {
@@ -39,23 +41,63 @@ export const ROUTES = {
   compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'live' },
   compare: { methods: ['GET'], path: '/api/v1/compare/:slug', answer: 'static' },
   lint: { methods: ['GET'], path: '/api/v1/lint', answer: 'live' },
-  login: { methods: ['POST'], path: '/api/v1/sellers/login', answer: 'live' },
-  session_start: { methods: ['POST'], path: '/api/v1/sellers/session', answer: 'live' },
-  session_end: { methods: ['DELETE'], path: '/api/v1/sellers/session', answer: 'live' },
-  me: { methods: ['GET'], path: '/api/v1/sellers/me', answer: 'live' },
-  claims: { methods: ['GET'], path: '/api/v1/sellers/claim', answer: 'live' },
-  claim_start: { methods: ['POST'], path: '/api/v1/sellers/claim', answer: 'live' },
-  claim_check: { methods: ['POST'], path: '/api/v1/sellers/claim/:claim_id/check', answer: 'live' },
-  analytics: { methods: ['GET'], path: '/api/v1/sellers/me/analytics', answer: 'live' },
-  opt_out: { methods: ['POST'], path: '/api/v1/sellers/opt-out', answer: 'live' },
-  payout_start: { methods: ['POST'], path: '/api/v1/sellers/payout', answer: 'live' },
-  payout_withdraw: { methods: ['DELETE'], path: '/api/v1/sellers/payout', answer: 'live' },
-  payout_check: { methods: ['POST'], path: '/api/v1/sellers/payout/check', answer: 'live' },
-  propose: { methods: ['POST'], path: '/api/v1/proposals', answer: 'live' },
-  dispute: { methods: ['POST'], path: '/api/v1/trust/disputes', answer: 'live' },
-  watch_start: { methods: ['POST'], path: '/api/v1/watches', answer: 'live' },
-  watches: { methods: ['GET'], path: '/api/v1/watches/:token', answer: 'live' },
-  watch_end: { methods: ['DELETE', 'POST'], path: '/api/v1/watches/:token', answer: 'live' },
+  login: { methods: ['POST'], path: '/api/v1/sellers/login', answer: 'live', needs: 'store' },
+  session_start: {
+    methods: ['POST'],
+    path: '/api/v1/sellers/session',
+    answer: 'live',
+    needs: 'store',
+  },
+  session_end: {
+    methods: ['DELETE'],
+    path: '/api/v1/sellers/session',
+    answer: 'live',
+    needs: 'store',
+  },
+  me: { methods: ['GET'], path: '/api/v1/sellers/me', answer: 'live', needs: 'store' },
+  claims: { methods: ['GET'], path: '/api/v1/sellers/claim', answer: 'live', needs: 'store' },
+  claim_start: { methods: ['POST'], path: '/api/v1/sellers/claim', answer: 'live', needs: 'store' },
+  claim_check: {
+    methods: ['POST'],
+    path: '/api/v1/sellers/claim/:claim_id/check',
+    answer: 'live',
+    needs: 'store',
+  },
+  analytics: {
+    methods: ['GET'],
+    path: '/api/v1/sellers/me/analytics',
+    answer: 'live',
+    needs: 'store',
+  },
+  opt_out: { methods: ['POST'], path: '/api/v1/sellers/opt-out', answer: 'live', needs: 'store' },
+  payout_start: {
+    methods: ['POST'],
+    path: '/api/v1/sellers/payout',
+    answer: 'live',
+    needs: 'store',
+  },
+  payout_withdraw: {
+    methods: ['DELETE'],
+    path: '/api/v1/sellers/payout',
+    answer: 'live',
+    needs: 'store',
+  },
+  payout_check: {
+    methods: ['POST'],
+    path: '/api/v1/sellers/payout/check',
+    answer: 'live',
+    needs: 'store',
+  },
+  propose: { methods: ['POST'], path: '/api/v1/proposals', answer: 'live', needs: 'store' },
+  dispute: { methods: ['POST'], path: '/api/v1/trust/disputes', answer: 'live', needs: 'store' },
+  watch_start: { methods: ['POST'], path: '/api/v1/watches', answer: 'live', needs: 'store' },
+  watches: { methods: ['GET'], path: '/api/v1/watches/:token', answer: 'live', needs: 'store' },
+  watch_end: {
+    methods: ['DELETE', 'POST'],
+    path: '/api/v1/watches/:token',
+    answer: 'live',
+    needs: 'store',
+  },
   sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
   seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },
   kit_builder: { methods: ['POST'], path: '/api/v1/tools/kit-builder', answer: 'stub' },
@@ -64,6 +106,11 @@ export const ROUTES = {
 
 /** Where the page for `/compare?ids=` is rendered inside; no such address is served outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
+
+/** Routes that answer 503 where the store does not. */
+export type StoreRouteId = {
+  [Id in RouteId]: (typeof ROUTES)[Id] extends { needs: 'store' } ? Id : never
+}[RouteId]
 
 export type RouteId = keyof typeof ROUTES
 
