@@ -10,7 +10,7 @@ import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
 import type { Parts } from '../parts/parts.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
-import { withPatience } from '../store/patience.ts'
+import { withPatience } from '../store/schema/patience.ts'
 
 /** A token that was taken away still opens for so long (milliseconds): each request would ask the store. */
 const KNOWN_MS = 5_000

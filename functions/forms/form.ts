@@ -11,7 +11,7 @@ import {
   isCrossSite,
   type SellerRoute,
 } from '../sellers/sessions/seller-route.ts'
-import { withPatience } from '../store/patience.ts'
+import { withPatience } from '../store/schema/patience.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
 const MAX_FORM_BYTES = 16 * 1024

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Clock, within } from '../ports/clock.ts'
-import { outsideOfRequests } from '../store/patience.ts'
+import { outsideOfRequests } from '../store/schema/patience.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Counter, CreateCounter, LimitName } from './counter.ts'
 import { createMemoryCounter } from './counter.ts'

@@ -1,4 +1,4 @@
-import { outsideOfRequests } from './patience.ts'
+import { outsideOfRequests } from './schema/patience.ts'
 
 /**
  * Runs once more when it was asked to while it ran. A job added while the last look was under way must

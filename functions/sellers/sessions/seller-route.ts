@@ -5,7 +5,7 @@ import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { withPatience } from '../../store/patience.ts'
+import { withPatience } from '../../store/schema/patience.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
 import { blankSignedInMark, createSessions, isSecure, type SignedIn } from './session.ts'
 

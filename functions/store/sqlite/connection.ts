@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { within } from '../../ports/clock.ts'
-import { askStore } from '../patience.ts'
+import { askStore } from '../schema/patience.ts'
 import { SqliteError } from '../schema/store-error.ts'
 import type { Answer, Query } from './thread.ts'
 
