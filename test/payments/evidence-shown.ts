@@ -162,7 +162,7 @@ export function testPages(watched: () => Watched): void {
       expect.objectContaining({
         id: 'x402.fickle',
         change: 'changed',
-        fields: ['badges', 'digest', 'notices', 'operations', 'signals', 'tiers'],
+        fields: ['badges', 'digest', 'drift', 'notices', 'operations', 'signals', 'tiers'],
       }),
     )
   })
