@@ -7,10 +7,10 @@ import { isJsonPayload, toOutputFields } from '../operation/output-fields.ts'
 import { present } from '../wire/parse-json.ts'
 import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-agent-snippets.ts'
-import { quoteForShell } from './kit-http-snippets.ts'
 import { findWay } from './kit-mcp-snippets.ts'
 import type { KitOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
+import { quoteForShell } from './quote-for-shell.ts'
 
 /** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
 const MAX_DESCRIPTION = 80

@@ -1,5 +1,5 @@
 import type { Skill } from '../listing/tools-and-skills.ts'
-import { quoteForShell } from './kit-http-snippets.ts'
+import { quoteForShell } from './quote-for-shell.ts'
 
 /**
  * The card decides where messages go and which protocol is spoken there, so the code asks it.

@@ -1,5 +1,6 @@
 import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
 import type { Rail } from '../wire/vocabulary.ts'
+import { quoteForShell } from './quote-for-shell.ts'
 
 /** Code that runs as it is pasted: URLs, headers and bodies are foreign text, and are quoted. */
 export function toHttpSnippets(
@@ -146,9 +147,4 @@ except HTTPError as refusal:  # a 402 carries the terms
     response = refusal
 print(response.status, response.read().decode())
 `
-}
-
-/** Single quotes keep everything but themselves. */
-export function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,6 +1,6 @@
 import { toSlug } from '../listing/listing-id.ts'
-import { quoteForShell } from './kit-http-snippets.ts'
 import type { KitInvoke } from './kit-invoke.ts'
+import { quoteForShell } from './quote-for-shell.ts'
 
 /**
  * Ready configuration, in the shape each client documents. The best way in is used for all: a remote
