@@ -18,6 +18,7 @@ import { runCheck, runPin } from './lock.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
 import { runRecompute } from './recompute.ts'
 import { runShow } from './show.ts'
+import { supplyGroupBy } from './supply-group-by.ts'
 
 const KINDS = ['http_api', 'mcp_server', 'a2a_agent'] as const satisfies ProposalBody['kind'][]
 
@@ -54,6 +55,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   recompute: runRecompute,
 }
 
+supplyGroupBy()
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
