@@ -270,9 +270,9 @@ describe('the package', () => {
   test.each(NODES)('computes a score from the published rows under %s', async (node) => {
     const bin = join(folder, 'node_modules/@waypost/client/dist/waypost-cli.js')
     const env = { ...process.env, WAYPOST_URL: running.url }
-    const args = [bin, 'recompute', 'x402.tide-tables', '--json']
+    const args = [bin, 'recompute', 'x402.closed-shop', '--json']
     const { stdout } = await run(node, args, { env, cwd: folder })
-    expect(JSON.parse(stdout)).toMatchObject({ id: 'x402.tide-tables', same: true, faults: [] })
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'x402.closed-shop', same: true, faults: [] })
   })
 
   test('has types that compile in a project with nothing else', async () => {

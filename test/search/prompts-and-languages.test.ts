@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { findEnglish } from '../../src/search/query/foreign-words.ts'
 import { foldText } from '../../src/search/words/fold-text.ts'
 import { findIn, indexOf, sampleDocument } from './search-samples.ts'
 
@@ -15,6 +16,7 @@ const index = indexOf([
   ...several('image', 'Image', 'Generate an image from a text.'),
   ...several('crypto', 'Token price', 'The price of any crypto token.'),
   ...several('transcribe', 'Transcribe', 'Transcribe an audio recording to text.'),
+  ...several('search', 'Web search', 'Search the web.'),
   ...several('phone', 'Phone numbers', 'Rent a phone number.'),
   ...several('folder', 'Folders', 'Files in a folder, kept apart.'),
   ...several('gift', 'Gift cards', 'Buy a gift card.'),
@@ -41,10 +43,24 @@ describe('a question in another language is read by the table', () => {
     ['another ending', 'завтрашнюю погодой', 'x402.weather'],
     ['an article in front', "l'actualité", 'x402.news'],
     ['two words in one', 'Wettervorhersage', 'x402.weather'],
+    ['Japanese, of which Chinese has a part', '画像', 'x402.image'],
+    ['Japanese, of which Chinese has another part', '写真', 'x402.image'],
+    ['Arabic, after a stop word', 'البحث في الويب', 'x402.search'],
     ['several words for one', '加密货币价格', 'x402.crypto'],
   ])('%s: %s', (_language, q, id) => {
     expect(first(q)).toBe(id)
     expect(notes(q)).toMatch(/Read “.+” as “.+”\./)
+  })
+
+  test('as the same language over listings and over operations, accents or not', () => {
+    const operations = indexOf(
+      Array.from({ length: 4 }, (_, at) =>
+        sampleDocument({ id: `mcp.m${at}`, name: 'OpenMeteo', summary: 'Asks meteo for weather.' }),
+      ),
+      { english: findEnglish(index) },
+    )
+    for (const q of ['météo', 'meteo', 'prévisions météo', 'previsions meteo'])
+      expect(findIn(operations, q).notes.join(), q).toContain('“weather”')
   })
 
   test('its words are no slips of English ones', () => {

@@ -20,8 +20,10 @@ import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { createDocumentReader, joinReadings } from '../../search/index/build-search-index.ts'
 import type { IndexNoun } from '../../search/index/index-shape.ts'
+import { loadSearchIndex } from '../../search/index/load-search-index.ts'
 import { packReading, unpackReading } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
+import { findEnglish } from '../../search/query/foreign-words.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { inThread } from '../files/in-thread.ts'
 import { forgetful, openMemory, remember } from '../files/memory.ts'
@@ -45,6 +47,13 @@ export interface IndexTables {
   categories: string[]
   sources: string[]
   words: SearchWords
+  /** See `IndexData`. */
+  english?: readonly string[]
+}
+
+/** For the index of what may be asked of the listings: both read a question as the same language. */
+export function withEnglish(tables: IndexTables, listings: Uint8Array): IndexTables {
+  return { ...tables, english: findEnglish(loadSearchIndex(listings)) }
 }
 
 export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTables {

@@ -7,7 +7,7 @@ import type { Content } from '../content/read-content.ts'
 import { groupByFolder, toHeaderRules, toRedirectRules, toTelling } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
-import { makeSearchIndexes, toIndexTables, toSearchIndex } from '../engine/write-engine.ts'
+import { makeSearchIndexes, toIndexTables, toSearchIndex, withEnglish } from '../engine/write-engine.ts'
 import { type Carried, carryOver, NOTHING } from '../files/carry-over.ts'
 import { digestCode } from '../files/code-digest.ts'
 import { COMPRESSION, describeFiles } from '../files/compress-files.ts'
@@ -170,7 +170,11 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const data = createReleaseWriter(join(work, 'data'))
   const indexTables = toIndexTables(catalogue)
   const index = toSearchIndex('listing', Buffer.concat(parts.document), indexTables)
-  const operations = toSearchIndex('operation', Buffer.concat(parts.operations), indexTables)
+  const operations = toSearchIndex(
+    'operation',
+    Buffer.concat(parts.operations),
+    withEnglish(indexTables, index),
+  )
   data.write('search.index', index)
   data.write('operations.index', operations)
   writeManifest(data, {

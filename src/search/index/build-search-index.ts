@@ -18,12 +18,14 @@ import { buildWordTable, startsOf } from './word-table.ts'
 /** What of the content's tables the index is built with, and what compresses bodies. */
 export interface IndexOptions extends FilterVocabulary {
   noun: IndexNoun
+  english: readonly string[] | null
   words: SearchWords
   deflate: Deflate
 }
 
 const DEFAULTS: IndexOptions = {
   noun: 'listing',
+  english: null,
   categories: [],
   sources: [],
   networks: [],
@@ -60,7 +62,7 @@ export function joinReadings(
   readings: readonly ReadDocument[],
   options: Partial<IndexOptions> = {},
 ): Uint8Array {
-  const { noun, words: searchWords, deflate: _, ...known } = { ...DEFAULTS, ...options }
+  const { noun, english, words: searchWords, deflate: _, ...known } = { ...DEFAULTS, ...options }
   const all = [...readings].sort((a, b) => compareTies(a.facts, b.facts))
   checkIds(all)
   const facts = all.map((reading) => reading.facts)
@@ -89,6 +91,7 @@ export function joinReadings(
     throw new Error('The listing bodies take more than 4 GiB in all.')
   const index = {
     noun,
+    english,
     filters,
     searchWords,
     spellings: buildSpellings(organic.documents),

@@ -21,6 +21,8 @@ export type IndexNoun = 'listing' | 'operation'
 /** What the file holds; nothing in it changes. */
 export interface IndexData {
   noun: IndexNoun
+  /** Words of other languages that listings write as English ones; null where the rows themselves say so. */
+  english: readonly string[] | null
   filters: FilterVocabulary
   /** The content's table of words. */
   searchWords: SearchWords
@@ -39,6 +41,7 @@ export interface SearchIndex extends IndexData {
   /** Where the bit set of each filter value lies, counted in bit sets. */
   filterPlaces: ReadonlyMap<string, number>
   words: WordSets
+  englishWords: ReadonlySet<string> | null
   bodies: BodyStore
   /** Bodies that were read lately. */
   unpacked: UnpackedBodies

@@ -62,6 +62,7 @@ export function loadSearchIndexHead(
     ...data,
     filterPlaces: new Map(filterValues(data.filters).map((value, at) => [value, at])),
     words: createWordSets(data.searchWords),
+    englishWords: data.english === null ? null : new Set(data.english),
     bodies,
     unpacked: { bytes: 0, byPlace: new Map() },
     verifyReads: true,

@@ -65,9 +65,13 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
       words.flatMap((word) => tokensOf(word, language)),
       lexicon,
     )
-    return { stretches, votes: votesFor(index, stretches) }
+    const votes = votesFor(index, stretches)
+    return { stretches, votes, read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own }
   })
-  const [best] = tried.sort((a, b) => b.votes.own - a.votes.own)
+  // Of two languages that read as much, the one that needs fewer words for it has the longer matches.
+  const [best] = tried.sort(
+    (a, b) => b.read - a.read || a.stretches.length - b.stretches.length,
+  )
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
   return { ...replace(index, best.stretches), isForeign: true }
 }
@@ -105,6 +109,14 @@ function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
   return form === null && lexicon.language === 'de' ? readCompound(text, lexicon) : form
 }
 
+/** How many letters of an unspaced script were read. */
+function lettersOf(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, { tokens, meaning }) => {
+    const all = tokens.reduce((length, { text }) => length + text.length, 0)
+    return meaning === null ? sum : sum + (meaning.letters ?? all)
+  }, 0)
+}
+
 /** `own` are words of the language and no English ones, `telling` those of them that mean something. */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
@@ -129,19 +141,37 @@ function isMostly({ own, telling, english }: ReturnType<typeof votesFor>): boole
 
 function isEnglishWord(index: SearchIndex, text: string): boolean {
   return (
-    isEnglishStop(index, text) ||
-    index.words.isEveryday(text) ||
-    lookUpWord(index, text).rows >= KNOWN_ROWS
+    isEnglishStop(index, text) || index.words.isEveryday(text) || isWrittenInEnglish(index, text)
   )
+}
+
+/** By the listings, whatever the rows are: a question is read alike wherever it is asked. */
+function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
+  const { englishWords } = index
+  if (englishWords === null || !latinLexicons(index).some(({ meanings }) => meanings.has(text)))
+    return lookUpWord(index, text).rows >= KNOWN_ROWS
+  return englishWords.has(text)
+}
+
+/** Words of the tables of other languages that the listings write too. */
+export function findEnglish(index: SearchIndex): string[] {
+  const words = latinLexicons(index).flatMap(({ meanings }) => [...meanings.keys()])
+  return [...new Set(words)].filter((word) => isWrittenInEnglish(index, word)).sort()
+}
+
+function latinLexicons({ words }: SearchIndex): Lexicon[] {
+  const known = words.foreign()
+  return LATIN.flatMap((language) => known.get(language) ?? [])
 }
 
 /** Nearly every query is made of such words alone, and needs no reading. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
-  const known = index.words.foreign()
-  const lexicons = LATIN.flatMap((language) => known.get(language) ?? [])
-  if (lexicons.some(({ meanings }) => meanings.get(word)?.english === null)) return false
-  if (lookUpWord(index, word).rows >= KNOWN_ROWS) return true
+  const lexicons = latinLexicons(index)
+  const mayStart = ({ meanings, phrases }: Lexicon) =>
+    meanings.get(word)?.english === null || phrases.has(word)
+  if (lexicons.some(mayStart)) return false
+  if (isWrittenInEnglish(index, word)) return true
   const tokens: Token[] = [{ text: word, word: { whole: word, parts: [], style: 'plain' } }]
   return lexicons.every((lexicon) => readStretch(tokens, lexicon).meaning === null)
 })

@@ -3,10 +3,14 @@ import { splitText } from './split-text.ts'
 
 export type Language = ForeignWords['languages'][number]
 
-/** What a text means: English words, or null for a stop word; `isForm` where only its start is known. */
+/**
+ * What a text means: English words, or null for a stop word; `isForm` where only its start is known.
+ * `letters` where not all of the text was read.
+ */
 export interface Meaning {
   english: string | null
   isForm: boolean
+  letters?: number
 }
 
 /** The table in one language: texts as they are written, and as forms of them start. */
@@ -114,7 +118,8 @@ export function readCompound(text: string, { meanings }: Lexicon): Meaning | nul
 /** The known words a stretch without spaces starts with, one behind the other; what is left is an ending. */
 export function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
   const found: string[] = []
-  for (let at = 0; at < text.length; ) {
+  let at = 0
+  while (at < text.length) {
     let end = text.length
     while (end > at + 1 && !isWhole(meanings.get(text.slice(at, end)))) end -= 1
     const meaning = meanings.get(text.slice(at, end))
@@ -122,7 +127,7 @@ export function readPieces(text: string, { meanings }: Lexicon): Meaning | null 
     found.push(meaning.english)
     at = end
   }
-  return found.length === 0 ? null : { english: found.join(' '), isForm: false }
+  return found.length === 0 ? null : { english: found.join(' '), isForm: false, letters: at }
 }
 
 function isWhole(meaning: Meaning | undefined): meaning is Meaning & { english: string } {
