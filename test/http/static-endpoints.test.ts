@@ -61,12 +61,16 @@ describe('a listing', () => {
         source: 'Data: x402-list.com (CC BY 4.0)',
       },
       signals: { x402_list_status: 'online', x402_list_verified: true, p95_ms: 310 },
-      badges: ['unclaimed', 'paid_usage_verified', 'live_tested'],
+      badges: ['unclaimed', 'live_tested'],
       tiers: {
-        tier: 'trusted',
-        earned: ['live_tested', 'trusted'],
+        // A provider's sums earn no tier: nobody can tell its buyers from invented ones.
+        tier: null,
+        earned: ['live_tested'],
         paid: [],
-        not_yet: [{ id: 'verified', reason: 'the listing is not claimed with domain proof' }],
+        not_yet: [
+          { id: 'verified', reason: 'the listing is not claimed with domain proof' },
+          { id: 'trusted', reason: 'no independent sales yet' },
+        ],
         badge_svg: 'https://waypost.example/badge/x402.weather.svg',
       },
       buy: 'relay_x402',

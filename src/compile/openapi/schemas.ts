@@ -20,7 +20,7 @@ import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { LintReportSchema } from '../../domain/lint/lint-report.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
-import { SkillSchema, ToolSchema } from '../../domain/listing/tools-and-skills.ts'
+import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-skills.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
@@ -128,7 +128,7 @@ export const SHARED_SCHEMAS = {
   Operation: OperationLineSchema,
   SeenCall: SeenCallSchema,
   Notice: NoticeSchema,
-  Tool: ToolSchema,
+  Tool: ShownToolSchema,
   Skill: SkillSchema,
   KitInvoke: KitInvokeSchema,
   KitOperation: KitOperationSchema,
