@@ -191,12 +191,12 @@ export function testPages(watched: () => Watched): void {
     expect(badges).toEqual(['domain_verified', 'live_tested'])
     expect(tiers.tier).toBe('verified')
     const text = await page('x402.direct')
-    expect(text).toContain('2 settlements $0.002')
+    expect(text).toContain('4 settlements $0.004')
     expect(text).toContain(
-      'Verified buyers 2 of 2 payers Settlements 2 of 2 Volume $0.002 of $0.002',
+      'Verified buyers 2 of 2 payers Settlements 4 of 4 Volume $0.004 of $0.004',
     )
-    expect(text).toContain('invented buyers cost under a cent')
-    expect(text).toMatch(/Why 5 2 buyers \+14\.3 2 settlements \+4\.0 \$0\.002 volume/)
+    expect(text).toContain('invented ones, which cost under a cent')
+    expect(text).toMatch(/Why 5 2 buyers \+14\.3 4 settlements \+5\.8 \$0\.004 volume/)
     expect(await readJson('/badge/x402.direct.json')).toMatchObject({
       message: 'Verified · trust 5, 2 unvouched buyers',
     })

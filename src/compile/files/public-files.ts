@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Carried } from './carry-over.ts'
 import type { FreshFile } from './compress-files.ts'
@@ -74,6 +74,7 @@ export function createPublicFiles(
     if (isKnown && earlier.entryAt(place).digest === digest) fates[place] = KEPT
     else if (file.endsWith(COPY)) {
       copies.add(file)
+      if (holds(join(root, file), bytes)) return
       rmSync(join(root, file), { force: true })
       copyWriter.write(file, bytes)
     } else {
@@ -114,6 +115,11 @@ export function createPublicFiles(
       return merged
     },
   }
+}
+
+/** Whether a file is there with these bytes. */
+function holds(path: string, bytes: Uint8Array): boolean {
+  return existsSync(path) && readFileSync(path).equals(bytes)
 }
 
 /** Keys that files were made from, and which of them each file was made from, by its place. */
