@@ -7,7 +7,12 @@ import type { Content } from '../content/read-content.ts'
 import { groupByFolder, toHeaderRules, toRedirectRules, toTelling } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
-import { makeSearchIndexes, toIndexTables, toSearchIndex, withEnglish } from '../engine/write-engine.ts'
+import {
+  makeSearchIndexes,
+  toIndexTables,
+  toSearchIndex,
+  withEnglish,
+} from '../engine/write-engine.ts'
 import { type Carried, carryOver, NOTHING } from '../files/carry-over.ts'
 import { digestCode } from '../files/code-digest.ts'
 import { COMPRESSION, describeFiles } from '../files/compress-files.ts'

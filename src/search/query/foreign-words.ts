@@ -69,9 +69,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
     return { stretches, votes, read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own }
   })
   // Of two languages that read as much, the one that needs fewer words for it has the longer matches.
-  const [best] = tried.sort(
-    (a, b) => b.read - a.read || a.stretches.length - b.stretches.length,
-  )
+  const [best] = tried.sort((a, b) => b.read - a.read || a.stretches.length - b.stretches.length)
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
   return { ...replace(index, best.stretches), isForeign: true }
 }
