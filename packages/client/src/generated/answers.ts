@@ -18,6 +18,7 @@ import type {
   SearchResult,
   Skill,
   Tiers,
+  Tool,
   Trust,
 } from './shapes.ts'
 
@@ -138,7 +139,7 @@ export interface Kit {
   auth: Auth
   invoke: (KitInvoke | { kind: "http"; method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; url: string; relay_url?: string; description?: string })[]
   operations: KitOperation[]
-  tools: ({ name: string; title?: string; description: string; input_schema: { [name: string]: unknown }; read_only?: boolean; destructive?: boolean; hidden?: true; effect: "read" | "write" | "delete" | "pay"; assumed?: "effect"[] })[]
+  tools: Tool[]
   skills: Skill[]
   agent?: { url: string; binding: string; protocol?: string }
   pricing: Pricing

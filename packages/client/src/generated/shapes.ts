@@ -206,6 +206,18 @@ export interface Tiers {
   tiers_doc: string
 }
 
+export interface Tool {
+  name: string
+  title?: string
+  description: string
+  input_schema: { [name: string]: unknown }
+  read_only?: boolean
+  destructive?: boolean
+  hidden?: true
+  effect: "read" | "write" | "delete" | "pay"
+  assumed?: "effect"[]
+}
+
 export type Trust = { score: number; evidence: "verified_non_wash_payments"; sample?: "low"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; cost_to_fake_usd?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; watch: { id: string; note: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; paid_by?: ("eip3009" | "solana_exact" | "permit2_exact" | "permit2_upto" | "tempo_charge" | "batch_settlement" | "auth_capture" | "tempo_session")[]; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_independent_paid_usage_30d"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; volume_usd_30d: number; top_buyer_share_30d: number; last_settlement_at: string | null; shared_payout: boolean; method: "hub-trust-v0.1"; source: string; paid_by?: ("eip3009" | "solana_exact" | "permit2_exact" | "permit2_upto" | "tempo_charge" | "batch_settlement" | "auth_capture" | "tempo_session")[]; raw?: { payers: number; settlements: number; volume_usd: number } } | { score: null; evidence: "no_payment_data"; method: "hub-trust-v0.1" }
 
 export type TrustSummary = { score: number; evidence: "verified_non_wash_payments"; sample?: "low"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; cost_to_fake_usd?: number; wash_flags: { flag: string; settlements: number; note?: string }[]; watch: { id: string; note: string }[] } | { score: null; evidence: "no_independent_paid_usage_30d"; verified_buyers_30d: number; settlements_30d: number; unknown_buyers_30d?: number; wash_flags: { flag: string; settlements: number; note?: string }[] } | { score: null; evidence: "no_payment_data" }
