@@ -9,6 +9,7 @@ import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { createAccessGate } from '../access/access-gate.ts'
 import { hasBody } from '../call/upload.ts'
 import type { ListingCards } from '../cards/listing-cards.ts'
+import { compressAnswer } from '../http/compress-answers.ts'
 import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/method-answers.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -81,16 +82,19 @@ function createLayerTable(layers: Layers): Layer[] {
   const { parts, handlers, doors, relay, search, pages, cards, metrics } = layers
   const { problem, release } = parts
   const app = toNodeHandler(createApp(parts, handlers, doors, metrics))
-  const toApp = ({ req, res }: Asked) => answered(app(req, res))
+  const toApp = (asked: Asked) => {
+    compress(asked)
+    return answered(app(asked.req, asked.res))
+  }
   return [
     ...(relay === undefined ? [] : [toRelayLayer(relay)]),
     toFirstHeaders(parts),
     (asked) => refuseFault(asked, problem),
-    (asked) =>
-      search !== undefined &&
-      asked.path === SEARCH_PATH &&
-      isPlainGet(asked.req) &&
-      answered(search(asked.req, asked.res, asked.query, () => toApp(asked))),
+    (asked) => {
+      if (search === undefined || asked.path !== SEARCH_PATH || !isPlainGet(asked.req)) return false
+      compress(asked)
+      return answered(search(asked.req, asked.res, asked.query, () => toApp(asked)))
+    },
     (asked) => hasBody(asked.req) && cutSlowBody(asked),
     (asked) => answerGone(asked, release(), problem),
     (asked) => doors !== undefined && isForDoor(asked, release()) && toApp(asked),
@@ -98,7 +102,10 @@ function createLayerTable(layers: Layers): Layer[] {
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
     ({ req, res, path }) => release().files.serve(req, res, path),
     ({ req, res, path }) => cards?.serve(req, res, path) === true,
-    (asked) => pages?.serve(asked.req, asked.res, asked.path, () => toApp(asked)) === true,
+    (asked) => {
+      if (pages?.has(asked.path) === true) compress(asked)
+      return pages?.serve(asked.req, asked.res, asked.path, () => toApp(asked)) === true
+    },
     (asked) =>
       [release().files, pages, cards].some((layer) => layer?.has(asked.path) === true) &&
       refuseOtherMethods(asked, problem),
@@ -107,6 +114,14 @@ function createLayerTable(layers: Layers): Layer[] {
     toApp,
   ]
 }
+
+/** Every answer that is made for its request, once. */
+function compress({ req, res, path }: Asked): void {
+  if (compressed.has(res)) return
+  compressed.add(res)
+  compressAnswer(req, res, path)
+}
+const compressed = new WeakSet<ServerResponse>()
 
 function answered(_answer: unknown): true {
   return true

@@ -13,6 +13,7 @@ import type { Relay } from '../call/relay.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { readBuilt } from '../release/release.ts'
+import { matchesEtag } from '../static/static-files.ts'
 import { createFeeds } from '../watches/change-feeds.ts'
 import { createArdDoors } from './ard/ard-door.ts'
 import { createDiscoveryDoors } from './discovery/discovery-door.ts'
@@ -99,6 +100,7 @@ function toAnswer(text: string, req: Request): Response {
     ETag: etag,
     Vary: 'Accept',
   }
-  if (req.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
+  if (matchesEtag(req.headers.get('if-none-match') ?? undefined, etag))
+    return new Response(null, { status: 304, headers })
   return new Response(text, { headers })
 }

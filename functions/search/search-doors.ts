@@ -57,11 +57,7 @@ export function createSearchRoute(
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
     const isTyping = TYPING_HEADERS.some((name) => req.headers.get(name) === '1')
-    const accepts = req.headers.get('accept-encoding') ?? undefined
-    const reply = search(splitTarget(req.url).query, {
-      page: isTyping ? 'typing' : undefined,
-      accepts,
-    })
+    const reply = search(splitTarget(req.url).query, { page: isTyping ? 'typing' : undefined })
     if (reply.status === 200)
       return new HTTPResponse(reply.body, {
         status: 200,
@@ -85,8 +81,7 @@ function createDoor({ limits, config }: DoorParts, search: Search, counted: Coun
     // A client that left needs no answer.
     if (res.destroyed) return
     const isTyping = TYPING_HEADERS.some((name) => req.headers[name] === '1')
-    const accepts = toText(req.headers['accept-encoding'])
-    const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined, accepts })
+    const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined })
     // The others of its batch search first.
     await null
     if (reply?.status !== 200) return pass()
@@ -102,11 +97,6 @@ function searchOrNull(search: Search, query: string, options: SearchOptions): Se
   } catch {
     return null
   }
-}
-
-/** Node joins the lines of this header itself; its type says otherwise. */
-function toText(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join() : header
 }
 
 /** The same search for a page rendered on demand: the parsed answer, or the problems found. */

@@ -5,9 +5,8 @@ import {
   type ClickSource,
   RAILS,
 } from '../../src/domain/wire/vocabulary.ts'
-import { BODY_ENDING, BODY_PREFIX } from '../../src/search/index/body-records.ts'
 import { valueAt } from '../../src/search/index/coded-column.ts'
-import { readBody } from '../../src/search/index/index-rows.ts'
+import { idOf, readBody } from '../../src/search/index/index-rows.ts'
 import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
@@ -29,70 +28,48 @@ export interface SearchResponseInput {
   page?: readonly object[]
 }
 
-/** Takes a response of the full view piece by piece. */
-export interface ResponseWriter {
-  text(text: string): void
-  /** Bytes that are the same in every response. */
-  prepared(bytes: Uint8Array): void
-  /** A listing without the brackets that its body ends with, `link` and its id. */
-  listing(part: PartName, row: number, link: string): void
-}
-
 /**
  * Nothing is parsed or serialised again: `links.go` and `relevance` are added to each listing's
  * prepared bytes, and what was asked for beside them.
  */
-export function writeFull(
-  { searchId, query, outcome, texts, source = 'api' }: SearchResponseInput,
-  writer: ResponseWriter,
-): void {
+export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
+  const { index, searchId, query, outcome, texts, source = 'api' } = input
+  if (query.view === 'compact') return toBytes(compactText(input))
   const { organic, firstParty, explained } = outcome
-  const writeRows = (part: PartName, rows: readonly RankedRow[], more: readonly object[] = []) => {
+  const bytes = startBytes()
+  const addRows = (part: PartName, rows: readonly RankedRow[], more: readonly object[] = []) => {
     rows.forEach(({ row, relevance }, at) => {
-      if (at > 0) writer.text(',')
-      writer.listing(part, row, ',"go":"/go/')
+      if (at > 0) bytes.text(',')
+      const body = readBody(index, part, row)
+      bytes.add(body.subarray(0, body.length - BODY_END.length))
+      bytes.text(',"go":"/go/')
+      bytes.add(idOf(body))
       // A row's place is in its link where rows compete: what is our own competes with nobody.
       const place = part === 'organic' ? `&pos=${at + 1}` : ''
       const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
-      writer.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
+      bytes.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
     })
   }
-  writer.text(echoOf(searchId, query, organic.total))
-  writeRows('organic', organic.rows, explained?.organic)
-  writer.text('],"featured":[')
-  writeRows('firstParty', texts.featured)
-  writer.prepared(texts.afterFeatured)
-  writeRows('firstParty', firstParty.rows, explained?.firstParty)
-  writer.prepared(texts.beforeNotes)
-  writer.text(besideOf(outcome))
-  writer.prepared(texts.afterNotes)
-}
-
-export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
-  if (input.query.view === 'compact') return toBytes(compactText(input))
-  const bytes = startBytes()
-  writeFull(input, {
-    ...{ text: bytes.text, prepared: bytes.add },
-    listing(part, row, link) {
-      const body = readBody(input.index, part, row)
-      bytes.add(body, 0, body.length - BODY_ENDING.length)
-      bytes.text(link)
-      bytes.add(body, BODY_PREFIX.length, body.indexOf(QUOTATION_MARK, BODY_PREFIX.length))
-    },
-  })
+  bytes.text(echoOf(searchId, query, organic.total))
+  addRows('organic', organic.rows, explained?.organic)
+  bytes.text('],"featured":[')
+  addRows('firstParty', texts.featured)
+  bytes.add(texts.afterFeatured)
+  addRows('firstParty', firstParty.rows, explained?.firstParty)
+  bytes.add(texts.beforeNotes)
+  bytes.text(besideOf(outcome))
+  bytes.add(texts.afterNotes)
   return bytes.take()
 }
 
-const QUOTATION_MARK = 0x22
+/** The closing brackets of `links` and of the summary. */
+const BODY_END = '}}'
 const MOST_BYTES_A_CHARACTER = 3
-const MAX_ASCII = 0x7f
-/** Bytes. */
-const SHORT = 64
 const encoder = new TextEncoder()
 /** Answers are written one at a time, and each copies its bytes out in the end. */
 let memory = new Uint8Array(2 ** 16)
 
-export function startBytes() {
+function startBytes() {
   let length = 0
   const reserve = (more: number) => {
     if (length + more <= memory.length) return
@@ -101,34 +78,14 @@ export function startBytes() {
     memory = larger
   }
   return {
-    length: () => length,
     text(text: string): void {
       reserve(text.length * MOST_BYTES_A_CHARACTER)
-      const into = memory
-      let at = 0
-      for (; at < text.length; at += 1) {
-        const code = text.charCodeAt(at)
-        if (code > MAX_ASCII) break
-        into[length + at] = code
-      }
-      length += at === text.length ? at : encoder.encodeInto(text, into.subarray(length)).written
+      length += encoder.encodeInto(text, memory.subarray(length)).written
     },
-    /** What is short is copied by hand: a view of it would cost more than its bytes. */
-    add(more: Uint8Array, start = 0, end = more.length): void {
-      reserve(end - start)
-      const into = memory
-      if (end - start > SHORT)
-        into.set(start === 0 && end === more.length ? more : more.subarray(start, end), length)
-      else for (let at = start; at < end; at += 1) into[length + at - start] = more[at] ?? 0
-      length += end - start
-    },
-    /** What was written from a place on, until something is added. */
-    since: (start: number): Uint8Array<ArrayBuffer> => memory.subarray(start, length),
-    /** All of the memory, until something is added. */
-    memory: () => memory,
-    /** Forgets what was written from a place on. */
-    cut(start: number): void {
-      length = start
+    add(more: Uint8Array): void {
+      reserve(more.length)
+      memory.set(more, length)
+      length += more.length
     },
     take: (): Uint8Array<ArrayBuffer> => memory.slice(0, length),
   }

@@ -9,10 +9,8 @@ import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
-import { acceptsEncoding } from '../static/accepts-encoding.ts'
 import { pageMembers } from './page-members.ts'
-import { type SearchResponseInput, writeSearchResponse } from './search-response.ts'
-import { compressWhole, writeGzipResponse } from './write-gzip-response.ts'
+import { writeSearchResponse } from './search-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
@@ -44,18 +42,12 @@ export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 export interface SearchOptions {
   /** Asked by the search page, whose rows say more: when it is submitted, or while somebody types, which counts nothing. */
   page?: 'submitted' | 'typing' | undefined
-  accepts?: string | undefined
 }
 
 export const HEADERS = {
   ...UNCACHED,
   ...ANY_ORIGIN,
   'Content-Type': 'application/json',
-  Vary: 'Accept-Encoding',
-} as const
-const CODED_HEADERS = {
-  gzip: { ...HEADERS, 'Content-Encoding': 'gzip' },
-  br: { ...HEADERS, 'Content-Encoding': 'br' },
 } as const
 
 /**
@@ -66,13 +58,13 @@ export function createSearch(parts: SearchParts): Search {
   const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
   const textsFor = createTextsFor(parts.texts)
-  return function search(rawQuery, { page, accepts } = {}) {
+  return function search(rawQuery, { page } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
     const answered = known ?? answer(serving, rawQuery)
     if ('problems' in answered) return { status: 400, problems: answered.problems }
     if (known === undefined) answeredQueries.keep(serving, rawQuery, answered)
-    const input = {
+    const body = writeSearchResponse({
       ...answered,
       index: serving,
       searchId: randomUuid(),
@@ -81,20 +73,10 @@ export function createSearch(parts: SearchParts): Search {
         source: 'web' as const,
         page: pageMembers(serving, answered, parts.operations?.()),
       }),
-    }
-    const coding = codingFor(accepts)
-    const body = writeBody(input, coding)
+    })
     if (page !== 'typing') onShown?.(serving, answered.outcome.organic.rows)
-    return { status: 200, headers: coding === null ? HEADERS : CODED_HEADERS[coding], body }
+    return { status: 200, headers: HEADERS, body }
   }
-}
-
-type Coding = keyof typeof CODED_HEADERS
-
-function writeBody(input: SearchResponseInput, coding: Coding | null): Uint8Array<ArrayBuffer> {
-  if (coding === null) return writeSearchResponse(input)
-  if (coding === 'gzip' && input.query.view !== 'compact') return writeGzipResponse(input)
-  return compressWhole(coding, writeSearchResponse(input))
 }
 
 function answer(
@@ -104,12 +86,6 @@ function answer(
   const parsed = parseSearchParameters(rawQuery, index.filters)
   if ('problems' in parsed) return parsed
   return { query: parsed.query, outcome: searchIndex(index, parsed.query) }
-}
-
-/** gzip is put together from what is compressed already, so it goes before what packs tighter. */
-function codingFor(accepts: string | undefined): Coding | null {
-  if (acceptsEncoding(accepts, 'gzip')) return 'gzip'
-  return acceptsEncoding(accepts, 'br') ? 'br' : null
 }
 
 /** Prepared once for an index and its texts, which come and go together. */

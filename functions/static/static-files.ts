@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
 import type { Copies, StaticFile } from '../../src/domain/wire/static-file.ts'
+import { acceptsEncoding } from '../http/accepts-encoding.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
-import { acceptsEncoding } from './accepts-encoding.ts'
 import { readVerified, type Variant } from './read-verified.ts'
 
 /**
@@ -182,7 +182,7 @@ function choose({ file, isDownload }: Prepared, { headers }: IncomingMessage): C
 }
 
 /** `If-None-Match` compares weakly (RFC 9110 §13.1.2). */
-function matchesEtag(header: string | undefined, etag: string): boolean {
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return (
     header === '*' || header.split(',').some((part) => part.trim().replace(/^W\//, '') === etag)

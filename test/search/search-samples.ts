@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { readTables } from '../../src/compile/content/read-tables.ts'
-import { deflateBlock } from '../../src/compile/engine/write-engine.ts'
 import { buildSearchIndex, type IndexOptions } from '../../src/search/index/build-search-index.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -62,9 +61,7 @@ export function indexOf(
   documents: Iterable<SearchDocument>,
   tables: Partial<IndexOptions> = {},
 ): SearchIndex {
-  return loadSearchIndex(
-    buildSearchIndex(documents, { words: SEARCH_WORDS, deflate: deflateBlock, ...tables }),
-  )
+  return loadSearchIndex(buildSearchIndex(documents, { words: SEARCH_WORDS, ...tables }))
 }
 
 /** The first organic ids a query finds, and what it is told. */

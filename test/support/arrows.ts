@@ -29,7 +29,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/search/words': { ours: ['src/domain'], packages: [] },
   'src/search/index': {
     ours: ['src/domain', 'src/search/words'],
-    packages: ['fflate', 'valibot'],
+    packages: ['valibot'],
   },
   'src/search/query': { ours: ['src/domain', 'src/search'], packages: ['@orama/orama'] },
   // Reading files is all it does beyond naming shapes of the domain.

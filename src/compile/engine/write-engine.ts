@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { constants, deflateRawSync } from 'node:zlib'
 import {
   type DerivedListing,
   isVouched,
@@ -32,15 +31,6 @@ import { digestOf } from '../files/release-writer.ts'
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
 
 const LINE_END = 10
-
-/** A listing's body is short: a small window, small tables and little room take less time to set up. */
-const OPTIONS = {
-  level: 9,
-  windowBits: 12,
-  memLevel: 6,
-  chunkSize: 1024,
-  finishFlush: constants.Z_SYNC_FLUSH,
-}
 
 /** What of the content's tables the indexes are made with. */
 export interface IndexTables {
@@ -121,7 +111,7 @@ export function toSearchIndex(
   tables: IndexTables,
   memory = forgetful(),
 ): Uint8Array {
-  const options = { noun, ...tables, deflate: deflateBlock }
+  const options = { noun, ...tables }
   const read = createDocumentReader(options)
   const readings = splitLines(rows).map((row) =>
     unpackReading(remember(memory, row, () => packReading(read(parseDocument(row))))),
@@ -178,11 +168,6 @@ export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   const transferList = Object.values(work.rows).map(({ buffer }) => buffer)
   const ended = 'the thread of the search index ended before its work'
   return inThread(program, work, ended, { transferList })
-}
-
-/** Compresses a listing's body for the index file: raw deflate that ends on a byte. */
-export function deflateBlock(bytes: Uint8Array, before: Uint8Array): Uint8Array {
-  return deflateRawSync(bytes, { ...OPTIONS, dictionary: before })
 }
 
 export function toSearchDocument(listing: DerivedListing, baseUrl: string): SearchDocument {

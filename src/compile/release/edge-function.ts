@@ -62,16 +62,6 @@ async function bundleSearch(
     logLevel: 'silent',
     absWorkingDir: ROOT,
     define: { RELEASE: JSON.stringify(release) },
-    plugins: [
-      {
-        name: 'without compression',
-        setup({ onResolve }) {
-          onResolve({ filter: /\/write-gzip-response\.ts$/ }, () => ({
-            path: join(EDGE, 'no-compression.ts'),
-          }))
-        },
-      },
-    ],
   })
   const [bundle] = outputFiles
   if (bundle === undefined) throw new Error('esbuild wrote no file')

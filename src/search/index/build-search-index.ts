@@ -3,7 +3,6 @@ import { compareTies } from '../../domain/search/search-rank.ts'
 import { createListingReader, toSpellings } from '../words/read-listings.ts'
 import { createTermNumbers } from '../words/term-numbers.ts'
 import { createWordSets } from '../words/word-sets.ts'
-import { type Deflate, storedBlocks } from './body-records.ts'
 import { buildColumns, filterValues } from './build-columns.ts'
 import { buildTermIndex } from './build-terms.ts'
 import { checksum } from './checksum.ts'
@@ -15,12 +14,11 @@ import { type ReadDocument, readDocument } from './read-document.ts'
 import type { SearchDocument } from './search-document.ts'
 import { buildWordTable, startsOf } from './word-table.ts'
 
-/** What of the content's tables the index is built with, and what compresses bodies. */
+/** What of the content's tables the index is built with. */
 export interface IndexOptions extends FilterVocabulary {
   noun: IndexNoun
   english: readonly string[] | null
   words: SearchWords
-  deflate: Deflate
 }
 
 const DEFAULTS: IndexOptions = {
@@ -30,7 +28,6 @@ const DEFAULTS: IndexOptions = {
   sources: [],
   networks: [],
   words: NO_SEARCH_WORDS,
-  deflate: storedBlocks,
 }
 const MAX_BODY_BYTES = 2 ** 32 - 1
 
@@ -39,8 +36,8 @@ const MAX_BODY_BYTES = 2 ** 32 - 1
  * same bytes. First-party documents get a part of their own, scored with the statistics of the
  * organic rows, so that they move nothing there.
  *
- * @param options categories and sources a filter may name although no listing has them yet, the
- *   table of words, and what compresses bodies: without it they lie in the file as they are
+ * @param options categories and sources a filter may name although no listing has them yet, and the
+ *   table of words
  * @throws Error naming the listing when an id comes twice or a body cannot be completed
  */
 export function buildSearchIndex(
@@ -52,9 +49,9 @@ export function buildSearchIndex(
 
 /** @returns what reads documents for `joinReadings` with the same options */
 export function createDocumentReader(options: Partial<IndexOptions> = {}) {
-  const { words, deflate } = { ...DEFAULTS, ...options }
+  const { words } = { ...DEFAULTS, ...options }
   const read = createListingReader(createWordSets(words))
-  return (document: SearchDocument): ReadDocument => readDocument(document, { read, deflate })
+  return (document: SearchDocument): ReadDocument => readDocument(document, read)
 }
 
 /** As `buildSearchIndex`, of documents that have been read. */
@@ -62,7 +59,7 @@ export function joinReadings(
   readings: readonly ReadDocument[],
   options: Partial<IndexOptions> = {},
 ): Uint8Array {
-  const { noun, english, words: searchWords, deflate: _, ...known } = { ...DEFAULTS, ...options }
+  const { noun, english, words: searchWords, ...known } = { ...DEFAULTS, ...options }
   const all = [...readings].sort((a, b) => compareTies(a.facts, b.facts))
   checkIds(all)
   const facts = all.map((reading) => reading.facts)

@@ -1,15 +1,19 @@
-import { idOf, unpackBody } from './body-records.ts'
 import { findExact } from './exact-table.ts'
 import { verifyBytes } from './index-file.ts'
 import type { PartName, SearchIndex } from './index-shape.ts'
+import { BODY_START } from './search-document.ts'
 
 const decoder = new TextDecoder()
-/** Unpacked bodies that are kept, in bytes: those of some sixteen thousand listings. */
-const KEPT_BYTES = 24 * 1024 * 1024
+const QUOTATION_MARK = 0x22
 
 /** The listing id of a row. */
 export function readId(index: SearchIndex, part: PartName, row: number): string {
-  return decoder.decode(idOf(readRecord(index, part, row)))
+  return decoder.decode(idOf(readBody(index, part, row)))
+}
+
+/** The ASCII of the id that a body starts with. */
+export function idOf(body: Uint8Array): Uint8Array {
+  return body.subarray(BODY_START.length, body.indexOf(QUOTATION_MARK, BODY_START.length))
 }
 
 /** The row of an id, or -1. */
@@ -19,40 +23,16 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
 }
 
 /**
- * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack.
+ * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack. They are
+ * there until the next are read.
  * @throws SearchIndexError when they were damaged on the way
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  const { unpacked } = index
-  const { byPlace } = unpacked
-  const place = placeOf(index, part, row)
-  const known = byPlace.get(place)
-  const body = known ?? unpackBody(readRecord(index, part, row))
-  if (known === undefined) unpacked.bytes += body.length
-  else byPlace.delete(place)
-  byPlace.set(place, body)
-  for (const [oldest, { length }] of byPlace) {
-    if (unpacked.bytes <= KEPT_BYTES) break
-    byPlace.delete(oldest)
-    unpacked.bytes -= length
-  }
-  return body
-}
-
-/**
- * A row's body as it lies in the file, see `body-records.ts`. It is there until the next is read.
- * @throws SearchIndexError when it was damaged on the way
- */
-export function readRecord(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  const place = placeOf(index, part, row)
+  // Bodies of our own rows lie behind the others.
+  const place = part === 'organic' ? row : index.organic.rows + row
   const start = index.bodyStarts[place] ?? 0
-  const record = index.bodies.read(start, (index.bodyStarts[place + 1] ?? 0) - start)
+  const body = index.bodies.read(start, (index.bodyStarts[place + 1] ?? 0) - start)
   if (index.verifyReads)
-    verifyBytes(`body of ${part} row ${row}`, record, index.bodyChecksums[place] ?? 0)
-  return record
-}
-
-/** Bodies of our own rows lie behind the others. */
-function placeOf({ organic }: SearchIndex, part: PartName, row: number): number {
-  return part === 'organic' ? row : organic.rows + row
+    verifyBytes(`body of ${part} row ${row}`, body, index.bodyChecksums[place] ?? 0)
+  return body
 }

@@ -43,8 +43,6 @@ export interface SearchIndex extends IndexData {
   words: WordSets
   englishWords: ReadonlySet<string> | null
   bodies: BodyStore
-  /** Bodies that were read lately. */
-  unpacked: UnpackedBodies
   /** Whether bodies are verified as they are read; not needed once all were. */
   verifyReads: boolean
 }
@@ -58,12 +56,6 @@ export interface KnownTerm {
   number: number
   /** How many organic rows hold it. */
   rows: number
-}
-
-/** Bodies as they are shown, by the place of the row, our own behind the others; the latest last. */
-export interface UnpackedBodies {
-  bytes: number
-  byPlace: Map<number, Uint8Array>
 }
 
 /** A stretch of listing bodies that can be read by position: memory, or a file. */

@@ -1,7 +1,7 @@
 import { createWordSets } from '../words/word-sets.ts'
 import { filterValues } from './build-columns.ts'
 import { type IndexHeader, readIndexHead, readIndexHeader, SearchIndexError } from './index-file.ts'
-import { readRecord } from './index-rows.ts'
+import { readBody } from './index-rows.ts'
 import type { BodyStore, SearchIndex } from './index-shape.ts'
 
 /**
@@ -40,7 +40,7 @@ const BODIES_AT_A_TIME = 512
 export function* verifyBodies(index: SearchIndex): Generator<void> {
   for (const part of ['organic', 'firstParty'] as const) {
     for (let row = 0; row < index[part].rows; row += 1) {
-      readRecord(index, part, row)
+      readBody(index, part, row)
       if (row % BODIES_AT_A_TIME === 0) yield
     }
   }
@@ -64,7 +64,6 @@ export function loadSearchIndexHead(
     words: createWordSets(data.searchWords),
     englishWords: data.english === null ? null : new Set(data.english),
     bodies,
-    unpacked: { bytes: 0, byPlace: new Map() },
     verifyReads: true,
   }
 }

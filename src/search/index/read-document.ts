@@ -1,7 +1,6 @@
 import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
 import type { createListingReader } from '../words/read-listings.ts'
 import { createTermNumbers } from '../words/term-numbers.ts'
-import { type Deflate, packBody } from './body-records.ts'
 import { exactKeysOf } from './exact-table.ts'
 import { checkDocument, documentFields, type SearchDocument } from './search-document.ts'
 
@@ -22,7 +21,6 @@ export interface ReadDocument {
   packed: number[]
   /** Words as they are written, for spellings. */
   written: string[]
-  /** As it lies in the file. */
   body: Uint8Array
 }
 
@@ -33,7 +31,7 @@ const FREQUENCY_BITS = 8
 /** @throws Error naming the listing when its body cannot be completed */
 export function readDocument(
   document: SearchDocument,
-  { read, deflate }: { read: ReturnType<typeof createListingReader>; deflate: Deflate },
+  read: ReturnType<typeof createListingReader>,
 ): ReadDocument {
   checkDocument(document)
   const { name, summary: _, url, tags: __, texts: ___, body, ...facts } = document
@@ -67,7 +65,7 @@ export function readDocument(
     lengths,
     ...listTerms(terms, frequencies),
     written: [...written],
-    body: packBody(id, body, deflate),
+    body,
   }
 }
 

@@ -1,5 +1,4 @@
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
-import { deflateBlock } from '../../../src/compile/engine/write-engine.ts'
 import { writeBytes } from '../../../src/compile/files/release-writer.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
@@ -11,7 +10,7 @@ export const waypost: Engine = {
   name: 'waypost',
   build(documents, file) {
     const started = performance.now()
-    const bytes = buildSearchIndex(documents, { words: readSearchWords(), deflate: deflateBlock })
+    const bytes = buildSearchIndex(documents, { words: readSearchWords() })
     const buildMs = performance.now() - started
     writeBytes(file, bytes)
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }

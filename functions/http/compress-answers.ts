@@ -1,0 +1,156 @@
+/**
+ * Compresses each dynamic answer as a whole: JSON of a function, and a page rendered on demand.
+ *
+ * Security model: what compresses together with a secret tells its length to somebody who chooses a
+ * part of the text and sees the size of the answer (BREACH, https://breachattack.com). Answers that
+ * hold something only their reader may know are left as they are: those of seller routes and of
+ * watches, whose addresses are secret, all that set a cookie, and what a door passes on from a seller.
+ * The relay is not behind this at all: its bytes are the seller's.
+ *
+ * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
+ * sent as it is.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { acceptsEncoding } from './accepts-encoding.ts'
+import { isSellerPath } from './method-answers.ts'
+
+/** A shorter one fits into the first packet beside its headers. */
+const MIN_BYTES = 1024
+const MAX_BYTES = 1024 * 1024
+const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
+const WATCHES = ROUTES.watch_start.path
+const WATCH_PAGE = '/watch'
+/**
+ * Brotli at 2 packs answers of searches as tightly as gzip at 1 in three fifths of the time; 64 KiB of
+ * memory of what came before are enough for them (`npm run bench:search` prints bytes beside CPU time).
+ */
+const BROTLI = {
+  [constants.BROTLI_PARAM_QUALITY]: 2,
+  [constants.BROTLI_PARAM_LGWIN]: 16,
+}
+const GZIP = { level: 1 }
+
+export const CODINGS = ['br', 'gzip'] as const
+export type Coding = (typeof CODINGS)[number]
+
+export function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
+  if (coding === 'gzip') return gzipSync(bytes, GZIP)
+  const size = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+  return brotliCompressSync(bytes, { params: { ...BROTLI, ...size } })
+}
+
+/** Whether an answer at this address may hold a secret, or bytes that are not ours. */
+function isLeftAlone(path: string): boolean {
+  return (
+    isSellerPath(path) ||
+    path === WATCH_PAGE ||
+    path === WATCHES ||
+    path.startsWith(`${WATCHES}/`) ||
+    path === DOORS.mcp.path
+  )
+}
+
+/** From here on the response holds back what is written to it, and sends it compressed at its end. */
+export function compressAnswer(req: IncomingMessage, res: ServerResponse, path: string): void {
+  if (isLeftAlone(path)) return
+  const accepted = toText(req.headers['accept-encoding'])
+  const coding = CODINGS.find((name) => acceptsEncoding(accepted, name)) ?? null
+  const node = { writeHead: res.writeHead, write: res.write, end: res.end }
+  const call = (method: keyof typeof node, given: unknown[]) =>
+    Reflect.apply(node[method], res, given)
+  const held: Uint8Array[] = []
+  let size = 0
+  let isHeld: boolean | null = null
+  const decide = () => {
+    if (isHeld !== null) return isHeld
+    isHeld = isCompressible(res)
+    if (isHeld) res.appendHeader('Vary', 'Accept-Encoding')
+    if (coding === null || req.method === 'HEAD') isHeld = false
+    return isHeld
+  }
+  const giveUp = () => {
+    isHeld = false
+    for (const chunk of held.splice(0)) call('write', [chunk])
+  }
+  Object.assign(res, {
+    writeHead(status: number, ...given: unknown[]) {
+      takeHead(res, status, given)
+      if (!decide()) call('writeHead', [status])
+      return res
+    },
+    write(chunk: unknown, ...rest: unknown[]) {
+      if (!decide()) return call('write', [chunk].concat(rest))
+      const bytes = toBuffer(chunk, rest)
+      held.push(bytes)
+      size += bytes.length
+      rest.findLast(isCallback)?.()
+      if (size > MAX_BYTES) giveUp()
+      return true
+    },
+    end(...given: unknown[]) {
+      const [chunk] = given
+      const isLast = chunk !== undefined && chunk !== null && !isCallback(chunk)
+      if (!decide()) return call('end', given)
+      if (isLast) held.push(toBuffer(chunk, given.slice(1)))
+      const body = held.length === 1 && held[0] !== undefined ? held[0] : Buffer.concat(held)
+      const sent = coding === null ? body : encode(res, coding, body)
+      res.setHeader('Content-Length', sent.length)
+      isHeld = false
+      return call('end', [sent, given.findLast(isCallback)])
+    },
+  })
+}
+
+function encode(res: ServerResponse, coding: Coding, body: Uint8Array): Uint8Array {
+  if (body.length < MIN_BYTES || body.length > MAX_BYTES) return body
+  const etag = res.getHeader('ETag')
+  // The bytes differ from those of another coding, what they say does not (RFC 9110 §8.8.1).
+  if (typeof etag === 'string' && !etag.startsWith('W/')) res.setHeader('ETag', `W/${etag}`)
+  res.setHeader('Content-Encoding', coding)
+  return compressWhole(coding, body)
+}
+
+function isCompressible(res: ServerResponse): boolean {
+  const type = res.getHeader('Content-Type')
+  return (
+    typeof type === 'string' &&
+    COMPRESSIBLE.test(type) &&
+    !res.hasHeader('Content-Encoding') &&
+    !res.hasHeader('Set-Cookie') &&
+    !String(res.getHeader('Cache-Control') ?? '').includes('no-transform') &&
+    res.statusCode !== 204 &&
+    res.statusCode !== 304
+  )
+}
+
+/** What Node would write at once: the headers come as an object, or as names and values in turns. */
+function takeHead(res: ServerResponse, status: number, given: unknown[]): void {
+  res.statusCode = status
+  const [first] = given
+  if (typeof first === 'string') res.statusMessage = first
+  const headers = given.at(-1)
+  if (Array.isArray(headers)) {
+    for (let at = 0; at < headers.length; at += 2) res.removeHeader(String(headers[at]))
+    for (let at = 0; at < headers.length; at += 2)
+      res.appendHeader(String(headers[at]), String(headers[at + 1]))
+  } else if (typeof headers === 'object' && headers !== null)
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+}
+
+function toBuffer(chunk: unknown, [encoding]: unknown[]): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk
+  const isNamed = typeof encoding === 'string' && Buffer.isEncoding(encoding)
+  return Buffer.from(String(chunk), isNamed ? encoding : 'utf8')
+}
+
+function isCallback(value: unknown): value is () => void {
+  return typeof value === 'function'
+}
+
+/** Node joins the lines of this header itself; its type says otherwise. */
+function toText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join() : header
+}

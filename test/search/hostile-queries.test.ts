@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { createSearch } from '../../functions/search/search.ts'
+import { HOSTILE_QUERIES } from '../bench/hostile-queries.ts'
+import { decode, indexOf, sampleDocument } from './search-samples.ts'
+
+const index = indexOf(
+  Array.from({ length: 80 }, (_, at) =>
+    sampleDocument({ id: `mcp.n${at}`, name: `Weather ${at} “é”`, summary: 'Forecasts.' }),
+  ),
+)
+const search = createSearch({
+  index: () => index,
+  texts: () => ({
+    featured: [],
+    featured_label: 'Showcase',
+    sponsored_policy: 'None',
+    also_search: [],
+    ranking: 'BM25F',
+    attribution: [],
+  }),
+  randomUuid: randomUUID,
+})
+
+test.each(Object.entries(HOSTILE_QUERIES))('%s is answered or refused', (_name, rawQuery) => {
+  const reply = search(rawQuery)
+  if (reply.status === 200)
+    expect(JSON.parse(decode(reply.body)).results.length).toBeLessThanOrEqual(50)
+  else expect(reply.problems.length).toBeGreaterThan(0)
+})
