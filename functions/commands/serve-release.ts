@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { createService } from '../app/service.ts'
+import { loadDoors } from '../doors/create-doors.ts'
 import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
@@ -31,6 +32,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
   await once(service.server, 'listening')
   console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
   onStop(service.close)
+  await loadDoors()
   try {
     await service.verify()
   } catch (error) {

@@ -24,10 +24,19 @@ import { createRegistryDoors } from './registry/registry-door.ts'
 /** Listings of a category in its twin; the rest is a search away. */
 const MOST_ROWS = 50
 
+const loadMcp = () => import('./mcp/mcp-door.ts')
+const loadA2a = () => import('./a2a/a2a-door.ts')
+
 /**
- * A handler for each live door. Those that stand on a protocol's package are opened by their first
- * request: loading the packages would otherwise be a good part of every start.
+ * Loads the protocols' packages, which are a good part of a start, so a server does it once it answers.
+ * Left to the first message, everybody would wait for them half a second in that moment.
  */
+export async function loadDoors(): Promise<void> {
+  await loadMcp()
+  await loadA2a()
+}
+
+/** A handler for each live door. Those that stand on a protocol's package are opened by their first request. */
 export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
   const parts = { ...own, ...createDoorBodies() }
   const markdown = createMarkdownDoor(parts)
@@ -40,8 +49,8 @@ export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handle
     search_feed: feed,
     category_markdown: markdown,
     compare_markdown: markdown,
-    mcp: opensOnce(async () => (await import('./mcp/mcp-door.ts')).createMcpDoor(parts, relay)),
-    a2a: opensOnce(async () => (await import('./a2a/a2a-door.ts')).createA2aDoor(parts)),
+    mcp: opensOnce(async () => (await loadMcp()).createMcpDoor(parts, relay)),
+    a2a: opensOnce(async () => (await loadA2a()).createA2aDoor(parts)),
     ...createRegistryDoors(parts),
     ...createDiscoveryDoors(parts),
     ...createArdDoors(parts),

@@ -42,3 +42,28 @@ test.each([
   isOver = true
   expect(new Set(refusedIn).size).toBe(20)
 })
+
+test('of twenty bodies that have come together, one piece is read in a turn', async () => {
+  const parts = { config, limits: createRateLimits(config), ...createDoorBodies() }
+  const seen: number[] = []
+  let turn = 0
+  let isOver = false
+  const count = () => {
+    turn += 1
+    if (!isOver) setImmediate(count)
+  }
+  count()
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => {
+      const request = toRequest('"x"', n)
+      const { req: node } = request.runtime.node
+      for (let piece = 0; piece < 4; piece += 1) node.unshift(Buffer.alloc(64 * 1024, ' '))
+      node.on('data', () => seen.push(turn))
+      node.pause()
+      return readDoorBody(parts, request, MIB)
+    }),
+  )
+  isOver = true
+  expect(seen.length).toBeGreaterThanOrEqual(20)
+  expect(new Set(seen).size).toBe(seen.length)
+})

@@ -10,13 +10,13 @@ export type DoorLimits = Pick<Parts, 'limits' | 'config'>
 export interface DoorBodies {
   /** Bytes of bodies that are read or worked on. */
   bodies: Budget
-  /** Long bodies that wait to be parsed. */
+  /** Long bodies that wait to be read on, or to be parsed. */
   turns: FairQueue
 }
 
 const MIB = 1024 * 1024
 export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
-/** A body longer than this (bytes) is parsed in its client's turn. */
+/** A body longer than this (bytes) is read and parsed in its client's turn. */
 export const LONG_BODY = 64 * 1024
 /** As many as may be held: bytes are the bound. */
 const TURNS = {
@@ -34,7 +34,12 @@ type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
 export type DoorRequest = Request & {
   ip?: string | undefined
   runtime?:
-    | { node?: { req?: NodeStream & { pause(): unknown }; res?: NodeStream | undefined } }
+    | {
+        node?: {
+          req?: NodeStream & { pause(): unknown; resume(): unknown }
+          res?: NodeStream | undefined
+        }
+      }
     | undefined
 }
 

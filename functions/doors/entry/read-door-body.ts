@@ -1,4 +1,8 @@
-import { type JsonShape, MOST_NESTED, measureJson } from '../../../src/domain/wire/parse-json.ts'
+import {
+  createJsonMeasure,
+  type JsonShape,
+  MOST_NESTED,
+} from '../../../src/domain/wire/parse-json.ts'
 import type { Holding, Reached } from '../../limits/budget.ts'
 import { clientOf } from '../../limits/client-key.ts'
 import {
@@ -30,7 +34,7 @@ const MOST_VALUES = 20_000
 const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32
 /** What lies in buffers before a body is asked for its next piece. */
-const PIECE = 64 * 1024
+const PIECE = LONG_BODY
 const READ_MS = 30_000
 
 /**
@@ -53,8 +57,9 @@ export async function readDoorBody(
   if (announced !== null) return refuse(announced)
   const read = await readHeld(parts, req, max)
   if ('fault' in read) return refuse(read)
-  const { pieces, held } = read
-  const { cost, message } = await parseInTurn(parts, req, pieces)
+  const { arrived, held } = read
+  const message = await parseInTurn(parts, req, arrived)
+  const cost = costOf(arrived)
   const rest = cost === 1 ? first : await takeForDoor(parts, 'search', req, cost - 1)
   if ('fault' in message || !rest.allowed) {
     held.release()
@@ -74,82 +79,101 @@ function findAnnouncedFault(req: Request, max: number): Fault | null {
   return Number(req.headers.get('content-length') ?? 0) > max ? toTooLarge(max) : null
 }
 
+/** A body that has come to its end. */
+interface Arrived {
+  /** None where its shape is past the bounds: nothing is made of those. */
+  pieces: Buffer[]
+  size: number
+  shape: JsonShape
+}
+
 async function readHeld(
   parts: DoorLimits & DoorBodies,
   req: DoorRequest,
   max: number,
-): Promise<{ pieces: Buffer[]; held: Holding } | Fault> {
+): Promise<{ arrived: Arrived; held: Holding } | Fault> {
   const client = clientOf(req, parts.config)
-  const { promise: read, resolve: end } = Promise.withResolvers<Buffer[] | Fault>()
+  const { promise: read, resolve: end } = Promise.withResolvers<Arrived | Fault>()
   const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
   const size = Math.min(PIECE, length)
   const reading = parts.bodies.take(client, { size, giveWay: () => end(toFull('process')) })
   if (typeof reading === 'string') return toFull(reading)
   const timer = setTimeout(() => end(LATE), READ_MS)
-  readPieces(req, max, reading, end)
-  const pieces = await read
+  readPieces(parts, req, { max, client, isLong: length > LONG_BODY }, reading, end)
+  const arrived = await read
   clearTimeout(timer)
   reading.release()
-  if ('fault' in pieces) {
+  if ('fault' in arrived) {
     req.runtime?.node?.req?.removeAllListeners('data').pause()
-    return pieces
+    return arrived
   }
   // What is read is worked on: it gives way to nobody any more.
-  const held = parts.bodies.take(client, { size: sizeOf(pieces) })
-  return typeof held === 'string' ? toFull(held) : { pieces, held }
+  const held = parts.bodies.take(client, { size: sizeOf(arrived.pieces) })
+  return typeof held === 'string' ? toFull(held) : { arrived, held }
 }
 
-/** Node's own stream: one of the web around it costs as much as the rest of the reading. */
+/**
+ * Node's own stream: one of the web around it costs as much as the rest of the reading. A long body is
+ * asked for its next piece in its client's turn: sixty megabytes that came together would be read in
+ * one turn of the event loop, while everybody else waits.
+ */
 function readPieces(
+  { turns }: DoorBodies,
   { runtime }: DoorRequest,
-  max: number,
+  { max, client, isLong }: { max: number; client: string; isLong: boolean },
   reading: Holding,
-  end: (read: Buffer[] | Fault) => void,
+  end: (read: Arrived | Fault) => void,
 ): void {
   const body = runtime?.node?.req
   if (body === undefined || body.destroyed) return void end(BROKEN)
-  const pieces: Buffer[] = []
+  const measure = createJsonMeasure({ depth: MOST_NESTED, values: MOST_VALUES })
+  let pieces: Buffer[] = []
   let size = 0
+  const goOn = async () => {
+    const turn = await turns.run(client, async () => void body.resume())
+    if (turn === 'full') end(toFull('client'))
+  }
+  if (isLong) {
+    body.pause()
+    void goOn()
+  }
   body.on('data', (piece: Buffer) => {
     size += piece.length
-    const full = size > max ? null : reading.grow(piece.length)
-    if (size > max) end(toTooLarge(max))
-    else if (full !== null) end(toFull(full))
-    else pieces.push(piece)
+    if (size > max) return end(toTooLarge(max))
+    // It is read to its end all the same: a sender who is cut off may never see why.
+    if (!measure.add(piece)) pieces = []
+    else {
+      const full = reading.grow(piece.length)
+      if (full !== null) return end(toFull(full))
+      pieces.push(piece)
+    }
+    if (!isLong) return
+    body.pause()
+    void goOn()
   })
-  body.once('end', () => end(pieces))
+  body.once('end', () => end({ pieces, size, shape: measure.shape() }))
   body.once('close', () => end(BROKEN))
 }
 
-interface Parsed {
-  /** Requests that it counts as: messages of a batch one by one, and long ones by their length. */
-  cost: number
-  message: { value: unknown } | Fault
+/** Requests that it counts as: messages of a batch one by one, and long ones by their length. */
+function costOf({ shape, size }: Arrived): number {
+  return Math.min(MOST_REQUESTS, Math.max(1, shape.items, Math.ceil(size / BYTES_A_REQUEST)))
 }
 
 /** A long body is parsed in its client's turn: nobody is answered while a megabyte is read. */
 async function parseInTurn(
   { turns, config }: DoorLimits & DoorBodies,
   req: DoorRequest,
-  pieces: readonly Buffer[],
-): Promise<Parsed> {
-  if (sizeOf(pieces) <= LONG_BODY) return parseMessage(pieces)
-  let parsed: Parsed = { cost: 1, message: toFull('process') }
+  { pieces, size, shape }: Arrived,
+): Promise<{ value: unknown } | Fault> {
+  const fault = findShapeFault(shape)
+  if (fault !== null) return fault
+  if (size <= LONG_BODY) return parse(pieces)
+  let message: { value: unknown } | Fault = toFull('process')
   await turns.run(clientOf(req, config), async () => {
-    const isGone = req.runtime?.node?.res?.destroyed === true
-    parsed = isGone ? { cost: 1, message: BROKEN } : parseMessage(pieces)
+    message = req.runtime?.node?.res?.destroyed === true ? BROKEN : parse(pieces)
   })
-  return parsed
-}
-
-function parseMessage(pieces: readonly Buffer[]): Parsed {
-  const text = Buffer.concat(pieces).toString('utf8')
-  const shape = measureJson(text, { depth: MOST_NESTED, values: MOST_VALUES })
-  const counted = Math.max(1, shape.items, Math.ceil(text.length / BYTES_A_REQUEST))
-  return {
-    cost: Math.min(MOST_REQUESTS, counted),
-    message: findShapeFault(shape) ?? parse(text),
-  }
+  return message
 }
 
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
@@ -157,9 +181,9 @@ function findShapeFault({ depth, values }: JsonShape): Fault | null {
   return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
 }
 
-function parse(text: string): { value: unknown } | Fault {
+function parse(pieces: readonly Buffer[]): { value: unknown } | Fault {
   try {
-    return { value: JSON.parse(text) }
+    return { value: JSON.parse(Buffer.concat(pieces).toString('utf8')) }
   } catch {
     return toFault('The body is not JSON.', 400, -32700)
   }

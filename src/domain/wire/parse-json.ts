@@ -4,39 +4,45 @@ export const MOST_NESTED = 200
 /** Undefined for text that is not JSON or is nested too deeply: a schema says the rest. */
 export function parseJson(text: string): unknown {
   try {
-    const { depth } = measureJson(text, { ...UNBOUNDED, depth: MOST_NESTED })
-    if (depth > MOST_NESTED) return undefined
-    return JSON.parse(text)
+    const measure = createJsonMeasure({ depth: MOST_NESTED, values: Number.POSITIVE_INFINITY })
+    return measure.add(encoder.encode(text)) ? JSON.parse(text) : undefined
   } catch {
     return undefined
   }
 }
+
+const encoder = new TextEncoder()
 
 interface JsonBounds {
   depth: number
   values: number
 }
 
-const UNBOUNDED: JsonBounds = {
-  depth: Number.POSITIVE_INFINITY,
-  values: Number.POSITIVE_INFINITY,
+/** How deep JSON is nested, how many values it has, and how many its outermost list has. */
+export interface JsonShape extends JsonBounds {
+  items: number
 }
 
-export type JsonShape = ReturnType<typeof measureJson>
+export interface JsonMeasure {
+  /** Counts the next bytes. @returns false once a count is past its bound: nothing more is counted then */
+  add(bytes: Uint8Array): boolean
+  shape(): JsonShape
+}
 
 /**
- * How deep JSON is nested, how many values it has, and how many its outermost list has: counted on the
- * text, before anything is made of it. Brackets and commas inside of strings are none. Counting ends
- * where a count passes its bound: a megabyte of brackets is not worth reading to its end.
+ * Counts on the bytes, as they come and before anything is made of them. Brackets and commas inside of
+ * strings are none. Counting ends where a count passes its bound: a megabyte of brackets is not worth
+ * reading to its end.
  *
- * @example measureJson('[{"a":"]"},{}]') → { depth: 2, values: 5, items: 2 }
+ * @example '[{"a":"]"},{}]' has the shape { depth: 2, values: 5, items: 2 }
  */
-export function measureJson(text: string, most: JsonBounds = UNBOUNDED) {
+export function createJsonMeasure(most: JsonBounds): JsonMeasure {
   let [depth, deepest, values, commas] = [0, 0, 1, 0]
+  let [isInString, isEscaped] = [false, false]
+  let first: number | undefined
   const isWithin = () => deepest <= most.depth && values <= most.values
-  for (let at = 0; at < text.length && isWithin(); at += 1) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at)
+  const count = (code: number) => {
+    if (code === QUOTE) isInString = true
     else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       depth += 1
       values += 1
@@ -47,20 +53,25 @@ export function measureJson(text: string, most: JsonBounds = UNBOUNDED) {
       if (depth === 1) commas += 1
     }
   }
-  return { depth: deepest, values, items: /^\s*\[/.test(text) ? commas + 1 : 0 }
+  return {
+    add(bytes) {
+      first ??= bytes.find((code) => !BLANKS.includes(code))
+      for (let at = 0; at < bytes.length && isWithin(); at += 1) {
+        const code = bytes[at] ?? 0
+        if (!isInString) count(code)
+        else if (isEscaped) isEscaped = false
+        else if (code === BACKSLASH) isEscaped = true
+        else if (code === QUOTE) isInString = false
+      }
+      return isWithin()
+    },
+    shape: () => ({ depth: deepest, values, items: first === OPEN_LIST ? commas + 1 : 0 }),
+  }
 }
 
 const [QUOTE, BACKSLASH, COMMA] = [34, 92, 44]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125]
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (code === BACKSLASH) at += 1
-    else if (code === QUOTE) return at
-  }
-  return text.length
-}
+const BLANKS = [32, 9, 10, 13]
 
 /** The members that are there. @example present({ a: 1, b: undefined }) → { a: 1 } */
 export function present<Members extends object>(

@@ -1,12 +1,26 @@
-/** The whole service over the fixture release, for benches that attack it: tells its port, and its memory when asked. */
+/** The whole service over the fixture release, for benches that attack it: tells its port, and its memory longest hold and loaded modules when asked. */
 
+import { registerHooks } from 'node:module'
 import { createService } from '../../../functions/app/service.ts'
+import { loadDoors } from '../../../functions/doors/create-doors.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { createLog } from '../../../functions/ports/log.ts'
 import { FIXTURE_ENV } from '../../support/fixture-env.ts'
+import { watchHolds } from './watch-holds.ts'
 
 const config = parseConfig({ ...FIXTURE_ENV, RATE_LIMITS: '', ...process.env })
 const service = await createService({ config, log: createLog(() => {}, Date.now) })
+await loadDoors()
 service.server.listen(0, '127.0.0.1', () => process.send?.({ address: service.server.address() }))
-process.on('message', () => process.send?.({ rss: process.memoryUsage.rss() }))
+const longestHold = watchHolds()
+let loaded = 0
+registerHooks({
+  load(url, context, next) {
+    loaded += 1
+    return next(url, context)
+  },
+})
+process.on('message', () =>
+  process.send?.({ rss: process.memoryUsage.rss(), held: longestHold(), loaded }),
+)
 process.once('disconnect', () => process.exit(0))
