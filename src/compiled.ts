@@ -6,6 +6,7 @@ import type { PolicyView } from './domain/derived/policy.ts'
 import type { Tables } from './domain/derived/tables.ts'
 import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
+import type { TaskView } from './domain/plans/task-views.ts'
 import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
@@ -90,6 +91,8 @@ export interface CompiledSite {
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
   tasks: Tables['tasks']
+  /** The same on the wire, with how many sellers each has. */
+  task_views: TaskView[]
 }
 
 export interface Compiled {

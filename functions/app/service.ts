@@ -53,6 +53,7 @@ import {
   createSessionEnd,
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
+import { createPlan } from '../tasks/plan-route.ts'
 import { startTelling } from '../watches/tell-watchers.ts'
 import { createWatchPage, createWatchStart } from '../watches/watch-form.ts'
 import { createWatchRoutes } from '../watches/watch-routes.ts'
@@ -157,6 +158,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     operations: createSearchRoute(parts, createOperationsSearch(createFindOperations(parts))),
     compare_list: createCompareList(parts),
     kit: createKit(parts),
+    plan: createPlan(parts),
     lint: createLint(parts, check),
     changes: createChanges(parts),
     propose: createProposalRoute(parts, propose),
@@ -169,9 +171,8 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     disputed: createDisputePage(parts),
     watched: createWatchPage(parts),
   }
-  const doors = createDoors(parts, relay)
   const server = createWaypostServer({
-    ...{ parts, handlers, metrics, doors, relay, cards },
+    ...{ parts, handlers, metrics, doors: createDoors(parts, relay), relay, cards },
     search: search.door,
     pages: createOnDemandPages({
       release: parts.release,
@@ -200,7 +201,7 @@ export function createLedgerHandlers(
   parts: Parts,
 ): Omit<
   Handlers,
-  'search' | 'operations' | 'compare_list' | 'kit' | 'changes' | 'lint' | 'propose'
+  'search' | 'operations' | 'compare_list' | 'kit' | 'plan' | 'changes' | 'lint' | 'propose'
 > {
   return {
     go: createGo(parts),

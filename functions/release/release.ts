@@ -8,7 +8,9 @@ import { ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
+import { TaskSchema } from '../../src/domain/tasks/task.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
@@ -107,6 +109,14 @@ export function createDoorData(read: (name: string) => Promise<string>) {
     ardRows: once(async () => {
       const rows = await readRows(read, 'data/ard-rows.ndjson', ArdRowSchema)
       return new Map(rows.map((row) => [row.id, row]))
+    }),
+    tasks: once(async () => {
+      const tasks = await readRows(read, 'data/tasks.ndjson', TaskSchema)
+      const sellers = await readRows(read, 'data/task-sellers.ndjson', TaskSellerSchema)
+      const byTask = Map.groupBy(sellers, ({ task }) => task)
+      return new Map(
+        tasks.map((task) => [task.id, { task, sellers: byTask.get(task.id) ?? [] }] as const),
+      )
     }),
     probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
     compareRows: once(async () => {

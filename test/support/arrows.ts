@@ -153,6 +153,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...LIVE, 'src/search', 'src/site/feeds'],
     packages: ['node:*', 'h3', 'kysely', 'valibot'],
   },
+  'functions/tasks': { ours: LIVE, packages: ['h3'] },
   'functions/store': { ours: ['src/domain', 'functions'], packages: ['node:*', 'kysely*', 'pg'] },
   // Sellers are read through the guard that the relay and the probes use.
   'seeds/facts': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: ['valibot'] },

@@ -7,6 +7,8 @@ import {
   isTunnelHost,
 } from '../../domain/listing/target-url.ts'
 import { findOperationFaults } from '../../domain/operation/operation-faults.ts'
+import { findMapFaults } from '../../domain/tasks/map-faults.ts'
+import { toTask } from '../../domain/tasks/task.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { findYamlLine } from './parse-yaml.ts'
 import type { PartialFacts, PartialListing } from './read-listings.ts'
@@ -27,6 +29,7 @@ export function checkListing(listing: PartialListing, tables: PartialTables): Fa
   checkNames(facts, tables, report)
   checkHost(facts, report)
   for (const { path, message } of findOperationFaults(facts)) report(path, message)
+  checkMaps(facts, tables, report)
   for (const { path, message } of findInvokeGaps(facts)) report(path, message, 'warning')
   return faults
 }
@@ -76,6 +79,18 @@ function checkNames(facts: PartialFacts, tables: PartialTables, report: Report):
   })
   http.forEach(({ task }, i) => {
     hold(['http', i, 'task'], 'task', task, tables.tasks)
+  })
+}
+
+function checkMaps(
+  { http = [] }: PartialFacts,
+  { tasks = [] }: PartialTables,
+  report: Report,
+): void {
+  http.forEach((operation, i) => {
+    const row = tasks.find(({ id }) => id === operation.task)
+    for (const { path, message } of findMapFaults(operation, row ? toTask(row) : null))
+      report(['http', i, ...path], message)
   })
 }
 

@@ -10,12 +10,12 @@ import {
   PeerSchema,
   RoadmapRowSchema,
   SiteTextsSchema,
-  TaskRowSchema,
 } from '../../domain/derived/tables.ts'
 import { CostOfCheatingSchema } from '../../domain/independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../../domain/independence/independent-operators.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
+import { TaskRowSchema } from '../../domain/tasks/task.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
 
 /** What an editor shows beside a field of a listing while it is written. */

@@ -23,6 +23,10 @@ const PATH_TEXTS: Readonly<Record<string, { description: string; example: string
     description: 'Id of a listing, as the search gives it: its prefix, a dot and its name.',
     example: 'x402.exa',
   },
+  task_id: {
+    description: 'Id of a task, as /api/v1/tasks lists it.',
+    example: 'web_search',
+  },
   claim_id: {
     description: 'Id of one of your claims, as given when it was started.',
     example: '7b0a3e0c-7c1e-4e43-9a53-0f1c9a6c9d10',

@@ -21,6 +21,8 @@ import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { LintReportSchema } from '../../domain/lint/lint-report.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-skills.ts'
+import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
+import { TasksSchema, TaskViewSchema } from '../../domain/plans/task-views.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
@@ -85,6 +87,9 @@ export const SCHEMAS = {
   CompareList: v.union([CompareListSchema, ChosenComparisonSchema]),
   Compare: CompareSchema,
   LintReport: LintReportSchema,
+  Tasks: TasksSchema,
+  Task: TaskViewSchema,
+  TaskPlan: TaskPlanSchema,
   OperationsAnswer: search.OperationsAnswerSchema,
   LoginBody: sellers.LoginBodySchema,
   LoginSent: sellers.LoginSentSchema,

@@ -3,6 +3,8 @@ import { toCompareView } from '../../domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toPolicyView } from '../../domain/derived/policy.ts'
 import { toKitView } from '../../domain/kit/kit-view.ts'
+import { toTaskSellers } from '../../domain/plans/task-seller.ts'
+import { toTaskView } from '../../domain/plans/task-views.ts'
 import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts } from '../../domain/trust/published-ledger.ts'
@@ -32,6 +34,7 @@ export function toCompiledSite(
 ): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
+  const sellers = listings.flatMap((listing) => toTaskSellers(listing, tables.tasks))
   return {
     base_url: baseUrl,
     stats: toStatsView(listings, dump, trustLedger, sources),
@@ -48,6 +51,7 @@ export function toCompiledSite(
     mark: catalogue.mark,
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
+    task_views: tables.tasks.map((row) => toTaskView(row, sellers)),
   }
 }
 

@@ -5,6 +5,7 @@ import { toArdRow } from '../../domain/doors/ard-entry.ts'
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import type { LiveListing } from '../../domain/listing/live-listing.ts'
+import { toTaskSellers } from '../../domain/plans/task-seller.ts'
 import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toDocumentRow, toOperationDocuments, toSearchDocument } from '../engine/write-engine.ts'
@@ -28,6 +29,7 @@ const PARTS = {
     toRegistryRows([listing], [], { baseUrl, policies: tables.policies }),
   ard: ({ listing }: Made) => [toArdRow(listing)],
   paid: ({ listing, catalogue }: Made) => toResourceRows([listing], catalogue.baseUrl),
+  tasks: ({ listing, catalogue }: Made) => toTaskSellers(listing, catalogue.tables.tasks),
   probe: ({ listing: { id, facts } }: Made) => [planProbe(id, facts) ?? []].flat(),
   page: ({ compiled }: Made) => (compiled.view.first_party ? [] : [toSearchPage(compiled)]),
   document: ({ listing, catalogue }: Made) =>
@@ -67,6 +69,7 @@ export function toListingParts(
     registry: [],
     ard: [],
     paid: [],
+    tasks: [],
     probe: [],
     page: [],
     document: [],

@@ -6,6 +6,7 @@ import type {
   SearchChoices,
 } from '../../domain/derived/release-file.ts'
 import { toRegistryRows, toServerName } from '../../domain/doors/registry-entry.ts'
+import { toTask } from '../../domain/tasks/task.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
@@ -45,6 +46,8 @@ export function writeRows(
     'mcp-servers.ndjson': joinRegistryRows(catalogue, parts.registry),
     'ard-rows.ndjson': Buffer.concat(parts.ard),
     'paid-resources.ndjson': Buffer.concat(parts.paid),
+    'tasks.ndjson': toLines(catalogue.tables.tasks.flatMap((row) => toTask(row) ?? [])),
+    'task-sellers.ndjson': Buffer.concat(parts.tasks),
     'probe-plans.ndjson': Buffer.concat(parts.probe),
     'gone.ndjson': toLines(gone),
     [basename(CONTENT_HASHES)]: Buffer.concat(parts.hashes),

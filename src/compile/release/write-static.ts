@@ -47,6 +47,8 @@ export function writeStatic(
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)
+  endpoint('/api/v1/tasks', { tasks: site.task_views })
+  for (const view of site.task_views) endpoint(`/api/v1/tasks/${view.id}`, view)
   endpoint('/api/v1/stats', site.stats)
   endpoint('/api/v1/trust/method', site.trust_method)
   endpoint('/api/v1/business-model', site.business_model)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/independent-operators.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { TaskRowSchema } from '../tasks/task.ts'
 import { textLike } from '../wire/shapes.ts'
 import { PolicySchema } from './policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
@@ -16,20 +17,6 @@ export const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 export const link = textLike(/^https:\/\//, 'expected an https URL')
 
 export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, description: line })
-
-const MAX_TASK_EXAMPLES = 12
-
-/** What a buyer wants done; the home page compares prices task by task. */
-export const TaskRowSchema = v.strictObject({
-  id: textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case identifier such as web_search'),
-  name: line,
-  /** Words of people who want it: searches that should find it. */
-  examples: v.pipe(
-    v.array(line),
-    v.minLength(2, 'expected at least two examples'),
-    v.maxLength(MAX_TASK_EXAMPLES, `expected at most ${MAX_TASK_EXAMPLES} examples`),
-  ),
-})
 
 export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: line })
 

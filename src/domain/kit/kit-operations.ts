@@ -44,7 +44,7 @@ export function toKitOperations(
       ? surface.operations
       : [{ method: 'GET', url: facts.url, effect: 'read' }]
   const takesX402 = sellsOn('x402', operations, railsOf(facts.pricing))
-  return operations.map(({ seen, ...operation }) => {
+  return operations.map(({ seen, map: _, send: __, ...operation }) => {
     const request = toExampleRequest(operation, facts.auth)
     const relayed = takesX402(operation) ? relayUrl : null
     const through = (url: string) => toRelayUrl(relayed, facts.url, url)

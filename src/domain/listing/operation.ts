@@ -18,6 +18,7 @@ import { findUrlFault, type UrlRules, urlSchema } from './target-url.ts'
 const MAX_PARAMS = 60
 const MAX_OFFERS = 20
 const MAX_EXAMPLE_LENGTH = 2000
+const MAX_MAP_PATH = 400
 
 const CONTENT_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+*-]{0,80}$/
 const TASK_ID = /^[a-z0-9]+(?:_[a-z0-9]+)*$/
@@ -89,6 +90,10 @@ export function createOperationSchema(rules: UrlRules) {
     effect: v.optional(EffectSchema),
     /** Id of `tables/tasks.yaml`. */
     task: v.optional(textLike(TASK_ID, 'expected an id of tables/tasks.yaml')),
+    /** Of the task: where each member of the input goes, and where those of the output lie in the answer. */
+    map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
+    /** What each request of the task holds beside it; `{member}` in a text is that member of the input. */
+    send: v.optional(v.record(v.string(), v.unknown())),
     /** Calling it changes nothing: probes may, with the example. */
     safe: v.optional(v.boolean('expected true or false')),
     assumed: v.optional(

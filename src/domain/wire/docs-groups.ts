@@ -1,6 +1,11 @@
 /** The pages of the API reference. Those with a `tag` hold the endpoints that the OpenAPI document tags so. */
 export const DOCS_GROUPS = [
   group('search', 'Search', 'Find listings, operations and comparisons by words and filters.'),
+  group(
+    'tasks',
+    'Tasks',
+    'Say what is wanted once, and get several sellers of it with the filled request.',
+  ),
   group('listings', 'Listings', 'Read a listing, its kit.json, its badge, and what changed.'),
   group(
     'calls',

@@ -13,6 +13,9 @@ interface Route {
 export const ROUTES = {
   search: { methods: ['GET'], path: '/api/v1/search', answer: 'live' },
   operations: { methods: ['GET'], path: '/api/v1/operations', answer: 'live' },
+  tasks: { methods: ['GET'], path: '/api/v1/tasks', answer: 'static' },
+  task: { methods: ['GET'], path: '/api/v1/tasks/:task_id', answer: 'static' },
+  plan: { methods: ['GET'], path: '/api/v1/tasks/:task_id/plan', answer: 'live' },
   listing: { methods: ['GET'], path: '/api/v1/listings/:listing_id', answer: 'static' },
   listings_dump: { methods: ['GET'], path: '/api/v1/listings.ndjson', answer: 'static' },
   listings_dump_gz: { methods: ['GET'], path: '/api/v1/listings.ndjson.gz', answer: 'static' },

@@ -1,0 +1,173 @@
+import * as v from 'valibot'
+import { findValueFault } from '../json-schema/value-fault.ts'
+import { MAX_OFFERS } from '../kit/found-operation.ts'
+import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
+import { fillRequest, takenBy } from '../tasks/filled-request.ts'
+import { membersOf, type Task } from '../tasks/task.ts'
+import { smallestOf } from '../wire/extremes.ts'
+import { callPath } from '../wire/links.ts'
+import { memberOf } from '../wire/parse-json.ts'
+import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
+import type { TaskSeller } from './task-seller.ts'
+
+export const MAX_PLAN_ROWS = 5
+export const PLAN_ROWS = 3
+
+/** Sellers of one task for one input, the one to ask first before the others. */
+export const TaskPlanSchema = v.object({
+  task: v.string(),
+  /** Sellers that fit, of which the rows are the first. */
+  total: v.number(),
+  rows: v.array(
+    v.object({
+      seller: v.object({ id: v.string(), name: v.string(), trust: v.optional(v.number()) }),
+      request: v.object({
+        method: v.picklist(HTTP_METHODS),
+        url: v.string(),
+        headers: v.optional(v.record(v.string(), v.string())),
+        body: v.optional(v.unknown()),
+      }),
+      /** The request goes to this address instead, through the relay. */
+      relay_url: v.optional(v.string()),
+      /** US dollars of one call, at least; 0 is free, null is known only from the seller's 402. */
+      usd: v.nullable(v.number()),
+      /** What it is a price of, where that is not one call. */
+      per: v.optional(OperationPriceSchema.entries.per),
+      offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
+      /** Where each member of the task's output lies in the answer. */
+      output: v.record(v.string(), v.string()),
+      /** Members of the input that this seller has no place for. */
+      ignores: v.optional(v.array(v.string())),
+      digest: v.string(),
+    }),
+  ),
+  notes: v.array(v.string()),
+})
+export type TaskPlan = v.InferOutput<typeof TaskPlanSchema>
+type PlanRow = TaskPlan['rows'][number]
+
+export interface PlanQuestion {
+  input: Readonly<Record<string, unknown>>
+  max_price_usd?: number | undefined
+  rail?: Rail | undefined
+  network?: string | undefined
+  limit: number
+}
+
+/**
+ * Up to `limit` interchangeable sellers of a task, each once: those that take all of the input first,
+ * then the cheapest of those known to deliver.
+ */
+export function planTask(
+  task: Task,
+  sellers: readonly TaskSeller[],
+  asked: PlanQuestion,
+  baseUrl: string,
+): TaskPlan {
+  const fitting = sellers
+    .map((seller) => toCandidate(seller, asked))
+    .filter((candidate) => candidate !== null)
+    .sort(compareCandidates)
+  const once = [
+    ...new Map(fitting.toReversed().map((each) => [each.seller.seller.id, each])).values(),
+  ].sort(compareCandidates)
+  const isFiltered = once.length === 0 && sellers.length > 0
+  return {
+    task: task.id,
+    total: once.length,
+    rows: once.slice(0, asked.limit).map((each) => toRow(each, task, asked.input, baseUrl)),
+    notes: isFiltered
+      ? ['No seller of this task takes this input within this price, rail and network.']
+      : [],
+  }
+}
+
+interface Candidate {
+  seller: TaskSeller
+  /** Lowest price among what was asked for. */
+  usd: number | null
+  offers: NonNullable<TaskSeller['offers']>
+  ignores: string[]
+}
+
+function toCandidate(seller: TaskSeller, asked: PlanQuestion): Candidate | null {
+  const { rail, network, max_price_usd, input } = asked
+  const offers = (seller.offers ?? []).filter(
+    (offer) =>
+      (rail === undefined || offer.rail === rail) &&
+      (network === undefined || offer.network === network),
+  )
+  const isFree = seller.usd === 0
+  if (!isFree && (rail ?? network) !== undefined && offers.length === 0) return null
+  const usd = offers.length > 0 ? smallestOf(offers.map(({ min_usd }) => min_usd)) : seller.usd
+  if (max_price_usd !== undefined && (usd === null || usd > max_price_usd)) return null
+  const isTaken = Object.entries(seller.accepts ?? {}).every(([member, rules]) => {
+    const value = memberOf(input, member)
+    return value === undefined || findValueFault(rules, value) === null
+  })
+  if (!isTaken) return null
+  const taken = takenBy(seller)
+  return { seller, usd, offers, ignores: Object.keys(input).filter((name) => !taken.has(name)) }
+}
+
+/** The order of a plan, key by key: the first that tells two sellers apart decides. */
+const ORDER: readonly ((a: Candidate, b: Candidate) => number)[] = [
+  (a, b) => a.ignores.length - b.ignores.length,
+  (a, b) => knownToDeliver(b) - knownToDeliver(a),
+  (a, b) => (a.usd ?? Number.POSITIVE_INFINITY) - (b.usd ?? Number.POSITIVE_INFINITY) || 0,
+  (a, b) => (b.seller.seller.trust ?? -1) - (a.seller.seller.trust ?? -1),
+  (a, b) =>
+    `${a.seller.seller.id} ${a.seller.url}` < `${b.seller.seller.id} ${b.seller.url}` ? -1 : 1,
+]
+
+function compareCandidates(a: Candidate, b: Candidate): number {
+  for (const compare of ORDER) {
+    const order = compare(a, b)
+    if (order !== 0 && !Number.isNaN(order)) return order
+  }
+  return 0
+}
+
+/** What is known of its deliveries: nothing yet, so all are alike. */
+function knownToDeliver(_candidate: Candidate): number {
+  return 0
+}
+
+function toRow(
+  { seller, usd, offers, ignores }: Candidate,
+  { output }: Task,
+  input: Readonly<Record<string, unknown>>,
+  baseUrl: string,
+): PlanRow {
+  const { id, name, trust } = seller.seller
+  const request = fillRequest(seller, input)
+  const members = membersOf(output).flatMap((member) => {
+    const path = memberOf(seller.map, member)
+    return typeof path === 'string' ? [[member, path] as const] : []
+  })
+  return {
+    seller: { id, name, ...(trust !== null && { trust }) },
+    request,
+    ...(seller.relayed && { relay_url: toRelayUrl(baseUrl, id, request.url) }),
+    usd,
+    ...(seller.price !== undefined && seller.price.per !== 'call' && { per: seller.price.per }),
+    ...(offers.length > 0 && { offers: offers.slice(0, MAX_OFFERS).map((o) => toOffer(o, usd)) }),
+    output: Object.fromEntries(members),
+    ...(ignores.length > 0 && { ignores }),
+    digest: seller.digest,
+  }
+}
+
+/** Without prices where the row says them. */
+function toOffer(
+  { min_usd, max_usd, ...rest }: NonNullable<TaskSeller['offers']>[number],
+  usd: number | null,
+) {
+  return min_usd === usd && max_usd === usd ? rest : { ...rest, min_usd, max_usd }
+}
+
+/** The path and query as the relay's own parameter: nothing in it is mistaken for the relay's. */
+function toRelayUrl(baseUrl: string, id: string, url: string): string {
+  const { pathname, search } = new URL(url)
+  return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
+}

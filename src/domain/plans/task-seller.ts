@@ -1,0 +1,99 @@
+import * as v from 'valibot'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { toKitOperations } from '../kit/kit-operations.ts'
+import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/operation.ts'
+import { isJsonPayload } from '../operation/output-fields.ts'
+import { needsNoAccount } from '../tasks/filled-request.ts'
+import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
+import { smallestOf } from '../wire/extremes.ts'
+import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { HTTP_METHODS } from '../wire/vocabulary.ts'
+
+/** One operation that does a task, as a plan needs it: a row of the release. */
+export const TaskSellerSchema = v.object({
+  task: v.string(),
+  seller: v.object({ id: v.string(), name: v.string(), trust: v.nullable(v.number()) }),
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+  params: v.optional(v.array(v.pick(ParamSchema, ['name', 'in']))),
+  body: v.optional(v.object({ content_type: v.string() })),
+  map: v.record(v.string(), v.string()),
+  send: v.optional(v.record(v.string(), v.unknown())),
+  /** What this seller takes of a member of the input, where it is not whatever the task takes. */
+  accepts: v.optional(v.record(v.string(), v.record(v.string(), v.unknown()))),
+  price: v.optional(OperationPriceSchema),
+  offers: v.optional(v.array(OfferSchema)),
+  /** The lowest price of one call in US dollars: 0 where nobody pays; null where none is known. */
+  usd: v.nullable(v.number()),
+  digest: v.string(),
+  /** Whether the relay takes it. */
+  relayed: v.boolean(),
+  /** The answer is not JSON: its text is the whole. */
+  is_text: v.optional(v.literal(true)),
+})
+export type TaskSeller = v.InferOutput<typeof TaskSellerSchema>
+
+/** Rules of a schema that a value may break although the task allows it. */
+const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
+
+/** The operations of a listing that do a task and need no account: a plan's sellers. */
+export function toTaskSellers(listing: DerivedListing, tasks: readonly TaskRow[]): TaskSeller[] {
+  const { id, facts, trust, digest, buy } = listing
+  const mapped = (facts.http ?? []).filter(({ map }) => map !== undefined)
+  if (mapped.length === 0 || !needsNoAccount(facts.auth) || facts.first_party) return []
+  const shown = new Map(
+    toKitOperations(listing, buy.buy === 'relay_x402' ? '/' : null).map((each) => [
+      `${each.method} ${each.url}`,
+      each,
+    ]),
+  )
+  return mapped.flatMap((operation): TaskSeller[] => {
+    const { method, url, map, send, params, body, response } = operation
+    const row = tasks.find((each) => each.id === operation.task)
+    const task = row === undefined ? null : toTask(row)
+    const known = shown.get(`${method} ${url}`)
+    if (map === undefined || task === null || known === undefined) return []
+    const accepts = toAccepted(operation, task)
+    return [
+      {
+        task: task.id,
+        seller: { id, name: facts.name, trust: trustScoreOf(trust) },
+        ...{ method, url, map, digest },
+        usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
+        relayed: known.relay_url !== undefined,
+        ...present({
+          params: params?.map(({ name, in: place }) => ({ name, in: place })),
+          body: body && { content_type: body.content_type },
+          send,
+          accepts: Object.keys(accepts).length > 0 ? accepts : undefined,
+          price: known.price,
+          offers: known.offers,
+        }),
+        ...(response !== undefined && !isJsonPayload(response) && { is_text: true as const }),
+      },
+    ]
+  })
+}
+
+function lowestOf({ price, offers = [] }: Pick<TaskSeller, 'price' | 'offers'>): number | null {
+  const prices = [
+    ...offers.map(({ min_usd }) => min_usd),
+    ...(price === undefined ? [] : [price.min_usd]),
+  ]
+  return prices.length === 0 ? null : smallestOf(prices)
+}
+
+type Mapped = Pick<NonNullable<DerivedListing['facts']['http']>[number], 'map' | 'params' | 'body'>
+
+function toAccepted({ map = {}, params = [], body }: Mapped, { input }: Task) {
+  const rows = membersOf(input).flatMap((member) => {
+    const destination = memberOf(map, member)
+    if (typeof destination !== 'string') return []
+    const param = params.find(({ name }) => name === destination)
+    const schema = param?.schema ?? memberOf(memberOf(body?.schema, 'properties'), destination)
+    if (!isJsonObject(schema)) return []
+    const rules = Object.entries(schema).filter(([name]) => RULES.includes(name))
+    return rules.length === 0 ? [] : [[member, Object.fromEntries(rules)] as const]
+  })
+  return Object.fromEntries(rows)
+}

@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+import type { TaskRow } from '../tasks/task.ts'
+import type { TaskSeller } from './task-seller.ts'
+
+const schema = v.record(v.string(), v.unknown())
+
+/** One task on the wire. */
+export const TaskViewSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  /** Words of people who want it. */
+  examples: v.array(v.string()),
+  /** The contract: JSON Schemas of what a caller gives and what comes back; absent where there is none yet. */
+  input: v.optional(schema),
+  output: v.optional(schema),
+  example: v.optional(v.record(v.string(), v.unknown())),
+  /** Listings that a plan chooses from. */
+  sellers: v.number(),
+  /** Where the plan is asked for, with the members of the input as parameters. */
+  plan: v.optional(v.string()),
+})
+export type TaskView = v.InferOutput<typeof TaskViewSchema>
+
+/** `GET /api/v1/tasks`. */
+export const TasksSchema = v.object({ tasks: v.array(TaskViewSchema) })
+
+export function toTaskView(row: TaskRow, sellers: readonly TaskSeller[]): TaskView {
+  const { id, name, examples, input, output, example } = row
+  const own = new Set(sellers.flatMap((each) => (each.task === id ? [each.seller.id] : [])))
+  return {
+    ...{ id, name, examples },
+    ...(input !== undefined && { input }),
+    ...(output !== undefined && { output }),
+    ...(example !== undefined && { example }),
+    sellers: own.size,
+    ...(input !== undefined && { plan: planPath(id) }),
+  }
+}
+
+export function planPath(id: string): string {
+  return `/api/v1/tasks/${id}/plan`
+}

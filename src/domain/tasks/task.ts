@@ -1,0 +1,100 @@
+import * as v from 'valibot'
+import { findSchemaFault } from '../json-schema/schema-fault.ts'
+import { findValueFault } from '../json-schema/value-fault.ts'
+import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { faultless, textLike } from '../wire/shapes.ts'
+
+const MAX_EXAMPLES = 12
+const MAX_MEMBERS = 12
+
+/** Parameters of a plan beside the members of its input: a member of that name could not be said. */
+export const PLAN_PARAMETERS = ['max_price_usd', 'rail', 'network', 'limit'] as const
+
+const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
+
+/** Input or output of a task: a JSON Schema of an object that names its members. */
+const contractSide = v.pipe(
+  v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
+  faultless<Record<string, unknown>>(findSchemaFault),
+  faultless<Record<string, unknown>>((schema) => {
+    const count = membersOf(schema).length
+    return schema.type === 'object' && count > 0 && count <= MAX_MEMBERS
+      ? null
+      : `expected type: object with 1 to ${MAX_MEMBERS} properties`
+  }),
+)
+
+/** What a buyer wants done: its words and, where several sellers can do it, its contract. */
+export const TaskRowSchema = v.pipe(
+  v.strictObject({
+    id: textLike(
+      /^[a-z0-9]+(?:_[a-z0-9]+)*$/,
+      'expected a lower-case identifier such as web_search',
+    ),
+    name: line,
+    /** Words of people who want it: searches that should find it. */
+    examples: v.pipe(
+      v.array(line),
+      v.minLength(2, 'expected at least two examples'),
+      v.maxLength(MAX_EXAMPLES, `expected at most ${MAX_EXAMPLES} examples`),
+    ),
+    /** What a caller gives, and what comes back, whoever the seller is. */
+    input: v.optional(contractSide),
+    output: v.optional(contractSide),
+    /** An input: each operation's map is filled with it when content is checked. */
+    example: v.optional(v.record(v.string(), v.unknown())),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const fault = dataset.typed ? findContractFault(dataset.value) : null
+    if (fault !== null) addIssue({ message: fault })
+  }),
+)
+export type TaskRow = v.InferOutput<typeof TaskRowSchema>
+
+/** A task with its contract. */
+export const TaskSchema = v.object({
+  id: v.string(),
+  name: v.string(),
+  input: v.record(v.string(), v.unknown()),
+  output: v.record(v.string(), v.unknown()),
+  example: v.record(v.string(), v.unknown()),
+})
+export type Task = v.InferOutput<typeof TaskSchema>
+
+/** The task with its contract; null where it has words alone. */
+export function toTask({ id, name, input, output, example }: TaskRow): Task | null {
+  if (input === undefined || output === undefined || example === undefined) return null
+  return { id, name, input, output, example }
+}
+
+/** Names of the members of an input or output. */
+export function membersOf(schema: unknown): string[] {
+  const properties = memberOf(schema, 'properties')
+  return isJsonObject(properties) ? Object.keys(properties) : []
+}
+
+/** Members that must be there. */
+export function requiredOf(schema: unknown): string[] {
+  const required = memberOf(schema, 'required')
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+}
+
+function findContractFault(row: {
+  input?: unknown
+  output?: unknown
+  example?: unknown
+}): string | null {
+  const { input, output, example } = row
+  const given = [input, output, example].filter((part) => part !== undefined)
+  if (given.length === 0) return null
+  if (given.length < 3) return 'expected input, output and example together: they are one contract'
+  const outputs = membersOf(output)
+  const shared = membersOf(input).find((name) => outputs.includes(name))
+  if (shared !== undefined)
+    return `expected different names for input and output, got ${shared} in both: a map has one entry for each`
+  const taken = membersOf(input).find((name) => PLAN_PARAMETERS.some((each) => each === name))
+  if (taken !== undefined)
+    return `expected another name than ${taken}: a plan has a parameter of this name`
+  const fault = findValueFault(input, example)
+  return fault === null ? null : `example: ${fault}`
+}

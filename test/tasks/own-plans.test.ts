@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { planTask } from '../../src/domain/plans/task-plan.ts'
+import { BASE_URL, SELLERS, TASKS } from './own-catalogue.ts'
+
+const sellersOf = (id: string) => SELLERS.filter(({ task }) => task === id)
+const countOf = (id: string) => new Set(sellersOf(id).map(({ seller }) => seller.id)).size
+
+test('at least twenty tasks have a contract, each with sellers to choose from', () => {
+  const counts = TASKS.map(({ id }) => [id, countOf(id)] as const)
+  expect(counts.length).toBeGreaterThanOrEqual(20)
+  for (const [id, count] of counts) expect(count, id).toBeGreaterThanOrEqual(2)
+  const several = counts.filter(([, count]) => count >= 3)
+  console.log(`${counts.length} tasks, ${several.length} with three sellers or more`)
+  expect(several.length).toBeGreaterThanOrEqual(16)
+})
+
+describe('a plan holds all that a call takes', () => {
+  test.each(TASKS)('$id', (task) => {
+    const { total, rows } = planTask(
+      task,
+      sellersOf(task.id),
+      { input: task.example, limit: 5 },
+      BASE_URL,
+    )
+    expect(total).toBe(countOf(task.id))
+    const prices = rows.map(({ ignores = [], usd }) => [
+      ignores.length,
+      usd ?? Number.POSITIVE_INFINITY,
+    ])
+    expect(prices).toEqual([...prices].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
+    for (const { request, output, digest, seller } of rows) {
+      expect(JSON.stringify(request), seller.id).not.toMatch(/<[A-Z_]+>|\{\w+\}/)
+      expect(Object.keys(output)).not.toHaveLength(0)
+      expect(digest).toMatch(/^[\w-]{43}$/)
+    }
+  })
+})
+
+test('three rows are at most 1.5 KB, and in the median well below', () => {
+  const sizes = TASKS.map((task) => {
+    const plan = planTask(task, sellersOf(task.id), { input: task.example, limit: 3 }, BASE_URL)
+    const share = plan.rows.length / 3
+    return Math.round(Buffer.byteLength(JSON.stringify(plan)) / Math.max(share, 1 / 3))
+  }).sort((a, b) => a - b)
+  console.log(`bytes of three rows: median ${sizes[sizes.length >> 1]}, most ${sizes.at(-1)}`)
+  expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(1500)
+})
+
+test('filters hold for what is planned', () => {
+  const task = TASKS.find(({ id }) => id === 'web_search')
+  if (task === undefined) throw new Error('expected web_search')
+  const plan = (more: object) =>
+    planTask(task, sellersOf(task.id), { input: { query: 'ferries' }, limit: 5, ...more }, BASE_URL)
+  for (const { offers = [] } of plan({ rail: 'x402' }).rows)
+    expect(offers.every(({ rail }) => rail === 'x402')).toBe(true)
+  for (const { usd } of plan({ max_price_usd: 0.005 }).rows) expect(usd).toBeLessThanOrEqual(0.005)
+  expect(plan({ max_price_usd: 0 }).notes).toHaveLength(1)
+})
