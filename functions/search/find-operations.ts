@@ -6,6 +6,7 @@ import {
 } from '../../src/domain/search/search-parameters.ts'
 import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
@@ -62,6 +63,7 @@ export function createFindOperations({
         ...(meant === undefined ? [] : [fitting.length > 0 ? FITTING : NONE_FITTING]),
       ],
       ...(others.length > 0 && { suggested: others.map(toWire) }),
+      texts: SELLER_TEXTS,
     })
   }
 }

@@ -65,6 +65,7 @@ describe('the A2A door', () => {
             },
           },
         },
+        { content: { $case: 'text', value: expect.stringContaining('(x402.weather): ') } },
       ],
     })
   })
@@ -75,7 +76,7 @@ describe('the A2A door', () => {
       part({ $case: 'data', value: { kind: 'mcp_server', limit: 1 } }),
     ])
     expect(answer).toMatchObject({
-      parts: [{ content: { value: { results: [{ id: 'mcp.tenki' }] } } }],
+      parts: [{ content: { value: { results: [{ id: 'mcp.tenki' }] } } }, {}],
     })
   })
 
@@ -86,7 +87,10 @@ describe('the A2A door', () => {
       result: {
         kind: 'message',
         role: 'agent',
-        parts: [{ kind: 'data', data: { results: [{ id: 'x402.weather' }, {}, {}] } }],
+        parts: [
+          { kind: 'data', data: { results: [{ id: 'x402.weather' }, {}, {}] } },
+          { kind: 'text', text: expect.stringMatching(/^3 of \d+:\n- /) },
+        ],
       },
     })
   })

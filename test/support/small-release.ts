@@ -46,7 +46,7 @@ export function writeSmallRelease(dir: string, name: string): void {
       sponsored_policy: 'None is sold.',
       ranking: 'By relevance.',
       attribution: [],
-      notes: [],
+
       disclosure: 'Nothing is for sale.',
       security: { contact: 'mailto:security@waypost.example', expires: '2099-01-01' },
       comparison_ranking: 'By price.',

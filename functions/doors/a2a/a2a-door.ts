@@ -12,8 +12,10 @@ import {
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
+import { type Answer, toAnswerText } from '../../../src/domain/doors/cards/answer-text.ts'
 import { toAgentCard } from '../../../src/domain/doors/cards/own-cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
+import { SELLER_TEXTS } from '../../../src/domain/wire/seller-texts.ts'
 import { publicJson } from '../../http/problem.ts'
 import {
   createDirectory,
@@ -111,7 +113,7 @@ function createSearchExecutor(directory: Directory): AgentExecutor {
 }
 
 /** A data part `{"find": "operations"}` asks for what to call instead of listings. */
-function answer(directory: Directory, { parts }: Message): Record<string, unknown> {
+function answer(directory: Directory, { parts }: Message): Answer {
   const asked = readQuery(parts)
   if (typeof asked === 'string') return { error: asked }
   const { find, ...parameters } = asked
@@ -123,7 +125,7 @@ function answer(directory: Directory, { parts }: Message): Record<string, unknow
     return { error: 'These parameters cannot be used.', errors: [...found.problems] }
   if (!('rows' in found)) return { ...found }
   const { rows: results, ...rest } = found
-  return { ...rest, results }
+  return { ...rest, results, texts: SELLER_TEXTS }
 }
 
 /** @returns the parameters of a search, or a sentence about what cannot be read. */
@@ -145,7 +147,8 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
   return { ...(text !== '' && { q: text.slice(0, MAX_QUERY_CHARACTERS) }), ...filters }
 }
 
-function toMessage(data: Record<string, unknown>, contextId: string): Message {
-  const parts = [{ data, mediaType: 'application/json' }]
+/** The same twice: people are shown the text of a message, programs read its data. */
+function toMessage(data: Answer, contextId: string): Message {
+  const parts = [{ data, mediaType: 'application/json' }, { text: toAnswerText(data) }]
   return Message.fromJSON({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts })
 }

@@ -20,6 +20,7 @@ import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.t
 import { EXPECT_HEADER, type Expectation, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../../../src/domain/wire/seller-texts.ts'
 import { optionally as told } from '../../../src/domain/wire/shapes.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
@@ -51,6 +52,7 @@ const output = v.looseObject({
   headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
   body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
   truncated: told(v.boolean(), 'The answer is longer than what stands here.'),
+  texts: told(SellerTextsSchema, 'Of an answer: whose words stand in it.'),
   x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
   accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
   error: told(v.unknown(), 'Of a 402: why it was not paid.'),
@@ -188,6 +190,7 @@ function toAnswer(answer: CallAnswer): CallToolResult {
       headers: Object.fromEntries(shown),
       body: json === undefined ? text : json,
       ...(isCut && { truncated: true }),
+      texts: SELLER_TEXTS,
     }),
     ...(status >= 400 && { isError: true }),
     ...(receipts.length > 0 && { _meta: Object.fromEntries(receipts) }),

@@ -23,6 +23,7 @@ import {
   OperationsAnswerSchema,
   SuggestedSchema,
 } from '../../../src/domain/search/search-response.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../../../src/domain/wire/seller-texts.ts'
 import type { Directory } from '../entry/directory.ts'
 import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
 import { createTool, type Tool } from './mcp-tool.ts'
@@ -35,6 +36,7 @@ const FoundSchema = v.object({
   results: v.array(CompactRowSchema),
   notes: v.array(v.string()),
   suggested: SuggestedSchema,
+  texts: SellerTextsSchema,
   /** Of the first result, where it was asked for: what its first call takes. */
   kit: v.optional(CompactKitSchema),
 })
@@ -42,6 +44,7 @@ const ComparedSchema = v.object({
   rows: v.array(CompareRowSchema),
   ranking: v.string(),
   url: v.string(),
+  texts: SellerTextsSchema,
 })
 const counts = v.array(v.object({ id: v.string(), count: v.number() }))
 const FacetsSchema = v.object({
@@ -64,7 +67,7 @@ export function createReadingTools(directory: Directory): Tool[] {
       const [first] = rows
       const kit =
         with_kit === true && first !== undefined ? await kitFor(directory, first.id, given) : null
-      const beside = { ...rest, ...(kit !== null && { kit }) }
+      const beside = { ...rest, ...(kit !== null && { kit }), texts: SELLER_TEXTS }
       return answerWith({ ...beside, results: fitRows(rows, sizeOf({ ...beside, results: [] })) })
     }),
     createTool(
@@ -92,7 +95,7 @@ export function createReadingTools(directory: Directory): Tool[] {
         return failWith(reply.problems.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
       const { sections, first_party, ranking, url } = reply.view
       const rows = [...sections.flatMap((section) => section.rows), ...first_party]
-      return answerWith({ rows, ranking, url })
+      return answerWith({ rows, ranking, url, texts: SELLER_TEXTS })
     }),
     createTool('list_facets', reads(FacetsToolInput, FacetsSchema), async () =>
       answerWith(await directory.facets()),

@@ -82,7 +82,6 @@ export const SiteTextsSchema = v.strictObject({
   sponsored_policy: line,
   ranking: line,
   attribution: v.optional(v.array(line), []),
-  notes: v.optional(v.array(line), []),
   /** Where anybody may propose a change, `{file}` for the path; else pages only name the file. */
   edit: v.optional(
     textLike(

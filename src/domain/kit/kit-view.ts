@@ -7,6 +7,7 @@ import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'
 import { toAgentSnippets } from './kit-agent-snippets.ts'
@@ -62,6 +63,7 @@ export const KitViewSchema = v.object({
   trust: TrustSchema,
   page: v.string(),
   badge_svg: v.string(),
+  texts: SellerTextsSchema,
 })
 export type KitView = v.InferOutput<typeof KitViewSchema>
 
@@ -103,6 +105,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     trust,
     page: `${baseUrl}${pagePath(id)}`,
     badge_svg: `${baseUrl}${badgePath(id)}`,
+    texts: SELLER_TEXTS,
   }
 }
 

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { AlsoSearchSchema } from '../derived/tables.ts'
 import { FoundOperationSchema } from '../kit/found-operation.ts'
 import { ListingSummarySchema } from '../views/summary-view.ts'
+import { SellerTextsSchema } from '../wire/seller-texts.ts'
 import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'
 import type { ParameterProblem } from './search-parameters.ts'
@@ -71,6 +72,7 @@ export const OperationsAnswerSchema = v.object({
   ),
   notes: v.array(v.string()),
   suggested: SuggestedSchema,
+  texts: SellerTextsSchema,
 })
 export type OperationsAnswer = v.InferOutput<typeof OperationsAnswerSchema>
 

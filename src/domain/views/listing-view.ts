@@ -7,6 +7,7 @@ import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, pagePath } from '../wire/links.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { BADGES, BUY, CLAIM_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import {
   DiscoverySchema,
@@ -70,6 +71,7 @@ export const ListingViewSchema = v.object({
     methods: v.array(v.picklist(CLAIM_METHODS)),
     opt_out: v.string(),
   }),
+  texts: SellerTextsSchema,
 })
 export type ListingView = v.InferOutput<typeof ListingViewSchema>
 
@@ -135,6 +137,7 @@ export function toListingView(
       ...toClaimWays(facts.url, claimRules, baseUrl),
       opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
     },
+    texts: SELLER_TEXTS,
   }
 }
 

@@ -3,6 +3,7 @@ import { chooseOperation, orderByRail } from '../../kit/choose-operation.ts'
 import { toOutput } from '../../kit/found-operation.ts'
 import type { KitOperation } from '../../kit/kit-operations.ts'
 import { type KitView, toOperationSnippets } from '../../kit/kit-view.ts'
+import { SellerTextsSchema } from '../../wire/seller-texts.ts'
 import type { Rail } from '../../wire/vocabulary.ts'
 import { fitLists } from './fitted-lists.ts'
 
@@ -18,6 +19,7 @@ export const KitCardSchema = v.looseObject({
   kind: v.string(),
   url: v.string(),
   cost: v.string(),
+  texts: SellerTextsSchema,
 })
 export type KitCard = v.InferOutput<typeof KitCardSchema>
 
@@ -35,11 +37,11 @@ export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   if (typeof called === 'string') return called
   const snippet = toSnippet(kit, choice)
   if (typeof snippet === 'string') return snippet
-  const { id, digest, kind, url, cost, name, auth } = kit
+  const { id, digest, kind, url, cost, name, auth, texts } = kit
   const { rails, networks, request_headers, response_headers, authority } = kit.payment
   const payment = { rails, networks, request_headers, response_headers, authority }
   const about = { id, digest, kind, url, cost, name, auth, ...(rails.length > 0 && { payment }) }
-  return fitLists<KitCard>({ ...about, ...called, ...snippet }, LISTS)
+  return fitLists<KitCard>({ ...about, ...called, ...snippet, texts }, LISTS)
 }
 
 function toCalled(kit: KitView, choice: KitChoice): object | string {

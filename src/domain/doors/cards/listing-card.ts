@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { ListingView } from '../../views/listing-view.ts'
+import { SellerTextsSchema } from '../../wire/seller-texts.ts'
 import { fitLists } from './fitted-lists.ts'
 
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
@@ -16,6 +17,7 @@ export const ListingCardSchema = v.looseObject({
   summary: v.string(),
   url: v.string(),
   trust: v.looseObject({ score: v.nullable(v.number()), evidence: v.string() }),
+  texts: SellerTextsSchema,
 })
 export type ListingCard = v.InferOutput<typeof ListingCardSchema>
 
@@ -23,8 +25,8 @@ export function toListingCard(view: ListingView): ListingCard {
   const kept = Object.entries(view).filter(
     ([name, value]) => !LEFT_OUT.has(name) && hasContent(value),
   )
-  const { id, name, kind, summary, url, trust } = view
-  const card = { id, name, kind, summary, url, trust, ...Object.fromEntries(kept) }
+  const { id, name, kind, summary, url, trust, texts } = view
+  const card = { id, name, kind, summary, url, trust, ...Object.fromEntries(kept), texts }
   return fitLists<ListingCard>(card, LISTS)
 }
 
