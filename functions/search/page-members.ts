@@ -1,6 +1,7 @@
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { findHostOwner, hostOf } from '../../src/domain/owners/shared-hosts.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import type { PageResponse } from '../../src/domain/search/search-response.ts'
 import { isSharedHost } from '../../src/search/index/exact-table.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -12,20 +13,35 @@ const LOOKED_AT = 100
 const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 const decoder = new TextDecoder()
 
-/** What the search page shows of each row beside the compact view: domain and best operation. */
+/** Of a release, beside its index of listings. */
+interface Shown {
+  operations: SearchIndex | undefined
+  /** Path of the mark that a listing wears. */
+  markOf(id: string): string | undefined
+}
+
+/** What the search page shows of each row beside the compact view: mark, domain and best operation. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: { query: SearchQuery; outcome: SearchOutcome },
-  operations: SearchIndex | undefined,
-): { domain?: string; operation?: string }[] {
+  { operations, markOf }: Shown,
+): Pick<PageResponse['results'][number], 'mark' | 'domain' | 'operation'>[] {
   const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
   const matching =
     operations === undefined || query.q === undefined
       ? new Map<string, string>()
       : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
   return bodies.map(({ id, url }) => {
-    const [domain, operation] = [domainOf(String(url)), matching.get(String(id))]
-    return { ...(domain !== null && { domain }), ...(operation !== undefined && { operation }) }
+    const [mark, domain, operation] = [
+      markOf(String(id)),
+      domainOf(String(url)),
+      matching.get(String(id)),
+    ]
+    return {
+      ...(mark !== undefined && { mark }),
+      ...(domain !== null && { domain }),
+      ...(operation !== undefined && { operation }),
+    }
   })
 }
 

@@ -120,6 +120,7 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
     index: () => release().search,
     texts: () => release().searchTexts,
     operations: () => release().operations,
+    markOf: (id) => release().listings.get(id)?.mark,
     randomUuid: randomUUID,
     onShown: shown.add,
   })

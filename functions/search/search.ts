@@ -26,6 +26,8 @@ export interface SearchParts {
   texts: () => SearchTexts
   /** What can be called of the listings, to name what matches in rows of the search page. */
   operations?: () => SearchIndex
+  /** Path of the mark that a listing wears, for the search page. */
+  markOf?: (id: string) => string | undefined
   randomUuid: () => string
   /** Told which organic rows a search showed; it must not slow the search down. */
   onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
@@ -71,7 +73,10 @@ export function createSearch(parts: SearchParts): Search {
       texts: textsFor(serving),
       ...(page !== undefined && {
         source: 'web' as const,
-        page: pageMembers(serving, answered, parts.operations?.()),
+        page: pageMembers(serving, answered, {
+          operations: parts.operations?.(),
+          markOf: (id) => parts.markOf?.(id),
+        }),
       }),
     })
     if (page !== 'typing') onShown?.(serving, answered.outcome.organic.rows)

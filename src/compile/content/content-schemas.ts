@@ -14,6 +14,7 @@ import {
 import { CostOfCheatingSchema } from '../../domain/independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../../domain/independence/independent-operators.ts'
 import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
+import { MarkSchema } from '../../domain/listing/marks.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
 import { TaskRowSchema } from '../../domain/tasks/task.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
@@ -60,6 +61,7 @@ const CONTENT_SCHEMAS = {
   'tasks.schema.json': () => toListOf(TaskRowSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),
+  'marks.schema.json': () => toListOf(MarkSchema),
   'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
   'independent_operators.schema.json': () => toListOf(IndependentOperatorSchema),
   'cost_of_cheating.schema.json': () => toContentSchema(CostOfCheatingSchema),

@@ -15,6 +15,7 @@ const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
 const KNOWLEDGE = new Set([
   'roadmap',
   'shared_hosts',
+  'marks',
   'cost_of_cheating',
   'search-words',
   'foreign-words',

@@ -5,6 +5,7 @@ import { followMoves, type Gone, type Tombstone } from '../../domain/derived/tom
 import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
+import { createMarkFinder } from '../../domain/listing/marks.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { type ClaimRules, GITHUB_ISSUER } from '../../domain/owners/claim-rules.ts'
 import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
@@ -84,6 +85,7 @@ export function createCatalogue(
   })
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
+  const findMark = createMarkFinder(tables.marks)
   const inputs = files.map((file) => {
     const { id, digest } = file
     const seen = combineEvidence(evidenceOf(id), ledger.probed.get(id))
@@ -93,6 +95,7 @@ export function createCatalogue(
     const known = {
       id,
       evidence,
+      mark: findMark(file.facts.url),
       own: toOwn(judged.listings.get(id)),
       isClaimed: isClaimed(file, ledger, baseUrl),
       notices: [

@@ -7,6 +7,7 @@ import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import type { LiveListing } from '../../domain/listing/live-listing.ts'
 import { toTaskSellers } from '../../domain/plans/task-seller.ts'
 import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
+import { markPath } from '../../domain/wire/links.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toDocumentRow, toOperationDocuments, toSearchDocument } from '../engine/write-engine.ts'
 import { forgetful, type Memory, remember } from '../files/memory.ts'
@@ -111,7 +112,7 @@ export function toLines(rows: readonly unknown[]): string {
 }
 
 export function toLiveListing(listing: DerivedListing): LiveListing {
-  const { id, facts, status, buy, surface, payouts, digest } = listing
+  const { id, facts, mark, status, buy, surface, payouts, digest } = listing
   return {
     id,
     name: facts.name,
@@ -120,6 +121,7 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
     url: facts.url,
     status,
     first_party: facts.first_party,
+    ...(mark !== null && { mark: markPath(mark) }),
     buy: buy.buy,
     not_relayable_reason: buy.reason,
     methods: [...new Set(surface.operations.map(({ method }) => method))],

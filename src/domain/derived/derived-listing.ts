@@ -31,6 +31,8 @@ export interface DerivedListing {
   directory: string
   /** Markdown source of the description; foreign text. */
   description: string
+  /** Id of the brand's mark; null where the listing wears none. */
+  mark: string | null
   status: Status
   buy: ReturnType<typeof judgeBuy>
   trust: TrustVerdict
@@ -60,6 +62,7 @@ export interface DeriveInput {
   facts: ListingFacts
   description: string
   evidence: Evidence
+  mark?: string | null
   /** What the meter saw, where it reads a payout of the listing: nothing paid to it is missed then. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
@@ -98,6 +101,7 @@ export function deriveListing(
     description: facts.first_party
       ? input.description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
       : input.description,
+    mark: input.mark ?? null,
     status,
     buy: judgeBuy(facts, rules),
     trust,

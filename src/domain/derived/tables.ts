@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/independent-operators.ts'
+import { MarkSchema } from '../listing/marks.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { TaskRowSchema } from '../tasks/task.ts'
 import { textLike } from '../wire/shapes.ts'
@@ -122,6 +123,7 @@ export const TablesSchema = v.strictObject({
   alsoSearch: v.array(AlsoSearchSchema),
   roadmap: v.array(RoadmapRowSchema),
   sharedHosts: SharedHostsSchema,
+  marks: v.array(MarkSchema),
   independentOperators: v.array(IndependentOperatorSchema),
   costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,

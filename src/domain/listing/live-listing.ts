@@ -12,6 +12,8 @@ export const LiveListingSchema = v.strictObject({
   url: v.string(),
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
+  /** Path of the brand's mark, where it wears one. */
+  mark: v.exactOptional(v.string()),
   buy: v.picklist(BUY),
   /** Why the relay does not take it; null when it does. */
   not_relayable_reason: v.nullable(v.string()),

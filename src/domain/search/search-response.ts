@@ -132,8 +132,8 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
 /** The compact answer to the search page, with what its rows and our own kits say on pages alone. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
-  /** Each with the domain somebody registered for it, and the operation that matches best. */
-  results: (CompactRow & { domain?: string; operation?: string })[]
+  /** Each with its brand's mark, the domain somebody registered for it, and the operation that matches best. */
+  results: (CompactRow & { mark?: string; domain?: string; operation?: string })[]
   /** Absent where none match. */
   featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
 }

@@ -6,7 +6,7 @@ import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
-import { goPath, kitPath, pagePath } from '../wire/links.ts'
+import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { BADGES, BUY, CLAIM_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import {
@@ -51,6 +51,8 @@ export const ListingViewSchema = v.object({
   pricing: PricingSchema,
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
+  /** Path of the brand's mark, an SVG of one colour; absent where we know none. */
+  mark: v.optional(v.string()),
   discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
   /** Prefixed wire names follow the measured provider's id; `{}` without any measurement. */
@@ -117,6 +119,7 @@ export function toListingView(
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
+    ...(listing.mark !== null && { mark: markPath(listing.mark) }),
     ...(Object.keys(facts.discovery).length > 0 && { discovery: facts.discovery }),
     trust: toTrustView(trust, trustSource),
     signals: toSignalsView(listing.signals, listing.signalsSource),

@@ -6,6 +6,8 @@ export const METRICS_PATH = '/metrics'
 /** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
 export const listingPath = (id: string) => `/api/v1/listings/${id}`
 export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
+/** The drawing of a brand, one colour; its path has the id `m`. */
+export const markPath = (mark: string) => `/marks/${mark}.svg`
 export const pagePath = (id: string) => `/listing/${id}`
 export const badgePath = (id: string) => `/badge/${id}.svg`
 /** The badge as data, for badge services. */

@@ -4,7 +4,9 @@ import { toMeter, toShape, toTile } from './tile.ts'
 
 /** Our own kits, as a search finds them, have neither price nor score. */
 type ItemRow = Pick<ListingRow, 'id' | 'name' | 'kind' | 'kind_label' | 'page'> &
-  Partial<Pick<ListingRow, 'price' | 'min_usd' | 'rails' | 'trust' | 'trust_note' | 'summary'>>
+  Partial<
+    Pick<ListingRow, 'price' | 'min_usd' | 'rails' | 'trust' | 'trust_note' | 'summary' | 'mark'>
+  >
 
 /** Listings one under the other, each on two lines; a summary is shown where a row has one. */
 export function toListingItems(rows: readonly ItemRow[]): Markup {

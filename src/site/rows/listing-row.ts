@@ -10,15 +10,24 @@ export type ListingRow = ReturnType<typeof toListingRow>
 
 type RowSubject = Pick<
   ListingView,
-  'id' | 'name' | 'summary' | 'kind' | 'categories' | 'page' | 'pricing' | 'invoke' | 'first_party'
+  | 'id'
+  | 'name'
+  | 'summary'
+  | 'kind'
+  | 'categories'
+  | 'page'
+  | 'pricing'
+  | 'invoke'
+  | 'first_party'
+  | 'mark'
 > & { trust: TrustSummary }
 
 /** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
 export function toListingRow(view: RowSubject) {
-  const { id, name, summary, kind, categories, page, pricing, trust, first_party } = view
+  const { id, name, summary, kind, mark, categories, page, pricing, trust, first_party } = view
   const remote = hasRemoteEndpoint(view)
   return {
-    ...{ id, name, summary, kind, kind_label: KIND_LABELS[kind], categories, page },
+    ...{ id, name, summary, kind, mark, kind_label: KIND_LABELS[kind], categories, page },
     price: toPriceText(pricing),
     min_usd: lowestPriceOf(pricing),
     rails: railsOf(pricing),

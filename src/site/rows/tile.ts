@@ -21,13 +21,19 @@ export function toMonogram(name: string): string {
   return `${initial.toUpperCase()}${letters[1]?.toLowerCase() ?? ''}`
 }
 
-/** A listing's face: its letters on the arm of its kind. */
-export function toTile(
-  { id, name, kind }: { id: string; name: string; kind: Kind },
-  isLarge = false,
-): Markup {
+interface Face {
+  id: string
+  name: string
+  kind: Kind
+  /** Path of the brand's mark. */
+  mark?: string | undefined
+}
+
+/** A listing's face on the arm of its kind: the brand's mark, or two letters where there is none. */
+export function toTile({ id, name, kind, mark }: Face, isLarge = false): Markup {
   const size = isLarge ? ' large' : ''
-  return html`<span class="tile ${toShape(kind)} hue-${toHue(id)}${size}" aria-hidden="true">${toMonogram(name)}</span>`
+  const drawn = mark && html`<svg viewBox="0 0 24 24"><use href="${mark}#m"></use></svg>`
+  return html`<span class="tile ${toShape(kind)} hue-${toHue(id)}${size}" aria-hidden="true">${drawn ?? toMonogram(name)}</span>`
 }
 
 /**

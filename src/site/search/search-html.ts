@@ -79,7 +79,7 @@ function toFold(domain: string | undefined, rows: readonly SearchRow[]): Markup 
 }
 
 function toHit(row: SearchRow): Markup {
-  const { id, name, kind, summary, price, rails, trust, vouched, operation } = row
+  const { id, name, kind, mark, summary, price, rails, trust, vouched, operation } = row
   const from =
     price === null ? 'not published' : price.max_usd === 0 ? 'free' : toUsd(price.min_usd)
   const isRange = price !== null && price.min_usd !== price.max_usd
@@ -87,7 +87,7 @@ function toHit(row: SearchRow): Markup {
     <li class="hit">
       <label class="pick">
         <input type="checkbox" name="ids" value="${id}" form="compare" aria-label="Compare ${name}"></label>
-      ${toTile({ id, name, kind })}
+      ${toTile({ id, name, kind, mark })}
       <div class="hit-who">
         <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a>
         <div class="hit-words"><p class="clamp" dir="auto">${summary}</p>
