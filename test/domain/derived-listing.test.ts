@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
 import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toKnownFacts, toKnownList } from '../../src/site/listing/known-facts.ts'
+import { toKnownList, toStanding } from '../../src/site/listing/known-facts.ts'
 import { toStrip } from '../../src/site/rows/decision-facts.ts'
 import { LIVE_PROBES, toFacts, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
@@ -64,7 +64,7 @@ describe('what follows from facts and evidence', () => {
     expect(listing).toMatchObject({ signals: {}, isLiveTested: false, badges: ['unclaimed'] })
     const view = toListingView(listing, VIEW_CONTEXT)
     expect(view).toMatchObject({ signals: {}, package_run })
-    const page = `${toStrip(view, []).text}${toKnownList(toKnownFacts(view, NOTHING_SEEN)).text}`
+    const page = `${toStrip(view, []).text}${toKnownList(toStanding(view, NOTHING_SEEN).facts).text}`
     expect(page).toContain('Runs as declared')
     expect(page).toContain('1.4.2, 22 November 2026')
     expect(page).not.toMatch(/online|spoke|no probe so far|no result yet/i)

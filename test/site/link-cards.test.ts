@@ -25,8 +25,6 @@ test('a card says what a listing is decided by', () => {
     '$0.01',
     'x402 on',
     'Base',
-    'Trust',
-    'Unmeasured',
     'Waypost',
     'x402.example-weather',
   ])

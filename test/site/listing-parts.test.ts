@@ -47,8 +47,6 @@ describe('why a score is what it is', () => {
 
 describe('whether a listing was heard', () => {
   test.each([
-    [[], 'Probe: no result yet'],
-    [['unknown'], 'Probe: no result yet'],
     [['spoke'], 'Speaks MCP: we asked it'],
     [['dead', 'spoke', 'unknown'], 'Speaks MCP: we asked it'],
     [['gated'], 'Answers, and asks for a key first'],
@@ -63,6 +61,16 @@ describe('whether a listing was heard', () => {
     const isKnown = ['spoke', 'gated'].includes(outcomes.findLast((one) => one !== 'unknown') ?? '')
     expect(toHeard(probes)).toEqual({ isKnown, text })
   })
+
+  test.each([[[]], [['unknown']], [['unprobeable', 'unknown']]] as const)(
+    'after %j nothing is said',
+    (outcomes) => {
+      const probes = outcomes.map(
+        (outcome) => ({ at: '2026-11-01T08:00:00Z', protocol: 'mcp', outcome }) as const,
+      )
+      expect(toHeard(probes)).toBeNull()
+    },
+  )
 })
 
 describe('days as bars', () => {

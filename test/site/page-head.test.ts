@@ -41,7 +41,7 @@ describe('the card of a link', () => {
     ['/kind/mcp_server', '/og/kind/mcp_server.png', /^MCP servers/],
     ['/category/geo_weather', '/og/category/geo_weather.png', /^Maps/],
     ['/listing/x402.weather', '/og/x402.weather.png', /: HTTP API. Price from \$0.01/],
-    ['/listing/api.hostile-text', '/og/api.hostile-text.png', /Unmeasured/],
+    ['/listing/api.hostile-text', '/og/api.hostile-text.png', /Quotes/],
   ])('of %s is a picture as large as the page says', async (path, picture, alt) => {
     const meta = await metaOf(path)
     expect(meta('og:image')).toBe(`https://waypost.example${picture}`)

@@ -1,3 +1,4 @@
+import { TIER_LABELS } from '../../domain/derived/tiers.ts'
 import { toCountText } from '../../domain/operation/price-text.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
@@ -5,7 +6,7 @@ import { html, type Markup } from '../frame/html.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 import { toRunWords } from '../rows/package-run-words.ts'
 
-/** A line of the ledger of what is known of a listing, and what is not yet. */
+/** A line of what is known of a listing, or was seen to be wrong. */
 export interface KnownFact {
   isKnown: boolean
   text: string
@@ -30,40 +31,43 @@ interface Seen {
   calls: { title: string; total: number } | null
 }
 
-/** For listings without a score: a page that is complete without one. */
-export function toKnownFacts(view: ListingView, { probes, calls }: Seen): KnownFact[] {
-  return [
-    toHeard(probes, view.package_run),
-    known(
-      calls !== null,
-      `${toCountText(calls?.total ?? 0, (calls?.title ?? '').toLowerCase().replace(/s$/, ''))} described`,
-      'Operations, tools or skills: not described yet',
-    ),
-    known(
-      view.pricing.model === 'per_call' || view.cost === 'free' || view.cost === 'freemium',
-      view.pricing.model === 'per_call' ? 'Price of a call published' : COST_TEXTS[view.cost],
-      COST_TEXTS[view.cost],
-    ),
-    known(
-      view.auth.type !== 'unknown',
-      'What a caller must bring is declared',
-      'Access: not declared',
-    ),
-    known(
-      view.trust.evidence !== 'no_payment_data',
-      'Payments measured',
-      'Payments: none measured, and that is not a bad sign',
-    ),
-    known(view.status === 'claimed', 'Owner proved the domain', 'Owner: nobody has claimed it'),
+/**
+ * What a page has to say about a listing's standing, and what nobody knows of it: the first is a list,
+ * the second one sentence, in one place of the page.
+ */
+export function toStanding(view: ListingView, { probes, calls }: Seen) {
+  const heard = toHeard(probes, view.package_run)
+  const earned = view.tiers.earned.map((id) => known(true, `${TIER_LABELS[id]}: earned`, ''))
+  const isClaimed = view.status === 'claimed'
+  const facts = [
+    ...(heard === null ? [] : [heard]),
+    ...(isClaimed ? [known(true, 'The owner proved the domain', '')] : []),
+    ...earned,
   ]
+  const open = [
+    heard === null && 'whether it answers',
+    calls === null && 'what it can do in detail',
+    view.pricing.model !== 'per_call' && view.cost === 'unknown' && 'what it costs',
+    view.auth.type === 'unknown' && 'how callers sign in',
+    view.trust.evidence === 'no_payment_data' && isPaid(view) && 'whether anybody has paid',
+    !isClaimed && 'who owns it',
+  ].filter((text) => text !== false)
+  return { facts, unknown: open.length === 0 ? '' : `Not known yet: ${joinWords(open)}.` }
+}
+
+const isPaid = ({ pricing }: ListingView) => pricing.model === 'per_call'
+
+/** @example joinWords(['a', 'b', 'c']) → 'a, b and c' */
+function joinWords(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(words)
 }
 
 /**
- * Whether it was heard at the last probe that says something about it.
+ * Whether it was heard at the last probe that says something about it; null without such a probe.
  *
  * @param probes oldest first
  */
-export function toHeard(probes: Seen['probes'], run?: PackageRun): KnownFact {
+export function toHeard(probes: Seen['probes'], run?: PackageRun): KnownFact | null {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const last = judged.at(-1)
   if (last === undefined && run !== undefined)
@@ -71,7 +75,7 @@ export function toHeard(probes: Seen['probes'], run?: PackageRun): KnownFact {
       isKnown: run.outcome === 'runs_as_declared',
       text: `Its package: ${toRunWords(run).result.toLowerCase()}`,
     }
-  if (last === undefined) return { isKnown: false, text: 'Probe: no result yet' }
+  if (last === undefined) return null
   if (last.outcome === 'spoke')
     return { isKnown: true, text: `Speaks ${PROTOCOL_NAMES[last.protocol]}: we asked it` }
   if (last.outcome === 'gated') return { isKnown: true, text: 'Answers, and asks for a key first' }
@@ -84,10 +88,3 @@ export function toHeard(probes: Seen['probes'], run?: PackageRun): KnownFact {
         : `Last spoke ${PROTOCOL_NAMES[spoke.protocol]} on ${spoke.at.slice(0, 10)}, not since`,
   }
 }
-
-const COST_TEXTS = {
-  free: 'Free: nothing is paid',
-  freemium: 'Free to start, more costs money',
-  paid: 'Price: paid, and not published',
-  unknown: 'Price: not published, ask the seller',
-} as const

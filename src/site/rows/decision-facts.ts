@@ -15,19 +15,20 @@ export interface DecisionFact {
   tone: 'plain' | 'money' | 'missing'
 }
 
+/** What nobody knows has no cell. */
 export function toDecisionFacts(
   view: ListingView,
   probes: readonly Pick<Probe, 'at' | 'protocol' | 'outcome' | 'ms' | 'version'>[],
 ): DecisionFact[] {
   // A guide is read: nobody pays it, and no probe can ask it anything.
-  if (view.kind === 'kit') return [toPrice(view), toRuns(view), toAccess(view)]
+  if (view.kind === 'kit') return [...toPrice(view), toRuns(view), ...toAccess(view)]
   return [
-    toPrice(view),
+    ...toPrice(view),
     ...toRails(view.pricing),
     toRuns(view),
-    toAccess(view),
-    toTrust(view),
-    toProbe(probes.at(-1), view.package_run),
+    ...toAccess(view),
+    ...toTrust(view),
+    ...toProbe(probes.at(-1), view.package_run),
   ]
 }
 
@@ -44,15 +45,17 @@ const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
   paid: ['Paid', 'price not published'],
-  unknown: ['Not published', 'ask the seller'],
 } as const
 
-function toPrice({ pricing, cost }: ListingView): DecisionFact {
-  const [value, cause] = COST_TEXTS[cost]
-  if (pricing.model !== 'per_call') return factOf('Price', value, cause)
+function toPrice({ pricing, cost }: ListingView): DecisionFact[] {
+  if (pricing.model !== 'per_call') {
+    if (cost === 'unknown') return []
+    const [value, note] = COST_TEXTS[cost]
+    return [factOf('Price', value, note)]
+  }
   const { min_usd, max_usd } = pricing
   const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
-  return factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')
+  return [factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
 }
 
 function toRails(pricing: ListingView['pricing']): DecisionFact[] {
@@ -122,22 +125,22 @@ export const ACCESS_TEXTS = {
   unknown: ['Not declared', 'ask or try it'],
 } as const
 
-function toAccess({ auth }: ListingView): DecisionFact {
+function toAccess({ auth }: ListingView): DecisionFact[] {
+  if (auth.type === 'unknown') return []
   const [value, general] = ACCESS_TEXTS[auth.type]
   const note = auth.name === undefined ? general : `${auth.name}, ${auth.in ?? 'header'}`
-  return factOf('Access', value, note, auth.type === 'unknown' ? 'missing' : 'plain')
+  return [factOf('Access', value, note)]
 }
 
-function toTrust({ trust, notices }: ListingView): DecisionFact {
+function toTrust({ trust }: ListingView): DecisionFact[] {
   if (trust.score !== null) {
     const buyers = toCountText(trust.verified_buyers_30d, 'buyer')
     const vouched = trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'
-    return factOf('Trust', `${trust.score} of 100`, `${buyers}, ${vouched}`)
+    return [factOf('Trust', `${trust.score} of 100`, `${buyers}, ${vouched}`)]
   }
-  if (trust.evidence !== 'no_payment_data')
-    return factOf('Trust', 'No score', 'no independent buyer', 'missing')
-  const note = notices.length === 0 ? 'not a bad sign' : 'see the notices'
-  return factOf('Trust', 'Unmeasured', note, 'missing')
+  return trust.evidence === 'no_payment_data'
+    ? []
+    : [factOf('Trust', 'No score', 'no independent buyer', 'missing')]
 }
 
 /** Protocols as people write them. */
@@ -161,16 +164,16 @@ export const OUTCOME_WORDS = {
 function toProbe(
   probe: Parameters<typeof toDecisionFacts>[1][number] | undefined,
   run: PackageRun | undefined,
-): DecisionFact {
+): DecisionFact[] {
   if (run !== undefined && (probe === undefined || probe.outcome === 'unprobeable')) {
     const { result, when } = toRunWords(run)
     const tone = run.outcome === 'runs_as_declared' ? 'plain' : 'missing'
-    return factOf('Its package', result, when, tone)
+    return [factOf('Its package', result, when, tone)]
   }
-  if (probe === undefined) return factOf('Last probed', 'Not yet', 'no probe so far', 'missing')
+  if (probe === undefined) return []
   const { outcome, protocol, at, ms } = probe
   const value = outcome === 'spoke' ? `Spoke ${PROTOCOL_NAMES[protocol]}` : OUTCOME_WORDS[outcome]
   const note = `${at.slice(0, 10)}${ms === undefined ? '' : `, ${ms} ms`}`
   const isHeard = outcome === 'spoke' || outcome === 'gated'
-  return factOf('Last probed', value, note, isHeard ? 'plain' : 'missing')
+  return [factOf('Last probed', value, note, isHeard ? 'plain' : 'missing')]
 }

@@ -80,8 +80,7 @@ function toFold(domain: string | undefined, rows: readonly SearchRow[]): Markup 
 
 function toHit(row: SearchRow): Markup {
   const { id, name, kind, mark, summary, price, rails, trust, vouched, operation } = row
-  const from =
-    price === null ? 'not published' : price.max_usd === 0 ? 'free' : toUsd(price.min_usd)
+  const from = price === null ? '' : price.max_usd === 0 ? 'free' : toUsd(price.min_usd)
   const isRange = price !== null && price.min_usd !== price.max_usd
   return html`
     <li class="hit">
@@ -93,14 +92,12 @@ function toHit(row: SearchRow): Markup {
         <div class="hit-words"><p class="clamp" dir="auto">${summary}</p>
         ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}</div></div>
       <div class="hit-price">
-        <span class="${price === null ? 'soft' : 'money'}">${from}</span>
+        ${from !== '' && html`<span class="money">${from}</span>`}
         ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>
       <div class="hit-pay"><span>${rails.join(', ')}</span> <small>${KIND_LABELS[kind]}</small></div>
-      <div class="hit-trust">${trust === null ? NO_SCORE : toScore(trust, vouched)}</div>
+      ${trust !== null && html`<div class="hit-trust">${toScore(trust, vouched)}</div>`}
     </li>`
 }
-
-const NO_SCORE = html`<span class="unmeasured"><span class="dot missing"></span>no score</span>`
 
 /** The bar is decoration, the number says it all. */
 function toScore(trust: number, vouched: boolean | undefined): Markup {

@@ -30,7 +30,7 @@ export function toSearchView(form: SearchForm, answer: SearchResults, names: Nam
     /** Why there are no rows; empty where there are some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
     chips: toChips(form, names),
-    sorts: SORTS.map(([id, text]) => ({
+    sorts: toSorts(form, answer).map(([id, text]) => ({
       text,
       path: toSearchPath(withField(form, 'sort', id === 'relevance' ? null : id)),
       isActive: (form.sort ?? 'relevance') === id,
@@ -55,6 +55,15 @@ const SORTS = [
   ['trust', 'Trust'],
   ['newest', 'Newest'],
 ] as const
+
+/** An order that no result has anything for is not offered, unless it was chosen. */
+function toSorts(form: SearchForm, { facets, rows }: SearchResults) {
+  const hasPrice =
+    rows.some(({ price }) => price !== null) || (facets.max_price_usd ?? []).length > 0
+  const hasTrust = rows.some(({ trust }) => trust !== null) || (facets.min_trust ?? []).length > 0
+  const isFilled = { relevance: true, price: hasPrice, trust: hasTrust, newest: true }
+  return SORTS.filter(([id]) => isFilled[id] || form.sort === id)
+}
 
 function toStatus(total: number, offset: number, shown: number): string {
   const count = toCountText(total, 'service')
