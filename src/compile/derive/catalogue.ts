@@ -78,11 +78,7 @@ export function createCatalogue(
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
   const payouts = readPayoutFacts(content, ledger, baseUrl)
   const standings = judgePayouts(payouts)
-  const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
-  const judged = judgeSales(ledger, {
-    categoriesOf: (id) => categories.get(id) ?? [],
-    operators: tables.independentOperators.map(({ domain }) => domain),
-  })
+  const judged = judgeOwnSales(files, ledger, tables)
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
   const findMark = createMarkFinder(tables.marks)
@@ -132,6 +128,14 @@ export function createCatalogue(
     gone,
     goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),
   }
+}
+
+function judgeOwnSales(files: readonly ListingFile[], ledger: LedgerFacts, tables: Tables) {
+  const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
+  return judgeSales(ledger, {
+    categoriesOf: (id) => categories.get(id) ?? [],
+    operators: tables.independentOperators.map(({ domain }) => domain),
+  })
 }
 
 function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListing {
