@@ -98,9 +98,7 @@ export function deriveListing(
     id: input.id,
     directory,
     facts,
-    description: facts.first_party
-      ? input.description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
-      : input.description,
+    description: describeAt(baseUrl, input),
     mark: input.mark ?? null,
     status,
     buy: judgeBuy(facts, rules),
@@ -173,6 +171,13 @@ function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, () => baseUrl)
   const sources = facts.sources.map((source) => ({ ...source, ref: place(source.ref) }))
   return { ...facts, url: place(facts.url), sources }
+}
+
+/** As facts: only our own texts have our address put in. */
+function describeAt(baseUrl: string, { facts, description }: DeriveInput): string {
+  return facts.first_party
+    ? description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
+    : description
 }
 
 /** What the call relay takes; `reason` says why not otherwise. */
