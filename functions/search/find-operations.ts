@@ -1,3 +1,6 @@
+import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
+import { fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import { type QuestionFacts, readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import {
@@ -15,6 +18,7 @@ import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
 import { stemWord } from '../../src/search/words/stem-word.ts'
 import { toBytes } from '../http/to-bytes.ts'
+import { type Clock, systemClock } from '../ports/clock.ts'
 import { HEADERS, type Search } from './search.ts'
 
 /** Of one listing at most so many stand among so many first places; the others follow. */
@@ -37,8 +41,10 @@ export type FindOperations = (
 /** Finds operations, tools and skills by the search's own engine and formula. */
 export function createFindOperations({
   release,
+  clock = systemClock,
 }: {
   release: () => { operations: SearchIndex }
+  clock?: Clock
 }): FindOperations {
   return (rawQuery) => {
     const index = release().operations
@@ -55,9 +61,10 @@ export function createFindOperations({
     const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
     const rows = spread(putNamedFirst(index, query.q ?? '', found, end))
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
+    const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
     return fitAnswer({
       total: organic.total,
-      results: rows.slice(query.offset, end).map((row) => readResult(index, row, query)),
+      results: rows.slice(query.offset, end).map((row) => readResult(index, row, query, facts)),
       notes: [
         ...notes,
         ...(meant === undefined ? [] : [fitting.length > 0 ? FITTING : NONE_FITTING]),
@@ -139,25 +146,46 @@ function spread(rows: readonly FoundRow[]): FoundRow[] {
 }
 
 type Result = OperationsAnswer['results'][number]
+/** With where its example may be filled from the question. */
+type Stored = Omit<Result, 'relevance'> & { slots: readonly ArgumentSlot[] }
 
-function readStored(index: SearchIndex, row: number): Omit<Result, 'relevance'> {
+function readStored(index: SearchIndex, row: number): Stored {
   // Typed `any` by `JSON.parse`: the build wrote these bytes.
   const stored = JSON.parse(new TextDecoder().decode(readBody(index, 'organic', row)))
-  const { listing, digest, operation } = stored
-  return { listing, operation, digest }
+  const { listing, digest, operation, slots = [] } = stored
+  return { listing, operation, digest, slots }
 }
 
-function readResult(index: SearchIndex, { row, relevance }: RankedRow, query: SearchQuery): Result {
-  const { listing, operation, digest } = readStored(index, row)
+function readResult(
+  index: SearchIndex,
+  { row, relevance }: RankedRow,
+  query: SearchQuery,
+  facts: QuestionFacts | null,
+): Result {
+  const { listing, operation, digest, slots } = readStored(index, row)
   const { offers, ...others } = operation
   const passing = offers?.filter((offer) => isAsked(offer, operation, query)).slice(0, MAX_OFFERS)
   return {
     listing,
-    operation: { ...others, ...(passing !== undefined && { offers: passing }) },
+    operation: {
+      ...others,
+      ...(passing !== undefined && { offers: passing }),
+      ...toFilled(operation, slots, facts),
+    },
     digest,
     // Two digits tell rows apart.
     relevance: Math.round(relevance * 100) / 100,
   }
+}
+
+/** The example with what was asked in place of its own values. */
+function toFilled(
+  { example, url = '' }: Result['operation'],
+  slots: readonly ArgumentSlot[],
+  facts: QuestionFacts | null,
+) {
+  if (example === undefined || facts === null || slots.length === 0) return {}
+  return { example: fillArguments(url, example, slots, facts) }
 }
 
 /** Whether an offer passes the filters that its operation passed. */

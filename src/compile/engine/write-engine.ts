@@ -59,7 +59,7 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
   const document = toSearchDocument(listing, baseUrl)
   return toOperationEntries(listing, baseUrl).map((entry, at) => {
     const id = `${document.id}~${at}`
-    const { names, description, offers, minUsd, effect } = entry
+    const { names, description, offers, minUsd, effect, slots } = entry
     const { listing: shown, operation } = entry.found
     return {
       ...document,
@@ -81,7 +81,7 @@ export function toOperationDocuments(listing: DerivedListing, baseUrl: string): 
         summary: [description],
       },
       body: encoder.encode(
-        JSON.stringify({ id, listing: shown, digest: listing.digest, operation }),
+        JSON.stringify({ id, listing: shown, digest: listing.digest, slots, operation }),
       ),
     }
   })

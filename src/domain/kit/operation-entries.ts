@@ -1,3 +1,4 @@
+import { type ArgumentSlot, slotOf, slotsIn } from '../arguments/argument-slots.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import type { Operation } from '../listing/operation.ts'
 import { lowestPriceOf, networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
@@ -14,7 +15,7 @@ import {
   toFoundWhole,
 } from './found-operation.ts'
 import { toKitInvoke } from './kit-invoke.ts'
-import { toKitOperations } from './kit-operations.ts'
+import { type KitOperation, toKitOperations } from './kit-operations.ts'
 import { toKitAgent } from './kit-view.ts'
 
 /** What is searched of an operation, beside its listing's own words. */
@@ -23,6 +24,8 @@ export interface OperationEntry {
   /** Its name and task. */
   names: string[]
   description: string
+  /** Where its example may be filled from a question. */
+  slots: ArgumentSlot[]
   /** Ways to pay for it, and the lowest price in US dollars; null where none is known of it. */
   rails: readonly Rail[]
   networks: readonly string[]
@@ -53,10 +56,12 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     names: string[],
     description = '',
     sold: OperationOffers = {},
+    slots: ArgumentSlot[] = [],
   ): OperationEntry => ({
     found: { listing: shown, operation },
     names,
     description,
+    slots,
     effect: operation.effect ?? null,
     ...toTerms(sold),
   })
@@ -64,18 +69,32 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     ...toKitOperations(listing, relayUrl).map((operation) => {
       const { url, task, description } = operation
       const names = [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])]
-      return toEntry(toFoundHttp(operation), names, description, operation)
+      return toEntry(toFoundHttp(operation), names, description, operation, toHttpSlots(operation))
     }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
       const said = tool.description === tool.name ? '' : tool.description
-      return toEntry(toFoundTool(tool, reached), names, said)
+      const found = toFoundTool(tool, reached)
+      const given = found.example?.arguments
+      return toEntry(found, names, said, {}, slotsIn(['arguments'], given, tool.input_schema, true))
     }),
     ...surface.skills.map((skill) => {
       const said = [skill.description, ...(skill.examples ?? [])].join(' ')
       return toEntry(toFoundSkill(skill, reached), [skill.name], said)
     }),
     ...(whole === null ? [] : [toEntry(whole, [facts.name], facts.summary)]),
+  ]
+}
+
+function toHttpSlots({ params = [], body, example }: KitOperation): ArgumentSlot[] {
+  return [
+    ...params.flatMap(({ name, in: place, schema, required, description, example: shown }) => {
+      if (place === 'header') return []
+      const isNeeded = required === true || place === 'path'
+      const named = { name, schema, description, example: shown ?? '', required: isNeeded }
+      return slotOf(place, named) ?? []
+    }),
+    ...slotsIn(['body'], example.body, body?.schema, true),
   ]
 }
 

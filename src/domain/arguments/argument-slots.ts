@@ -1,0 +1,201 @@
+import * as v from 'valibot'
+import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+
+/** What a value of a request means, as its name, format and example say. */
+export const ARGUMENT_KINDS = [
+  'latitude',
+  'longitude',
+  'coordinates',
+  'place',
+  'country',
+  'currency',
+  'currency_to',
+  'amount',
+  'language_from',
+  'language_to',
+  'language_pair',
+  'coin',
+  'coin_id',
+  'coin_pair',
+  'ticker',
+  'evm_address',
+  'transaction',
+  'date',
+  'year',
+  'url',
+  'domain',
+  'email',
+  'ip',
+  'query',
+  'text',
+  'from',
+  'to',
+  'asked',
+] as const
+export type ArgumentKind = (typeof ARGUMENT_KINDS)[number]
+
+/** A place in an example request that a question may fill. */
+export const ArgumentSlotSchema = v.object({
+  /** `query`, `path`, `body` or `arguments`, and the members on the way. */
+  at: v.array(v.union([v.string(), v.number()])),
+  kind: v.picklist(ARGUMENT_KINDS),
+  required: v.boolean(),
+})
+export type ArgumentSlot = v.InferOutput<typeof ArgumentSlotSchema>
+
+interface Named {
+  name: string
+  schema?: unknown
+  description?: string | undefined
+  example: unknown
+  required: boolean
+}
+
+/** Rules by the name of a parameter, the first that fits decides. */
+const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
+  [/^(?:lat|latitude|from_lat|origin_lat)$/i, 'latitude'],
+  [/^(?:lon|lng|long|longitude)$/i, 'longitude'],
+  [/^(?:coordinates|latlng|latlon|point|ll)$/i, 'coordinates'],
+  [/^(?:city|city_?name|place|location|locality|near|town|base_location)$/i, 'place'],
+  [/^(?:country|country_?code)$/i, 'country'],
+  [
+    /^(?:to_currency|target_currency|quote_currency|vs_currenc(?:y|ies)|symbols|target|to_symbol|convert)$/i,
+    'currency_to',
+  ],
+  [/^(?:currency|base_currency|from_currency|base|from_symbol|source_currency)$/i, 'currency'],
+  [/^(?:amount|base_amount)$/i, 'amount'],
+  [/^(?:langpair)$/i, 'language_pair'],
+  [/^(?:target_lang(?:uage)?|to_lang(?:uage)?|target_language_code)$/i, 'language_to'],
+  [/^(?:source_lang(?:uage)?|from_lang(?:uage)?)$/i, 'language_from'],
+  [
+    /^(?:address|wallet|wallet_?address|account|owner|contract|contract_address|token_address)$/i,
+    'evm_address',
+  ],
+  [/^(?:tx|tx_?hash|hash|txid|transaction_hash)$/i, 'transaction'],
+  [/^(?:ticker|stock|symbol|tickers)$/i, 'ticker'],
+  [/^(?:coin|coins|token|asset|slug|slugs|ids|pair|fsym|crypto)$/i, 'coin'],
+  [/^(?:date|day|start_?date|outbound_date|departure_date|check_?in_date|begin_date)$/i, 'date'],
+  [/^(?:year)$/i, 'year'],
+  [/^(?:urls?|uri|link|website_url|page_?url|file_url|image_url|audio_url|webpage)$/i, 'url'],
+  [/^(?:domain|domains|host|hostname|website|lookup|site|target_domain)$/i, 'domain'],
+  [/^(?:emails?|email_address|recipient)$/i, 'email'],
+  [/^(?:ip|ip_address|ips)$/i, 'ip'],
+  [
+    /^(?:q|query|search|search_query|search_term|keywords?|question|prompt|textquery|i|term)$/i,
+    'query',
+  ],
+  [/^(?:text|input|content|title|word|message|task|description|name)$/i, 'text'],
+]
+
+/** Settings: what they say does not depend on what is asked. */
+const SETTING =
+  /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|id|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
+
+/** Where an example request may be filled from a question. @param root `query`, `path`, `body` or `arguments` */
+export function slotOf(root: string, named: Named): ArgumentSlot | null {
+  const kind = kindOf(named)
+  return kind === null ? null : { at: [root, named.name], kind, required: named.required }
+}
+
+/** The same for the members of a JSON value, by its schema where there is one. */
+export function slotsIn(
+  at: readonly (string | number)[],
+  value: unknown,
+  schema: unknown,
+  isNeeded: boolean,
+): ArgumentSlot[] {
+  if (Array.isArray(value))
+    return value
+      .slice(0, 1)
+      .flatMap((each, place) =>
+        typeof each === 'object' && each !== null
+          ? slotsIn([...at, place], each, memberOf(schema, 'items'), isNeeded)
+          : [],
+      )
+  if (!isJsonObject(value)) return []
+  const required = memberOf(schema, 'required')
+  return Object.entries(value).flatMap(([name, example]) => {
+    const inner = memberOf(memberOf(schema, 'properties'), name)
+    const isRequired =
+      isNeeded && (schema === undefined || (Array.isArray(required) && required.includes(name)))
+    const place = [...at, name]
+    const isListOfText = Array.isArray(example) && typeof example[0] === 'string'
+    if (typeof example === 'object' && example !== null && !isListOfText)
+      return slotsIn(place, example, inner, isRequired)
+    const shown = isListOfText ? example[0] : example
+    const kind = kindOf({
+      name,
+      schema: inner,
+      example: shown,
+      required: isRequired,
+      description: textOf(inner),
+    })
+    if (kind === null) return []
+    return [{ at: isListOfText ? [...place, 0] : place, kind, required: isRequired }]
+  })
+}
+
+function textOf(schema: unknown): string | undefined {
+  const description = memberOf(schema, 'description')
+  return typeof description === 'string' ? description : undefined
+}
+
+/** Null for what is sent whatever is asked: settings, choices of a closed list, switches. */
+function kindOf({ name, schema, example, description = '' }: Named): ArgumentKind | null {
+  if (Array.isArray(memberOf(schema, 'enum')) || typeof example === 'boolean') return null
+  const shown = typeof example === 'string' ? example : ''
+  const byForm = FORMATS[String(memberOf(schema, 'format'))] ?? kindOfExample(shown)
+  if (byForm !== undefined) return byForm
+  if (name === 'from' || name === 'to') return kindOfPair(name, shown)
+  const byName = BY_NAME.find(([pattern]) => pattern.test(name))?.[1]
+  if (byName === 'ticker' || byName === 'coin') return kindOfSymbol(byName, shown)
+  if ((byName === 'text' || byName === 'query') && /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(shown))
+    return 'domain'
+  if (byName !== undefined) return byName
+  const byText = BY_DESCRIPTION.find(([pattern]) => pattern.test(description))?.[1]
+  if (byText !== undefined) return byText
+  const isKept = SETTING.test(name) || typeof example === 'number'
+  return isKept || typeof example !== 'string' ? null : 'asked'
+}
+
+const FORMATS: Readonly<Record<string, ArgumentKind>> = {
+  uri: 'url',
+  url: 'url',
+  email: 'email',
+  date: 'date',
+  ipv4: 'ip',
+}
+
+function kindOfExample(shown: string): ArgumentKind | undefined {
+  return BY_EXAMPLE.find(([pattern]) => pattern.test(shown))?.[1]
+}
+
+/** Where the name says nothing, the words beside it may. */
+const BY_DESCRIPTION: readonly (readonly [RegExp, ArgumentKind])[] = [
+  [/\b(?:ISO 4217|currency code)\b/i, 'currency'],
+  [/\bticker\b/i, 'ticker'],
+  [/\b(?:city name|name of (?:a|the) (?:city|place))\b/i, 'place'],
+  [/\bwallet address\b/i, 'evm_address'],
+  [/\b(?:URL of|URL to)\b/i, 'url'],
+]
+
+const BY_EXAMPLE: readonly (readonly [RegExp, ArgumentKind])[] = [
+  [/^https?:\/\/\S+$/, 'url'],
+  [/^0x[0-9a-f]{40}$/i, 'evm_address'],
+  [/^-?\d+\.\d+,-?\d+\.\d+$/, 'coordinates'],
+  [/^[\w.+-]+@[\w-]+\.[\w.]+$/, 'email'],
+]
+
+/** `from` and `to` say by their example what they join. */
+function kindOfPair(name: 'from' | 'to', example: string): ArgumentKind {
+  if (/^[A-Z]{3}$/.test(example)) return name === 'from' ? 'currency' : 'currency_to'
+  if (/^[a-z]{2}$/.test(example)) return name === 'from' ? 'language_from' : 'language_to'
+  return name
+}
+
+function kindOfSymbol(kind: 'ticker' | 'coin', example: string): ArgumentKind {
+  if (/^[A-Z]{3,5}[-/]?(?:USDT?|EUR)$/.test(example)) return 'coin_pair'
+  if (/^[a-z][a-z-]{3,}(?:,[a-z-]+)*$/.test(example)) return 'coin_id'
+  if (kind === 'coin' || /^(?:BTC|ETH|SOL|XBT)$/.test(example)) return 'coin'
+  return 'ticker'
+}

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { createFindOperations } from '../../functions/search/find-operations.ts'
+import {
+  toDocumentRow,
+  toIndexTables,
+  toOperationDocuments,
+  toSearchIndex,
+} from '../../src/compile/engine/write-engine.ts'
+import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
+import { fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { BASE_URL, catalogue } from './own-catalogue.ts'
+
+/** A Tuesday. */
+const NOW = Date.UTC(2026, 10, 24, 12)
+const factsOf = (question: string) => readQuestionFacts(question, NOW)
+
+describe('a question says what a rule finds in it, and nothing else', () => {
+  test.each([
+    ['weather in Berlin tomorrow', { dates: ['2026-11-25'] }, ['Berlin']],
+    ['temperature in new york city', {}, ['New York City']],
+    ['route from Zurich to São Paulo', {}, ['Zürich', 'Sao Paulo']],
+    ['convert 100 EUR to JPY', { currencies: ['EUR', 'JPY'], numbers: [100] }, []],
+    ['how many dollars is 5 pounds', { currencies: ['USD', 'GBP'] }, []],
+    ['price of ETH', { coins: ['ETH'] }, []],
+    ['bitcoin in euros', { coins: ['BTC'], currencies: ['EUR'] }, []],
+    [
+      "translate 'good morning' to Japanese",
+      { languages: { to: 'ja' }, quoted: 'good morning' },
+      [],
+    ],
+    ['translate "cats" from English into German', { languages: { from: 'en', to: 'de' } }, []],
+    ['read https://a.example/x?y=1.', { urls: ['https://a.example/x?y=1'], domains: [] }, []],
+    ['mail ada@example.com', { emails: ['ada@example.com'], domains: [] }, []],
+    ['whois of wikipedia.org', { domains: ['wikipedia.org'] }, []],
+    ['where is 8.8.8.8', { ips: ['8.8.8.8'], domains: [] }, []],
+    ['flights on 24 December 2026', { dates: ['2026-12-24'], numbers: [] }, []],
+    ['quote for AAPL in USD', { tickers: ['AAPL'], currencies: ['USD'] }, []],
+    ['try all the near options', { currencies: [], coins: [] }, []],
+    ['search the web for heat pump subsidies', { topic: 'heat pump subsidies' }, []],
+    ['what is the capital', { places: [], countries: [] }, []],
+  ])('%s', (question, facts, places) => {
+    const found = factsOf(question)
+    expect(found).toMatchObject(facts)
+    expect(found.places.map(({ name }) => name)).toEqual(places)
+  })
+})
+
+describe('an example is filled with what was asked, never with its own values', () => {
+  const weather = (question: string) =>
+    fillArguments(
+      'https://api.sky.example/now/{lat}/{lon}',
+      { url: 'https://api.sky.example/now/59.91/10.75?units=metric&city=Oslo' },
+      [
+        ...['lat', 'lon'].flatMap(
+          (name) => slotOf('path', { name, example: 59.91, required: true }) ?? [],
+        ),
+        slotOf('query', { name: 'city', example: 'Oslo', required: false }) ?? [],
+      ].flat(),
+      factsOf(question),
+    )
+  test('a place becomes its coordinates', () => {
+    expect(weather('weather in Nairobi')).toEqual({
+      url: 'https://api.sky.example/now/-1.28/36.82?units=metric&city=Nairobi',
+    })
+  })
+  test('without a place the placeholder stands, and what is not needed goes', () => {
+    expect(weather('weather tomorrow')).toEqual({
+      url: 'https://api.sky.example/now/<LAT>/<LON>?units=metric',
+    })
+  })
+  test('lists, objects and settings of a body', () => {
+    const example = {
+      body: { model: 'm-1', messages: [{ role: 'user', content: 'Name a river.' }], limit: 5 },
+    }
+    const slots = slotsIn(['body'], example.body, undefined, true)
+    expect(
+      fillArguments('https://m.example/', example, slots, factsOf("say 'hello'")).body,
+    ).toEqual({
+      model: 'm-1',
+      messages: [{ role: 'user', content: 'hello' }],
+      limit: 5,
+    })
+  })
+})
+
+const rows = catalogue.listings
+  .flatMap((listing) => toOperationDocuments(listing, BASE_URL))
+  .map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
+const index = loadSearchIndex(
+  toSearchIndex('operation', Buffer.from(rows.join('')), toIndexTables(catalogue)),
+)
+const find = createFindOperations({
+  release: () => ({ operations: index }),
+  clock: { now: () => NOW },
+})
+
+interface Deed {
+  ask: string
+  right: string
+  filled: string[]
+}
+
+const DEEDS: Deed[] = parse(readFileSync('test/tasks/deeds.yaml', 'utf8'))
+
+/** @param toQuery what is searched for */
+function judgeDeeds(toQuery: (ask: string) => string) {
+  return DEEDS.map(({ ask, right, filled }, at) => {
+    const answer = find(`${new URLSearchParams({ q: toQuery(ask), limit: '3' })}`)
+    const first = 'results' in answer ? answer.results[0] : undefined
+    const { name = '', url = '', example, bring = [], description = '' } = first?.operation ?? {}
+    const shown = JSON.stringify(example ?? {})
+    const isRight = new RegExp(right, 'i').test(`${name} ${url} ${description}`)
+    const holds = filled.every((text) =>
+      new RegExp(text.replace('(?i)', ''), 'i').test(shown + url),
+    )
+    const isWhole = !/<[A-Z0-9_]+>/.test(shown) && !/\{\w+\}/.test(example?.url ?? url)
+    return {
+      ...{ at, ask, isRight, row: `${first?.listing.id} ${name || url}`, shown },
+      isFilled: isRight && holds && filled.length > 0,
+      isCallable: isRight && holds && isWhole && bring.length === 0,
+    }
+  })
+}
+
+type Judged = ReturnType<typeof judgeDeeds>
+
+function count(rows: Judged, key: 'isRight' | 'isFilled' | 'isCallable'): number {
+  return rows.filter((each) => each[key]).length
+}
+
+function toFigures(rows: Judged): string {
+  return `of ${rows.length}: right ${count(rows, 'isRight')}, callable ${count(rows, 'isCallable')}, filled ${count(rows, 'isFilled')}`
+}
+
+test('forty-two deeds: the first row is right, is called as it stands, and holds what was asked', () => {
+  const judged = judgeDeeds((ask) => ask)
+  const isAside = ({ at }: Judged[number]) => at % 2 === 1
+  console.log(`tuned on ${toFigures(judged.filter((each) => !isAside(each)))}`)
+  console.log(`put aside ${toFigures(judged.filter(isAside))}`)
+  console.log(`searched without arguments ${toFigures(judgeDeeds(withoutArguments))}`)
+  if (process.env.SHOW_DEEDS !== undefined)
+    for (const { ask, isRight, isFilled, isCallable, row, shown } of judged)
+      console.log(
+        `${isRight ? 'R' : '-'}${isFilled ? 'F' : '-'}${isCallable ? 'C' : '-'} ${ask}\n      ${row}  ${shown.slice(0, 160)}`,
+      )
+  // Which row comes first is the search's; what is in it is held here.
+  expect(count(judged, 'isRight')).toBeGreaterThanOrEqual(28)
+  expect(count(judged, 'isFilled')).toBeGreaterThanOrEqual(16)
+  for (const { shown, ask } of judged)
+    if (!/oslo/i.test(ask)) expect(shown, ask).not.toMatch(/oslo|59\.91|10\.75/i)
+})
