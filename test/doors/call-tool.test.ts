@@ -18,6 +18,7 @@ const unused = () => {
 const DIRECTORY: Directory = {
   search: unused,
   findOperations: unused,
+  plan: unused,
   listing: unused,
   kit: async () => kit,
   facets: unused,

@@ -16,6 +16,7 @@ const ask = (path: string, method = 'GET') =>
 const SAMPLES: Record<string, string> = {
   ':listing_id': 'x402.weather',
   ':slug': 'weather-and-tides',
+  ':task_id': 'web_search',
 }
 const GETS = Object.values(ROUTES).filter(({ methods }) => methods.some((each) => each === 'GET'))
 /** At the relay a seller may take HEAD for an unpaid GET. */
@@ -47,6 +48,7 @@ describe('the OpenAPI document lists what is answered', () => {
     ['kit', 'x402.weather/kit.json?view=compact&operation=99', 400],
     ['kit', 'x402.weather/kit.json?operation=0', 400],
     ['call', 'x402.weather?endpoint=//evil.example', 400],
+    ['tasks', '', 200],
     ['search', '?offset=2147483648', 400],
   ]
   test.each(answered)('%s %s: %i', async (id, sample, status) => {

@@ -9,10 +9,11 @@ export const BASE_URL = 'https://directory.example'
 const rules = { allowPrivate: false }
 const { content } = readContent('content', rules)
 if (content === null) throw new Error('run "npm run check": the content has errors')
-export const { listings, tables } = createCatalogue(content, {
+export const catalogue = createCatalogue(content, {
   baseUrl: BASE_URL,
   rules,
   ledger: NO_LEDGER_FACTS,
 })
+export const { listings, tables } = catalogue
 export const TASKS = tables.tasks.flatMap((row) => toTask(row) ?? [])
 export const SELLERS = listings.flatMap((listing) => toTaskSellers(listing, tables.tasks))

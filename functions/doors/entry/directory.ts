@@ -11,6 +11,7 @@ import type { Parts } from '../../parts/parts.ts'
 import { currentId, type Release, readBuilt } from '../../release/release.ts'
 import { createFindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
+import { createPlanTask } from '../../tasks/plan-tasks.ts'
 
 /** Parameters of `GET /api/v1/search`, not parsed yet; what is undefined is not asked for. */
 export type SearchQueryText = Record<string, string | number | boolean | undefined>
@@ -23,6 +24,7 @@ export type Directory = ReturnType<typeof createDirectory>
 export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
+  const planTask = createPlanTask(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
   // Only ids of the release reach its files: an id is never part of another address.
   const readOf = async <View>(toPath: (id: string) => string, asked: string) => {
@@ -33,6 +35,9 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
     compare: createComparison(parts),
     /** What can be called for a task; the parameters of `GET /api/v1/operations`. */
     findOperations: (parameters: SearchQueryText) => findOperations(toQueryText(parameters)),
+    /** Sellers of a task; the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
+    plan: (task: string, { input, ...filters }: PlanAsked) =>
+      planTask(task, new URLSearchParams(toQueryText({ ...toTexts(input), ...filters }))),
     search(parameters: SearchQueryText) {
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }
@@ -57,6 +62,24 @@ export function findIds({ search }: Pick<Release, 'search'>, text: string, most:
   const limit = Math.max(1, Math.min(most, search.organic.rows))
   const { organic } = searchIndex(search, { ...(q !== '' && { q }), limit, offset: 0 })
   return organic.rows.map(({ row }) => readId(search, 'organic', row))
+}
+
+interface PlanAsked {
+  input: Readonly<Record<string, unknown>>
+  max_price_usd?: number | undefined
+  rail?: string | undefined
+  network?: string | undefined
+  limit?: number | undefined
+}
+
+/** Lists and objects go as JSON, as the query of a plan has them. */
+function toTexts(input: Readonly<Record<string, unknown>>): SearchQueryText {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
 }
 
 function toFacets(stats: StatsView | null) {

@@ -9,6 +9,7 @@ import {
   KitToolInput,
   ListingToolInput,
   OperationsToolInput,
+  PlanToolInput,
   SearchToolInput,
   TOOL_RESULTS,
 } from '../../../src/domain/doors/tool-inputs.ts'
@@ -17,7 +18,7 @@ import {
   CompactKitSchema,
   toCompactKit,
 } from '../../../src/domain/kit/compact-kit.ts'
-import type { ParameterProblem } from '../../../src/domain/search/search-parameters.ts'
+import { TaskPlanSchema } from '../../../src/domain/plans/task-plan.ts'
 import {
   CompactRowSchema,
   OperationsAnswerSchema,
@@ -79,6 +80,7 @@ export function createReadingTools(directory: Directory): Tool[] {
         return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
       },
     ),
+    createPlanTool(directory),
     createTool('get_listing', reads(ListingToolInput, ListingCardSchema), async ({ id }) => {
       const view = await directory.listing(id)
       return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
@@ -103,6 +105,15 @@ export function createReadingTools(directory: Directory): Tool[] {
   ]
 }
 
+function createPlanTool(directory: Directory): Tool {
+  return createTool('plan_task', reads(PlanToolInput, TaskPlanSchema), async (given) => {
+    const { task, ...asked } = given
+    const reply = await directory.plan(task, asked)
+    if ('unknown' in reply) return failWith(reply.unknown)
+    return 'problems' in reply ? failWith(toText(reply.problems)) : answerWith(reply.plan)
+  })
+}
+
 function reads<const Input>(input: Input, output: v.GenericSchema) {
   return { input, output, annotations: READ_ONLY }
 }
@@ -123,7 +134,13 @@ async function kitFor(
   return toCompactKit(kit, { rail, operation }) ?? toCompactKit(kit, { rail })
 }
 
-function toText(problems: readonly ParameterProblem[]): string {
+interface Problem {
+  name: string
+  detail: string
+  allowed?: readonly unknown[] | undefined
+}
+
+function toText(problems: readonly Problem[]): string {
   return problems
     .map(({ name, detail, allowed }) =>
       allowed === undefined ? `${name}: ${detail}` : `${name}: ${detail} (${allowed.join(', ')})`,

@@ -18,6 +18,11 @@ export const TOOL_TEXTS = {
     description:
       'Operations, tools and skills that do a task, each with its address, required input, price and an example: enough for the first call. Three results are about 1.5 KB.',
   },
+  plan_task: {
+    title: 'Plan a task',
+    description:
+      'Interchangeable sellers of a task that has a contract, each with the request to send, its price and where the output lies in its answer: those known to deliver first, then the cheapest. Ask the next one where a seller fails. Tasks: web_search, weather, geocoding, page_to_markdown and others.',
+  },
   get_listing: {
     title: 'One service in detail',
     description:

@@ -1,5 +1,3 @@
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
@@ -18,6 +16,7 @@ import {
 } from './command-line.ts'
 import { readLock } from './lock.ts'
 import { printJson, toPrintable } from './printable.ts'
+import { importWallet } from './wallet.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -119,14 +118,6 @@ export function withAdvice(wallet: Wallet): Wallet {
         )
       }
     },
-  }
-}
-
-async function importWallet(file: string) {
-  try {
-    return await import(pathToFileURL(resolve(file)).href)
-  } catch (error) {
-    throw new UsageFault(`--wallet ${file}: ${error instanceof Error ? error.message : error}`)
   }
 }
 

@@ -10,6 +10,15 @@ export const HELP = `Usage: waypost <command> [options]
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
                     --info asks only whether it can be called;
                     --wallet FILE --max-usd N pays where the seller asks for it
+  tasks             what there is to get done by any of several sellers
+  plan <task> JSON  who would be asked for it, in which order, with which request:
+                    --max-price-usd N --rail --network --limit N
+  do <task> JSON    gets it done: asks the first seller, pays within the budget, checks the
+                    answer, goes on to the next where it fails; nobody is paid twice:
+                    --wallet FILE --max-usd N for the deed, all attempts together;
+                    --session FILE --session-max-usd N for many deeds; --deed NAME takes one up
+                    again; --rail --network
+  spent FILE        what a session paid, or may have paid where a command was killed
   pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
                     --only CALL pins some calls of one listing;
                     --update takes what changed and shows it

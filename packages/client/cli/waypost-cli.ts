@@ -12,9 +12,11 @@ import {
   readSubject,
   UsageFault,
 } from './command-line.ts'
+import { runDo, runSpent } from './do.ts'
 import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
 import { runCheck, runPin } from './lock.ts'
+import { runPlan, runTasks } from './plan.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
 import { runRecompute } from './recompute.ts'
 import { runShow } from './show.ts'
@@ -48,6 +50,10 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   find: runFind,
   show: runShow,
   call: runCall,
+  tasks: runTasks,
+  plan: runPlan,
+  do: runDo,
+  spent: runSpent,
   pin: runPin,
   check: runCheck,
   add: runAdd,

@@ -1,23 +1,39 @@
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 const CLIENT = new URL('..', import.meta.url).pathname
 
 /**
  * The files that are published, by name: what the client takes from the product's own domain is
  * inside, what is the caller's (a wallet) is not. The command has a copy of its own, so that what it
- * alone needs is not in the library.
+ * alone needs is not in the library. So has the entry that does tasks, but for the errors.
  */
 export async function bundleClient(): Promise<Record<string, string>> {
   const library = ['waypost', 'waypost-error', 'lock']
   return {
     ...(await bundle(library.map((name) => `${CLIENT}src/${name}.ts`))),
+    ...(await bundle([`${CLIENT}src/do-task.ts`, `${CLIENT}src/spending.ts`], [ERRORS_APART])),
     ...(await bundle([`${CLIENT}cli/waypost-cli.ts`])),
   }
 }
 
-async function bundle(entryPoints: string[]): Promise<Record<string, string>> {
+/** An error of this entry is the same class as the library's. */
+const ERRORS_APART: Plugin = {
+  name: 'errors apart',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/waypost-error\.ts$/ }, () => ({
+      path: './waypost-error.js',
+      external: true,
+    }))
+  },
+}
+
+async function bundle(
+  entryPoints: string[],
+  plugins: Plugin[] = [],
+): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints,
+    plugins,
     bundle: true,
     // An error of one entry is the same class in another.
     splitting: true,

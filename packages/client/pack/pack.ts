@@ -16,7 +16,7 @@ writeTypes(join(CLIENT, 'src'), join(DIST, 'types'))
 
 /** Declarations of the client's own files: they name nothing of the product's other rooms. */
 function writeTypes(source: string, target: string): void {
-  const program = ts.createProgram([join(source, 'waypost.ts')], {
+  const program = ts.createProgram([join(source, 'waypost.ts'), join(source, 'do-task.ts')], {
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.NodeNext,
     lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],

@@ -85,7 +85,7 @@ function readAnswer<Answer>(url: string, status: number, text: string) {
     // What the service publishes is its contract; nothing of it is executed.
     return { answer: JSON.parse(text) as Answer }
   } catch (cause) {
-    const message = `${url} answered ${status} with something that is no JSON; is this a Waypost?`
+    const message = `${url} answered ${status} without JSON; is this a Waypost?`
     return { error: new WaypostError('unreadable', message, { status, cause }) }
   }
 }

@@ -16,6 +16,9 @@ import type {
   SearchResponse,
   Sources,
   Stats,
+  Task,
+  TaskPlan,
+  Tasks,
 } from './generated/answers.ts'
 import type { CompactRow, SearchResult } from './generated/shapes.ts'
 import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
@@ -41,6 +44,14 @@ export interface RelayInfo extends Record<string, unknown> {
 
 /** What a search of operations takes. */
 export type OperationsParameters = Omit<SearchParameters, 'sort' | 'facets' | 'view' | 'explain'>
+
+export interface PlanFilters {
+  max_price_usd?: number | undefined
+  rail?: string | undefined
+  network?: string | undefined
+  /** At most 5. */
+  limit?: number | undefined
+}
 
 interface Signalled {
   signal?: AbortSignal | undefined
@@ -81,7 +92,7 @@ export function createWaypost(given: WaypostOptions) {
   const search: Search = (asked, options) => read(`/api/v1/search${toQuery(asked)}`, options)
   const changes = (asked: ChangesParameters = {}, options?: Signalled) =>
     read<Changes>(`/api/v1/changes${toQuery(asked)}`, options)
-  const at = (id: string) => `/api/v1/listings/${encodeURIComponent(id)}`
+  const at = (id: string, of = 'listings') => `/api/v1/${of}/${encodeURIComponent(id)}`
   return {
     /** Where this directory stands, without a slash at its end. */
     baseUrl,
@@ -92,6 +103,12 @@ export function createWaypost(given: WaypostOptions) {
     /** What can be called for a task, each with all that the first call takes. */
     operations: (asked: OperationsParameters, options?: Signalled) =>
       read<OperationsAnswer>(`/api/v1/operations${toQuery(asked)}`, options),
+    /** What buyers want done, each task with its contract. */
+    tasks: (options?: Signalled) => read<Tasks>('/api/v1/tasks', options),
+    task: (id: string, options?: Signalled) => read<Task>(at(id, 'tasks'), options),
+    /** Interchangeable sellers of a task, each with its filled request. */
+    plan: (id: string, input: object, filters?: PlanFilters, options?: Signalled) =>
+      read<TaskPlan>(`${at(id, 'tasks')}/plan${toQuery({ ...input, ...filters })}`, options),
     listing: (id: string, options?: Signalled) => read<Listing>(at(id), options),
     kit: (id: string, options?: Signalled) => read<Kit>(`${at(id)}/kit.json`, options),
     compare: (ids: readonly string[], options?: Signalled) =>

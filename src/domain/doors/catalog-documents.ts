@@ -71,6 +71,7 @@ export function toLlmsText({ baseUrl, site, categories, total, example }: LlmsIn
     link('A2A', '/.well-known/agent-card.json', 'a message is a search'),
     link('OpenAPI', '/openapi.json', 'every endpoint'),
     link('MCP registry', '/v0.1/servers', 'the read API of the MCP registry'),
+    link('Tasks', '/api/v1/tasks', 'one contract for several sellers; /plan below each'),
     link('x402 discovery', '/discovery/resources', 'paid operations'),
     link('Everything', '/llms-full.txt', 'every listing in one line'),
     '',

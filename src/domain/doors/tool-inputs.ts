@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
+import { MAX_PLAN_ROWS, PLAN_ROWS } from '../plans/task-plan.ts'
 import { namesIn } from '../relay/relayed-headers.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { toUnknown } from '../search/search-parameters.ts'
@@ -77,6 +78,24 @@ const {
 export const OperationsToolInput = toolInput({
   ...operationEntries,
   effect: optional(v.picklist(EFFECTS), FILTERS.effect.text),
+})
+
+export const PlanToolInput = toolInput({
+  task: v.pipe(
+    v.string(),
+    v.maxLength(60),
+    v.description(
+      'Id of a task, such as web_search, weather or geocoding; /api/v1/tasks lists them.',
+    ),
+  ),
+  input: v.pipe(
+    v.record(v.string(), v.unknown()),
+    v.description('The input of its contract, such as { "query": "tides" } for web_search.'),
+  ),
+  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'Only sellers at this price or less.'),
+  rail: optional(v.picklist(RAILS), 'Only sellers paid on this rail, and free ones.'),
+  network: optional(v.string(), 'Only sellers paid on this network, and free ones.'),
+  limit: optional(whole(1, MAX_PLAN_ROWS), `How many sellers, ${PLAN_ROWS} unless said otherwise.`),
 })
 
 export const ListingToolInput = toolInput({ id })

@@ -7,6 +7,7 @@ import { membersOf, type Task } from '../tasks/task.ts'
 import { smallestOf } from '../wire/extremes.ts'
 import { callPath } from '../wire/links.ts'
 import { memberOf } from '../wire/parse-json.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
 import type { TaskSeller } from './task-seller.ts'
 
@@ -42,6 +43,7 @@ export const TaskPlanSchema = v.object({
     }),
   ),
   notes: v.array(v.string()),
+  texts: SellerTextsSchema,
 })
 export type TaskPlan = v.InferOutput<typeof TaskPlanSchema>
 type PlanRow = TaskPlan['rows'][number]
@@ -79,6 +81,7 @@ export function planTask(
     notes: isFiltered
       ? ['No seller of this task takes this input within this price, rail and network.']
       : [],
+    texts: SELLER_TEXTS,
   }
 }
 
@@ -112,7 +115,7 @@ function toCandidate(seller: TaskSeller, asked: PlanQuestion): Candidate | null 
 
 /** The order of a plan, key by key: the first that tells two sellers apart decides. */
 const ORDER: readonly ((a: Candidate, b: Candidate) => number)[] = [
-  (a, b) => a.ignores.length - b.ignores.length,
+  (a, b) => leftOut(a) - leftOut(b),
   (a, b) => knownToDeliver(b) - knownToDeliver(a),
   (a, b) => (a.usd ?? Number.POSITIVE_INFINITY) - (b.usd ?? Number.POSITIVE_INFINITY) || 0,
   (a, b) => (b.seller.seller.trust ?? -1) - (a.seller.seller.trust ?? -1),
@@ -126,6 +129,11 @@ function compareCandidates(a: Candidate, b: Candidate): number {
     if (order !== 0 && !Number.isNaN(order)) return order
   }
   return 0
+}
+
+/** Members without which it is another deed. How many results there are at most is a wish. */
+function leftOut({ ignores }: Candidate): number {
+  return ignores.filter((name) => !name.startsWith('max_')).length
 }
 
 /** What is known of its deliveries: nothing yet, so all are alike. */

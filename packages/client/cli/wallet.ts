@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import type { TaskWallet } from '../src/seller-quote.ts'
+import { UsageFault } from './command-line.ts'
+
+/** A wallet is a module of the caller's own, for either rail: keys never come near this command. */
+export async function loadWallet(file: string) {
+  const loaded: { default?: unknown; allowTestCoins?: unknown } = await importWallet(file)
+  const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
+  if (!isTaskWallet(wallet))
+    throw new UsageFault(
+      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, with createCredential(response), such as a client of mppx, or a function that makes one`,
+    )
+  return { wallet, allowTestCoins: loaded.allowTestCoins === true }
+}
+
+export async function importWallet(file: string) {
+  try {
+    return await import(pathToFileURL(resolve(file)).href)
+  } catch (error) {
+    throw new UsageFault(`--wallet ${file}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function isTaskWallet(value: unknown): value is TaskWallet {
+  return (
+    isJsonObject(value) &&
+    (typeof value.createPaymentPayload === 'function' ||
+      typeof value.createCredential === 'function')
+  )
+}
