@@ -6,20 +6,22 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { readTombstones } from '../../src/compile/content/read-evidence.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
 import { readPayees } from '../../src/compile/derive/payout-standings.ts'
+import { lazy, openBuildCache } from '../../src/compile/files/build-cache.ts'
 import { createReader, digestCode, type ReadFile } from '../../src/compile/files/code-digest.ts'
-import { once, openMemory } from '../../src/compile/files/memory.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
-import {
-  findRelease,
-  readCurrent,
-  removeLeftovers,
-  switchTo,
-} from '../../src/compile/release/publish-release.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
 import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { layOut } from '../../src/store/lay-out.ts'
+import {
+  findObjects,
+  type Look,
+  readCurrent,
+  removeLeftovers,
+  switchTo,
+} from '../../src/store/releases.ts'
 import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
 import { readFactsForBuild } from '../operations/read-facts.ts'
 import { createStderrLog, readCommandLine, runMain } from '../operations/run-main.ts'
@@ -28,36 +30,44 @@ import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
 /** How often a build that waits looks again (milliseconds). */
 const LOOK_EVERY = 200
 
-const HELP = 'Usage: npm run build -- [--lengths]'
+const HELP = `Usage: npm run build -- [--no-public] [--lengths]
+  --no-public   keeps no plain folders for other hosts: our own server and a bucket need none
+  --lengths     looks at the lengths of objects alone, for a start that must be quick`
 
 /**
- * `npm run build`: compiles the content into a release and publishes it. A release that is there
- * already, whole to the last byte, is left as it is; `--lengths` looks at the lengths of its files
- * alone, for a start that must be quick.
+ * `npm run build`: compiles the content into a release and publishes it, and keeps `OUT_DIR/public` in
+ * step with it. A release that is there already, whole to the last byte, is left as it is.
  */
 await runMain(async () => {
   const config = parseConfig(process.env)
-  const { lengths = false } = readCommandLine(HELP, {
+  const { values } = readCommandLine(HELP, {
     lengths: { type: 'boolean' },
-  } as const).values
+    'no-public': { type: 'boolean' },
+  } as const)
   const outDir = resolve(config.OUT_DIR)
   using _lock = await lockBuilds(outDir)
   removeLeftovers(outDir)
-  await publish(config, outDir, lengths)
+  await publish(config, outDir, values.lengths === true ? 'lengths' : 'bytes')
+  if (values['no-public'] !== true) {
+    const start = performance.now()
+    const changed = await layOut(outDir)
+    if (changed > 0)
+      console.log(`${changed} files of public changed in ${seconds(performance.now() - start)}`)
+  }
 })
 
-async function publish(config: Config, outDir: string, lengths: boolean): Promise<void> {
+async function publish(config: Config, outDir: string, look: Look): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl, OIDC_ISSUER: issuer } = config
   const allowPrivate = config.PRIVATE_TARGETS
   const read = createReader()
-  const readOnce = once(() => readRemembered(outDir, contentDir, { rules: { allowPrivate }, read }))
+  const readOnce = lazy(() => readKnown(outDir, contentDir, { rules: { allowPrivate }, read }))
   const ledger = await readLedger(config, readOnce)
   const name = nameRelease({ contentDir, baseUrl, allowPrivate, issuer, ledger, read })
-  const there = findRelease(outDir, name, lengths ? 'lengths' : 'bytes')
-  if (there !== null) {
-    if (readCurrent(outDir) !== there) switchTo(outDir, there)
+  const there = findObjects(outDir, name, look)
+  if (there?.isComplete === true) {
+    if (readCurrent(outDir) !== name) switchTo(outDir, name)
     // One that was killed after it switched left this undone.
-    recordChanges(outDir, there, new Date())
+    recordChanges(outDir, name, new Date())
     return console.log(`release ${name} is current`)
   }
   const onStage = createStageLog()
@@ -69,7 +79,9 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
       'The content has errors, so nothing was built; the release before keeps serving.',
     )
   onStage(`read ${counts.listings} listings`, performance.now() - start)
-  await buildRelease({ name, content, outDir, baseUrl, allowPrivate, issuer, ledger, onStage })
+  const known = (there ?? findObjects(outDir, readCurrent(outDir), 'lengths'))?.sound ?? new Set()
+  const options = { name, content, outDir, baseUrl, allowPrivate, issuer, ledger }
+  await buildRelease({ ...options, known, onStage })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,
@@ -77,15 +89,15 @@ async function publish(config: Config, outDir: string, lengths: boolean): Promis
 }
 
 /** Files that are as they were in an earlier build of the same code are not parsed again. */
-function readRemembered(
+function readKnown(
   outDir: string,
   contentDir: string,
   { rules, read }: { rules: UrlRules; read: ReadFile },
 ) {
   const version = `${digestCode()} ${JSON.stringify(rules)}`
-  const memory = openMemory(join(outDir, 'cache/listings'), version)
-  const report = readContent(contentDir, rules, { memory, read })
-  memory.save()
+  const cache = openBuildCache(join(outDir, 'cache/listings'), version)
+  const report = readContent(contentDir, rules, { cache, read })
+  cache.close()
   return report
 }
 

@@ -4,8 +4,8 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readCommandLine, runMain, wrongCommand } from '../operations/run-main.ts'
 import { parseConfig, releaseStore } from '../ports/config.ts'
 import { openBucket } from '../releases/bucket.ts'
+import { inParallel } from '../releases/in-parallel.ts'
 import { pushRelease } from '../releases/push-release.ts'
-import { inParallel } from '../releases/read-pieces.ts'
 
 const HELP = `Usage: npm run publish -- [s3://bucket/prefix] [--prune]
   --prune   also removes what neither this release nor the one before needs`

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { isLaidOut } from '../../src/store/lay-out.ts'
 import { createService } from '../app/service.ts'
 import { loadDoors } from '../doors/create-doors.ts'
 import { onStop } from '../operations/on-stop.ts'
@@ -47,7 +49,10 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
  */
 export async function compileWhatIsStale(): Promise<void> {
   const command = fileURLToPath(new URL('build.ts', import.meta.url))
-  const build = spawn(process.execPath, [command, '--lengths'], { stdio: 'inherit' })
+  // Plain folders are for other hosts: those that somebody has are kept in step.
+  const isShown = isLaidOut(resolve(parseConfig(process.env).OUT_DIR))
+  const options = ['--lengths', ...(isShown ? [] : ['--no-public'])]
+  const build = spawn(process.execPath, [command, ...options], { stdio: 'inherit' })
   const [code] = await once(build, 'exit')
   if (code !== 0) throw new OperatorError('The content could not be compiled; see above.')
 }

@@ -1,6 +1,4 @@
-import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
@@ -8,16 +6,13 @@ import { GoneSchema } from '../../src/domain/derived/tombstone.ts'
 import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import {
-  CopiesSchema,
-  type StaticFile,
-  StaticFileSchema,
-  toUrlPath,
-} from '../../src/domain/wire/static-file.ts'
+import { findContentType, type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { isThere, objectPath, readObject } from '../../src/store/objects.ts'
+import { type ListedFile, releasePath } from '../../src/store/release-list.ts'
 import type { ReportFailure } from '../http/failure.ts'
-import { hasDigest } from '../static/read-verified.ts'
-import { createStaticFiles, type PublicFolder } from '../static/static-files.ts'
+import type { ObjectCache } from '../static/object-cache.ts'
+import { createStaticFiles, type PublicFiles } from '../static/static-files.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import type { PageCode } from './page-code.ts'
 import { toSearchTexts } from './prepare-texts.ts'
@@ -46,29 +41,36 @@ export interface LoadedRelease {
 /** Rows read without a pause: a server goes on answering while it loads a new release. */
 const ROWS_AT_A_TIME = 500
 
+/** What a release is loaded with, the same for each. */
+export interface Loading {
+  outDir: string
+  baseUrl: string
+  cache: ObjectCache
+  report: ReportFailure
+}
+
 /**
- * Loads a release from its folder, in short steps.
+ * Loads a release by its name, in short steps.
  *
  * @throws ReleaseError when it is damaged or of another version, or was built with another
  *   `BASE_URL`: its absolute URLs would be wrong.
  */
 export async function loadRelease(
-  dir: string,
-  baseUrl: string,
-  report: ReportFailure,
+  name: string,
+  { outDir, baseUrl, cache, report }: Loading,
 ): Promise<LoadedRelease> {
-  const file = await readReleaseFile(dir)
+  const file = await readReleaseFile(releasePath(outDir, name))
   if (file.base_url !== baseUrl)
     throw new ReleaseError(
-      `BASE_URL is ${baseUrl}, but the release in ${dir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
+      `BASE_URL is ${baseUrl}, but the release ${name} in ${outDir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
     )
-  const read = (name: string) => readPublished(dir, file, name)
+  const list = await readList(await readText(outDir, { path: 'the list', ...file.list }))
+  const read = (path: string) => readText(outDir, findListed(list, path))
   const byId = (row: { id: string }) => row.id
   const listings = await readRows(await read('data/listings.ndjson'), LiveListingSchema, byId)
   const optedOut = await readRows(await read('data/opted-out.ndjson'), OptedOutListingSchema, byId)
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
-  const { search, operations } = openIndexes(dir)
-  const folder = await readPublicFolder(join(dir, 'public'), read)
+  const { search, operations } = openIndexes(outDir, list)
   return {
     release: {
       name: file.name,
@@ -81,58 +83,76 @@ export async function loadRelease(
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
       site: file.texts,
-      files: createStaticFiles(folder, report),
+      files: createStaticFiles(toPublicFiles(list), cache, report),
       doorData: createDoorData(read),
       peers: file.peers,
       tasks: file.tasks,
-      pageCode: toPageCode(dir, file),
+      pageCode: toPageCode(outDir, file.page_code, list),
     },
     verify: async () => {
-      await verifyIndexes(dir, { search, operations })
-      return findDamaged(folder.dir, folder.files.values())
+      await verifyIndexes({ search, operations })
+      return findDamaged(outDir, list.values())
     },
   }
 }
 
-async function readPublicFolder(
-  dir: string,
-  read: (name: string) => Promise<string>,
-): Promise<PublicFolder> {
-  const toAddress = ({ file }: StaticFile) => toUrlPath(file)
-  const files = await readRows(await read('data/files.ndjson'), StaticFileSchema, toAddress)
-  const copies = await readRows(await read('data/copies.ndjson'), CopiesSchema, (row) => row.file)
-  return { dir, files, copies }
+type ReleaseList = ReadonlyMap<string, ListedFile>
+
+/** The rows were verified; they are read in short steps, as a server goes on answering. */
+async function readList(text: string): Promise<ReleaseList> {
+  const list = new Map<string, ListedFile>()
+  for await (const row of parseLines(text)) {
+    // JSON.parse is typed `any`; the list was written from this very type.
+    const file: ListedFile = row
+    list.set(file.path, file)
+  }
+  return list
 }
 
-function openIndexes(dir: string) {
+function findListed(list: ReleaseList, path: string): ListedFile {
+  const file = list.get(path)
+  if (file === undefined) throw new ReleaseError(`The release has no ${path}: build again.`)
+  return file
+}
+
+function toPublicFiles(list: ReleaseList): PublicFiles {
+  const files = new Map<string, StaticFile>()
+  for (const { path, size, digest } of list.values()) {
+    if (!path.startsWith('public/')) continue
+    const file = path.slice('public/'.length)
+    files.set(toUrlPath(file), { file, type: findContentType(file), size, digest })
+  }
+  return files
+}
+
+function openIndexes(outDir: string, list: ReleaseList) {
   return {
-    search: openIndex(dir, 'search.index'),
-    operations: openIndex(dir, 'operations.index'),
+    search: openIndex(outDir, findListed(list, 'data/search.index')),
+    operations: openIndex(outDir, findListed(list, 'data/operations.index')),
   }
 }
 
-async function verifyIndexes(dir: string, indexes: Record<string, SearchIndex>): Promise<void> {
+async function verifyIndexes(indexes: Record<string, SearchIndex>): Promise<void> {
   for (const [name, index] of Object.entries(indexes))
     await verifyBodiesInSteps(index).catch((error: unknown) => {
-      throw damagedIndex(dir, `${name}.index`, error)
+      throw damagedIndex(`${name}.index`, error)
     })
 }
 
-function openIndex(dir: string, name: string): SearchIndex {
+function openIndex(outDir: string, { path, digest }: ListedFile): SearchIndex {
   try {
-    return openSearchIndex(join(dir, 'data', name))
+    return openSearchIndex(objectPath(outDir, digest))
   } catch (error) {
-    throw damagedIndex(dir, name, error)
+    throw damagedIndex(path, error)
   }
 }
 
-function damagedIndex(dir: string, name: string, error: unknown): ReleaseError {
+function damagedIndex(path: string, error: unknown): ReleaseError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new ReleaseError(`${join(dir, 'data', name)}: ${reason} Build again.`)
+  return new ReleaseError(`${path}: ${reason} Build again.`)
 }
 
-async function readReleaseFile(dir: string): Promise<ReleaseFile> {
-  const path = join(dir, 'data/release.json')
+async function readReleaseFile(path: string): Promise<ReleaseFile> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new ReleaseError(`${path} cannot be read (${String(error)}): build again`)
   })
@@ -145,22 +165,17 @@ async function readReleaseFile(dir: string): Promise<ReleaseFile> {
 }
 
 /** @throws ReleaseError when it is not what was published */
-async function readPublished(dir: string, { files }: ReleaseFile, name: string): Promise<string> {
-  const path = join(dir, name)
-  const published = files[name]
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw new ReleaseError(`${path} cannot be read (${String(error)}): build again`)
+async function readText(outDir: string, file: ListedFile): Promise<string> {
+  const bytes = await readObject(outDir, file).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ReleaseError(`${file.path} is missing or damaged (${reason}): build again`)
   })
-  if (published === undefined || !hasDigest(bytes, published.digest))
-    throw new ReleaseError(
-      `${path} is damaged: it has ${bytes.length} of ${published?.size ?? 'unknown'} bytes, or others than were published: build again`,
-    )
   return bytes.toString('utf8')
 }
 
-function toPageCode(dir: string, { page_code, files }: ReleaseFile): PageCode {
-  const own = Object.entries(files).filter(([name]) => name.startsWith(`${page_code}/`))
-  return { name: page_code, dir, files: new Map(own) }
+function toPageCode(outDir: string, name: string, list: ReleaseList): PageCode {
+  const own = [...list.values()].filter(({ path }) => path.startsWith(`${name}/`))
+  return { name, outDir, files: own }
 }
 
 /** @throws ReleaseError at the first row of another version; the bytes are those that were published */
@@ -170,39 +185,38 @@ async function readRows<Schema extends v.GenericSchema>(
   keyOf: (row: v.InferOutput<Schema>) => string,
 ): Promise<Map<string, v.InferOutput<Schema>>> {
   const rows = new Map<string, v.InferOutput<Schema>>()
-  for (let start = 0, read = 1; start < text.length; read += 1) {
-    const end = text.indexOf('\n', start)
-    const row = v.safeParse(schema, JSON.parse(text.slice(start, end < 0 ? text.length : end)))
+  for await (const line of parseLines(text)) {
+    const row = v.safeParse(schema, line)
     if (!row.success)
       throw new ReleaseError(
         `The release is of another version of Waypost (${v.getDotPath(row.issues[0]) ?? 'a row'}): build again with this one.`,
       )
     rows.set(keyOf(row.output), row.output)
-    start = end < 0 ? text.length : end + 1
-    if (read % ROWS_AT_A_TIME === 0) await pause()
   }
   return rows
 }
 
+/** The values of lines of JSON, with pauses; typed `any`, as those of `JSON.parse`. */
+async function* parseLines(text: string) {
+  for (let start = 0, read = 1; start < text.length; read += 1) {
+    const end = text.indexOf('\n', start)
+    yield JSON.parse(text.slice(start, end < 0 ? text.length : end))
+    start = end < 0 ? text.length : end + 1
+    if (read % ROWS_AT_A_TIME === 0) await pause()
+  }
+}
+
 /**
- * Names of files that are not as long as they were published, compressed neighbours too. Their
- * bytes are verified when they are first read.
+ * Paths of files whose objects are missing, or not as long as they were published. Their bytes are
+ * verified when they are first read.
  */
-async function findDamaged(dir: string, files: Iterable<StaticFile>): Promise<string[]> {
+async function findDamaged(outDir: string, files: Iterable<ListedFile>): Promise<string[]> {
   const damaged: string[] = []
   let seen = 0
-  for (const { file, size, br, gz } of files) {
-    const path = `${dir}/${file}`
-    if (!hasSize(path, size)) damaged.push(file)
-    if (br > 0 && !hasSize(`${path}.br`, br)) damaged.push(`${file}.br`)
-    if (gz > 0 && !hasSize(`${path}.gz`, gz)) damaged.push(`${file}.gz`)
+  for (const file of files) {
+    if (!isThere(outDir, file)) damaged.push(file.path)
     seen += 1
     if (seen % FILES_AT_A_TIME === 0) await pause()
   }
   return damaged
-}
-
-/** Synchronous: a look takes two microseconds, handing it to the thread pool many times that. */
-function hasSize(path: string, size: number): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.size === size
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { PublishedFile } from '../../src/domain/derived/release-file.ts'
-import { hasDigest } from '../static/read-verified.ts'
+import { nameBytes } from '../../src/store/objects.ts'
+import type { ListedFile } from '../../src/store/release-list.ts'
 
 export type AstroHandler = (
   req: IncomingMessage,
@@ -15,9 +15,9 @@ export type AstroHandler = (
 export interface PageCode {
   /** Named by what it holds: the same code in another release has the same name. */
   name: string
-  dir: string
-  /** By path in the release; `entry.mjs` is among them. */
-  files: ReadonlyMap<string, PublishedFile>
+  outDir: string
+  /** `entry.mjs` is among them. */
+  files: readonly ListedFile[]
 }
 
 /**
@@ -40,15 +40,12 @@ export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler
  * All of it at once, so that nothing is read from a release that may be gone by then.
  * @throws before anything of it is run
  */
-async function importVerified({ dir, files }: PageCode): Promise<AstroHandler> {
-  for (const [name, { digest }] of files)
-    if (!hasDigest(await readFile(join(dir, name)), digest))
-      throw new Error(`${name} has other bytes than were published: build again`)
+async function importVerified({ outDir, files }: PageCode): Promise<AstroHandler> {
+  for (const { path, digest } of files)
+    if (nameBytes(await readFile(join(outDir, path))) !== digest)
+      throw new Error(`${path} has other bytes than were published: build again`)
   const modules: [string, unknown][] = await Promise.all(
-    [...files.keys()].map(async (name) => [
-      name,
-      await import(pathToFileURL(join(dir, name)).href),
-    ]),
+    files.map(async ({ path }) => [path, await import(pathToFileURL(join(outDir, path)).href)]),
   )
   const entry = modules.find(([name]) => name.endsWith('/entry.mjs'))?.[1]
   const handler: unknown =

@@ -1,8 +1,10 @@
 import { readlinkSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { releasePath } from '../../src/store/release-list.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import type { Log } from '../ports/log.ts'
+import { createObjectCache } from '../static/object-cache.ts'
 import { type LoadedRelease, loadRelease, ReleaseError } from './load-release.ts'
 import type { Release } from './release.ts'
 
@@ -42,10 +44,11 @@ export async function createReleaseHolder({
   baseUrl: string
   log: Log
 }): Promise<ReleaseHolder> {
-  const readTarget = () => readlinkSync(join(outDir, 'current'))
+  const readTarget = () => basename(readlinkSync(join(outDir, 'current')))
   const report = createFailureReport({ log, problem: createProblems(baseUrl) })
-  const readTime = (of: string) => statSync(join(outDir, of, 'data/release.json')).mtimeMs
-  const load = (next: string) => loadRelease(join(outDir, next), baseUrl, report)
+  const cache = createObjectCache(outDir)
+  const readTime = (name: string) => statSync(releasePath(outDir, name)).mtimeMs
+  const load = (name: string) => loadRelease(name, { outDir, baseUrl, cache, report })
   let target = readFirst(readTarget, outDir)
   let loaded = await load(target)
   let publishedAt = readTime(target)

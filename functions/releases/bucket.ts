@@ -18,10 +18,11 @@ export interface Bucket {
   keys(beginning: string): Promise<Set<string>>
 }
 
-/** A request of at most 256 KiB over a slow line (milliseconds). */
-const PATIENCE_MS = 60_000
+/** A store that sends nothing for so long is away (milliseconds); an index may take minutes to travel. */
+const IDLE_TIMEOUT_MS = 60_000
 /** Failures that may pass are tried again: 429, 5xx and broken connections. */
 const RETRIES = { maxRetries: 4, throwOnError: false }
+const TIMEOUTS = { headersTimeout: IDLE_TIMEOUT_MS, bodyTimeout: IDLE_TIMEOUT_MS }
 const CHANGED_MEANWHILE = [409, 412]
 
 export type BucketConfig = Pick<
@@ -101,7 +102,7 @@ function createRequests(address: string, root: string, config: BucketConfig) {
     region: config.AWS_REGION,
     service: 's3',
   })
-  const dispatcher = new Agent().compose(interceptors.retry(RETRIES))
+  const dispatcher = new Agent(TIMEOUTS).compose(interceptors.retry(RETRIES))
   return async (
     method: 'GET' | 'PUT' | 'DELETE',
     path: string,
@@ -118,7 +119,6 @@ function createRequests(address: string, root: string, config: BucketConfig) {
         method,
         headers: Object.fromEntries(signed.headers),
         body: body ?? null,
-        signal: AbortSignal.timeout(PATIENCE_MS),
       })
       .catch((error: unknown) => String(error))
     const status = typeof response === 'string' ? response : response.statusCode

@@ -7,7 +7,7 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { openBucket } from './bucket.ts'
-import { POINTER } from './manifest.ts'
+import { POINTER } from './pointer.ts'
 
 /** How often the store's pointer is asked for (milliseconds). */
 const LOOK_EVERY = 10_000

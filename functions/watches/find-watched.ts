@@ -1,9 +1,10 @@
-import { join } from 'node:path'
 import type { LogHead } from '../../src/domain/changes/change-log.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { objectPath } from '../../src/store/objects.ts'
+import { readReleaseList } from '../../src/store/release-list.ts'
 import { openSearchIndex } from '../release/open-index.ts'
 
 /** A search is watched as far as people read it. */
@@ -21,7 +22,9 @@ export function findWatched(index: SearchIndex, query: string): string[] {
 export function openEarlier(outDir: string, { before }: LogHead): SearchIndex | null {
   if (before === null) return null
   try {
-    return openSearchIndex(join(outDir, 'releases', before.release, 'data/search.index'))
+    const list = readReleaseList(outDir, before.release)
+    const index = list.find(({ path }) => path === 'data/search.index')
+    return index === undefined ? null : openSearchIndex(objectPath(outDir, index.digest))
   } catch {
     // It may have been cleaned away, or be of another version: then nobody can say any more.
     return null

@@ -1,30 +1,31 @@
-import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyRelease, switchRelease } from '../support/fixture-release.ts'
+import { objectPath } from '../../src/store/objects.ts'
+import { readReleaseFile } from '../../src/store/release-list.ts'
+import { copyRelease, releasedPath, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** A server over a release that a failing disk has been at. */
 const outDir = mkdtempSync(join(tmpdir(), 'waypost-damaged-'))
-const LISTING = 'api/v1/listings/x402.weather/index.json'
-const PAGE = 'listing/x402.weather/index.html'
+const NAME = 'served'
 let waypost: RunningService
 let codeFile: string
 
+const at = (path: string) => releasedPath(outDir, NAME, path)
+
 beforeAll(async () => {
-  const dir = copyRelease(outDir, 'served')
-  const inPublic = (file: string) => join(dir, 'public', file)
-  truncateSync(inPublic(`${LISTING}.br`), 100)
-  flipByte(inPublic(`${LISTING}.gz`))
-  flipByte(inPublic(PAGE))
-  rmSync(inPublic('badge/x402.weather.svg'))
-  const { page_code } = JSON.parse(readFileSync(join(dir, 'data/release.json'), 'utf8'))
-  codeFile = join(dir, page_code, 'entry.mjs')
+  copyRelease(outDir, NAME)
+  truncateSync(at('public/api/v1/listings/x402.weather/index.json'), 100)
+  flipByte(at('public/listing/x402.weather/index.html'))
+  flipByte(at('public/docs/index.html'))
+  rmSync(at('public/api/v1/listings/mcp.harbour/kit.json'))
+  const { page_code } = JSON.parse(readFileSync(join(outDir, 'releases', NAME), 'utf8'))
+  codeFile = join(outDir, page_code, 'entry.mjs')
   renameSync(codeFile, `${codeFile}.away`)
-  switchRelease(outDir, 'served')
+  switchRelease(outDir, NAME)
   waypost = await startService({ OUT_DIR: outDir })
 })
 
@@ -65,9 +66,9 @@ function ask(path: string, coding = 'identity', method = 'GET') {
 
 test.each([
   ['cut short, compressed', 'api/v1/listings/x402.weather', 'br'],
-  ['with one bit turned, compressed', 'api/v1/listings/x402.weather', 'gzip'],
+  ['with one bit turned, compressed', 'docs', 'gzip'],
   ['with one bit turned', 'listing/x402.weather', 'identity'],
-  ['that is gone', 'badge/x402.weather.svg', 'identity'],
+  ['that is gone', 'api/v1/listings/mcp.harbour/kit.json', 'identity'],
 ])(
   'a file %s is a whole 500 that the log explains, never a short body',
   async (_, path, coding) => {
@@ -85,16 +86,16 @@ test.each([
 )
 
 test('what is whole goes on being served', async () => {
-  expect((await ask('api/v1/listings/x402.weather')).status).toBe(200)
-  expect((await ask('listing/x402.weather', 'br')).status).toBe(200)
+  expect((await ask('api/v1/listings/mcp.harbour')).status).toBe(200)
+  expect((await ask('listing/mcp.harbour', 'br')).status).toBe(200)
 })
 
 test('the release says at load which files are not as long as they were published', async () => {
   await waypost.service.verify()
   const line = waypost.log.find((each) => each.includes('release.damaged'))
   expect(line).toContain('"files":2')
-  expect(line).toContain(`${LISTING}.br`)
-  expect(line).toContain('badge/x402.weather.svg')
+  expect(line).toContain('public/api/v1/listings/x402.weather/index.json')
+  expect(line).toContain('public/api/v1/listings/mcp.harbour/kit.json')
 })
 
 test('page code that could not be read is tried again', async () => {
@@ -106,32 +107,28 @@ test('page code that could not be read is tried again', async () => {
   expect(page.body).toContain('x402.weather')
 })
 
-test.each(['data/listings.ndjson', 'data/files.ndjson', 'data/release.json'])(
-  'a release whose %s is damaged is refused whole, with what to do',
-  async (file) => {
-    const bad = mkdtempSync(join(tmpdir(), 'waypost-damaged-'))
-    try {
-      truncateSync(join(copyRelease(bad, 'served'), file), 300)
-      switchRelease(bad, 'served')
-      await expect(startService({ OUT_DIR: bad })).rejects.toThrow(/damaged.*build again/)
-    } finally {
-      rmSync(bad, { recursive: true })
-    }
-  },
-)
+test.each([
+  ['data/listings.ndjson', (dir: string) => releasedPath(dir, NAME, 'data/listings.ndjson')],
+  ['list', (dir: string) => objectPath(dir, readReleaseFile(dir, NAME).list.digest)],
+  ['own file', (dir: string) => join(dir, 'releases', NAME)],
+])('a release whose %s is damaged is refused whole, with what to do', async (_, pathIn) => {
+  const bad = mkdtempSync(join(tmpdir(), 'waypost-damaged-'))
+  try {
+    copyRelease(bad, NAME)
+    truncateSync(pathIn(bad), 300)
+    switchRelease(bad, NAME)
+    await expect(startService({ OUT_DIR: bad })).rejects.toThrow(/damaged.*build again/)
+  } finally {
+    rmSync(bad, { recursive: true })
+  }
+})
 
 test('a release of another version is refused with what to do', async () => {
   const other = mkdtempSync(join(tmpdir(), 'waypost-version-'))
   try {
-    const dir = copyRelease(other, 'served')
-    const file = join(dir, 'data/release.json')
-    const release = JSON.parse(readFileSync(file, 'utf8'))
     const rows = '{"id":"x402.weather","of":"another version"}\n'
-    const digest = createHash('sha256').update(rows).digest('hex').slice(0, 32)
-    writeFileSync(join(dir, 'data/listings.ndjson'), rows)
-    release.files['data/listings.ndjson'] = { size: rows.length, digest }
-    writeFileSync(file, JSON.stringify(release))
-    switchRelease(other, 'served')
+    copyRelease(other, NAME, { 'data/listings.ndjson': rows })
+    switchRelease(other, NAME)
     await expect(startService({ OUT_DIR: other })).rejects.toThrow(/another version.*build again/)
   } finally {
     rmSync(other, { recursive: true })

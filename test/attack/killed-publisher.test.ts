@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,18 +16,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  createWorkDir,
-  findRelease,
-  publishRelease,
-  readCurrent,
-  removeLeftovers,
-} from '../../src/compile/release/publish-release.ts'
-import { writeSmallRelease } from '../support/small-release.ts'
+import { openObjects } from '../../src/store/objects.ts'
+import { findObjects, readCurrent, removeLeftovers } from '../../src/store/releases.ts'
+import { releasedPath } from '../support/fixture-release.ts'
+import { publishSmallRelease } from '../support/small-release.ts'
 
 const PUBLISHER = fileURLToPath(new URL('publisher.ts', import.meta.url))
 const ROUNDS = Number(process.env.KILLS ?? 12)
-const NAME = 'abcdef0123456789abcd'
+const [NAME, OTHER] = ['abcdef0123456789abcd', 'b'.repeat(20)] as const
+const PAGE = 'public/page-3/index.html'
 
 let outDir: string
 beforeEach(() => {
@@ -34,21 +32,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(outDir, { recursive: true, force: true }))
 
-/** Beside them lies one that was set aside for the next build. */
-const releases = () =>
-  readdirSync(join(outDir, 'releases'))
-    .filter((name) => name !== '.spare')
-    .sort()
-
-function publish(): void {
-  const work = createWorkDir(outDir, NAME)
-  writeSmallRelease(work, NAME)
-  publishRelease(outDir, NAME, work)
-}
+const releases = () => readdirSync(join(outDir, 'releases')).sort()
+const objects = () =>
+  readdirSync(join(outDir, 'objects'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
 
 test('a publisher killed at any moment leaves a whole release being served', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const child = spawn(process.execPath, [PUBLISHER, outDir, NAME], {
+    const child = spawn(process.execPath, [PUBLISHER, outDir, NAME, OTHER], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(child.stdout, 'data')
@@ -56,48 +48,62 @@ test('a publisher killed at any moment leaves a whole release being served', asy
     child.kill('SIGKILL')
     await once(child, 'exit')
     const serving = readCurrent(outDir)
-    expect(serving).toMatch(NAME)
-    expect(readFileSync(join(outDir, 'current/data/release.json'), 'utf8')).toContain(NAME)
-    expect(findRelease(outDir, NAME, 'bytes')).not.toBeNull()
+    expect([NAME, OTHER]).toContain(serving)
+    expect(readFileSync(join(outDir, 'current'), 'utf8')).toContain(serving)
+    expect(findObjects(outDir, serving, 'bytes')?.isComplete).toBe(true)
   }
   removeLeftovers(outDir)
-  expect(releases().filter((folder) => folder.startsWith('.'))).toEqual([])
-  expect(readdirSync(outDir).sort()).toEqual(['current', 'releases'])
+  expect(releases().filter((name) => name.startsWith('.'))).toEqual([])
+  expect(readdirSync(outDir).sort()).toEqual(['current', 'objects', 'releases', 'server'])
 }, 300_000)
 
-test('what was published is never touched again, also by a release of the same name', () => {
-  publish()
-  const file = join(outDir, 'releases', NAME, 'public/page-1/index.html')
+test('an object that a release names is not written again by the next one', () => {
+  publishSmallRelease(outDir, NAME)
+  const file = releasedPath(outDir, NAME, 'data/search.index')
   const before = statSync(file)
-  publish()
-  expect(releases()).toEqual([NAME, `${NAME}.2`])
-  expect(readCurrent(outDir)).toBe(`${NAME}.2`)
+  const known = findObjects(outDir, NAME, 'lengths')?.sound ?? new Set()
+  openObjects(outDir, known).put('index')
   expect([statSync(file).ino, statSync(file).mtimeMs]).toEqual([before.ino, before.mtimeMs])
 })
 
-test('two releases stay beside the one being served', () => {
-  for (let count = 0; count < 5; count += 1) publish()
+test('two releases stay beside the one being served, and no object of any other', () => {
+  const names = ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(20))
+  for (const name of names) publishSmallRelease(outDir, name)
   expect(releases()).toHaveLength(3)
   expect(releases()).toContain(readCurrent(outDir))
+  const named = new Set(
+    releases().flatMap((name) => [...(findObjects(outDir, name, 'bytes')?.sound ?? [])]),
+  )
+  expect(objects().toSorted()).toEqual([...named].sort())
 })
 
-test('a release with a file cut short is no release, and one beside it is found', () => {
-  publish()
-  expect(findRelease(outDir, NAME, 'bytes')).toBe(NAME)
-  truncateSync(join(outDir, 'releases', NAME, 'public/page-3/index.html'), 3)
-  expect(findRelease(outDir, NAME, 'bytes')).toBeNull()
-  publish()
-  expect(findRelease(outDir, NAME, 'bytes')).toBe(`${NAME}.2`)
+test('what is left of a run that was killed goes with the next publication', () => {
+  publishSmallRelease(outDir, NAME)
+  const { digest } = openObjects(outDir, new Set()).put('an object that no release names')
+  expect(objects()).toContain(digest)
+  publishSmallRelease(outDir, OTHER)
+  expect(objects()).not.toContain(digest)
+})
+
+test('a release with an object cut short is not complete, and its other objects are known', () => {
+  publishSmallRelease(outDir, NAME)
+  expect(findObjects(outDir, NAME, 'bytes')?.isComplete).toBe(true)
+  truncateSync(releasedPath(outDir, NAME, PAGE), 3)
+  const found = findObjects(outDir, NAME, 'lengths')
+  expect(found?.isComplete).toBe(false)
+  expect(found?.sound.size).toBe(objects().length - 1)
+  publishSmallRelease(outDir, NAME)
+  expect(findObjects(outDir, NAME, 'bytes')?.isComplete).toBe(true)
 })
 
 test('a release with other bytes of the same length is whole to a quick look alone', () => {
-  publish()
-  const file = join(outDir, 'releases', NAME, 'public/page-3/index.html')
+  publishSmallRelease(outDir, NAME)
+  const file = releasedPath(outDir, NAME, PAGE)
   const bytes = readFileSync(file)
   bytes[0] = (bytes[0] ?? 0) ^ 1
   writeFileSync(file, bytes)
-  expect(findRelease(outDir, NAME, 'lengths')).toBe(NAME)
-  expect(findRelease(outDir, NAME, 'bytes')).toBeNull()
+  expect(findObjects(outDir, NAME, 'lengths')?.isComplete).toBe(true)
+  expect(findObjects(outDir, NAME, 'bytes')?.isComplete).toBe(false)
 })
 
 test('a link that leads nowhere names no release', () => {
@@ -107,11 +113,15 @@ test('a link that leads nowhere names no release', () => {
 })
 
 test('only what builds leave behind is removed, whatever else lies in the folder', () => {
-  publish()
-  createWorkDir(outDir, NAME)
+  publishSmallRelease(outDir, NAME)
+  writeFileSync(join(outDir, 'objects/.next'), 'half')
+  writeFileSync(join(outDir, `releases/.next-${NAME}`), 'half')
   symlinkSync('releases/x', join(outDir, '.current'))
+  mkdirSync(join(outDir, 'mine'))
   for (const own of ['.git', '.env']) symlinkSync('/dev/null', join(outDir, own))
   removeLeftovers(outDir)
-  expect(readdirSync(outDir).sort()).toEqual(['.env', '.git', 'current', 'releases'])
+  expect(readdirSync(outDir).sort()).toEqual(
+    ['.env', '.git', 'current', 'mine', 'objects', 'releases', 'server'].sort(),
+  )
   expect(releases()).toEqual([NAME])
 })

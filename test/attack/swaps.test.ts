@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -50,13 +50,10 @@ test('swapping releases under load leaves nothing behind', async () => {
   expect(waypost.log.filter((line) => line.includes('release.swapped'))).toHaveLength(SWAPS)
 }, 300_000)
 
-/** Another folder with page code of its own in it, as every build makes one. */
+/** Another release, whose list and pages are its own; its page code is that of the first. */
 function placeSuccessor(number: number): string {
   const name = `swap-${number}`
-  mkdirSync(join(outDir, name))
-  for (const shared of ['data', 'public'])
-    symlinkSync(`../first/${shared}`, join(outDir, name, shared))
-  cpSync(join(outDir, 'first/server'), join(outDir, name, 'server'), { recursive: true })
+  copyRelease(outDir, name, { 'public/docs/index.html': `<h1>${name}</h1>` })
   return name
 }
 

@@ -27,9 +27,7 @@ if (shared === null || !existsSync(outDir)) {
   process.exit()
 }
 const temp = mkdtempSync(join(tmpdir(), 'waypost-mcp-'))
-const { base_url: baseUrl } = JSON.parse(
-  readFileSync(join(outDir, 'current/data/release.json'), 'utf8'),
-)
+const { base_url: baseUrl } = JSON.parse(readFileSync(join(outDir, 'current'), 'utf8'))
 const port = await findFreePort()
 const child = spawn(process.execPath, ['--max-semi-space-size=8', 'functions/commands/serve.ts'], {
   env: {

@@ -35,8 +35,7 @@ const KINDS = {
 
 const temp = mkdtempSync(join(tmpdir(), 'waypost-static-'))
 const outDir = chooseRelease()
-const release = join(outDir, 'current')
-const { base_url: baseUrl } = JSON.parse(readFileSync(join(release, 'data/release.json'), 'utf8'))
+const { base_url: baseUrl } = JSON.parse(readFileSync(join(outDir, 'current'), 'utf8'))
 const ids = chooseListings()
 
 const own = await startServer()
@@ -73,7 +72,7 @@ function chooseRelease(): string {
 
 /** Spread over all of them. */
 function chooseListings(): string[] {
-  const all = readdirSync(join(release, 'public/api/v1/listings')).sort()
+  const all = readdirSync(join(outDir, 'public/api/v1/listings')).sort()
   const count = Math.min(LISTINGS, all.length)
   console.log(`${count} of ${all.length} listings, each asked once a round`)
   return Array.from({ length: count }, (_, n) => all[Math.floor((n * all.length) / count)] ?? '')
@@ -136,8 +135,8 @@ async function startBare(kind: string, coding: string | undefined): Promise<Cont
   const file = FILES[kind]?.(ids[Math.floor(ids.length / 2)] ?? '') ?? ''
   const ending = coding === undefined ? '' : coding === 'gzip' ? '.gz' : '.br'
   const script = fileURLToPath(new URL('./bare-http.ts', import.meta.url))
-  const path = join(release, 'public', `${file}${ending}`)
-  const given = [script, existsSync(path) ? path : join(release, 'public', file), String(port)]
+  const path = join(outDir, 'public', `${file}${ending}`)
+  const given = [script, existsSync(path) ? path : join(outDir, 'public', file), String(port)]
   const child = spawnOn(0, process.execPath, ['--max-semi-space-size=8', ...given, coding ?? ''])
   await answers(port)
   return toContender('node:http', port, child)
@@ -169,9 +168,9 @@ async function untilIdle({ cpu }: Contender): Promise<void> {
 /** nginx as a release sets it up, with one worker. */
 async function startWithRules(functions: number): Promise<Contender> {
   const port = await findFreePort()
-  const rules = readFileSync(join(release, 'deploy/nginx.conf'), 'utf8')
+  const rules = readFileSync(join(outDir, 'deploy/nginx.conf'), 'utf8')
     .replace('listen 80;', `listen 127.0.0.1:${port}; keepalive_requests 1000000000;`)
-    .replace('/srv/directory/current', release)
+    .replace('/srv/directory', outDir)
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   writeFileSync(
     join(temp, 'nginx.conf'),

@@ -157,7 +157,7 @@ test('several indexes answer as one: the same order by trust, the same counts, t
 
 /** What the release says of each listing, as far as an index of them is made of it. */
 function readListingViews(): { view: ListingView; description_html: string }[] {
-  const folder = join(FIXTURE_ENV.OUT_DIR, 'current/public/api/v1/listings')
+  const folder = join(FIXTURE_ENV.OUT_DIR, 'public/api/v1/listings')
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => {

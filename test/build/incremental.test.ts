@@ -2,29 +2,27 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
-  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isWhole } from '../../src/compile/release/is-whole.ts'
+import { objectPath } from '../../src/store/objects.ts'
+import { type ListedFile, readReleaseList } from '../../src/store/release-list.ts'
+import { findObjects, readCurrent } from '../../src/store/releases.ts'
 import { findDifferences, hashFolder } from '../bench/scale/hash-folder.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { releasedPath } from '../support/fixture-release.ts'
 import { EDITS } from '../support/random-edits.ts'
 
-/**
- * Rounds of edits after the first, each a build upon the one before and a build from nothing. The
- * second is the first that takes over the folder of a release that is kept no longer.
- */
+/** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
 const ROUNDS = Number(process.env.ROUNDS ?? 2)
 
 let root: string
@@ -36,12 +34,7 @@ beforeAll(() => {
   content = join(root, 'content')
   stepwise = join(root, 'stepwise')
   cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
-  const asTheyAre = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true }
-  cpSync(FIXTURE_ENV.OUT_DIR, stepwise, asTheyAre)
-  // Copied in any order, the one that is linked from could be taken for the oldest, and go.
-  const releases = join(stepwise, 'releases')
-  for (const name of readdirSync(releases))
-    if (name !== basename(currentOf(stepwise))) rmSync(join(releases, name), { recursive: true })
+  cpSync(FIXTURE_ENV.OUT_DIR, stepwise, { recursive: true, verbatimSymlinks: true })
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
@@ -58,7 +51,7 @@ function build(outDir: string): void {
   expect(`${built.stdout}${built.stderr}`).toContain(' built in ')
 }
 
-const currentOf = (outDir: string) => realpathSync(join(outDir, 'current'))
+const listOf = (outDir: string) => readReleaseList(outDir, readCurrent(outDir) ?? '')
 
 /** What a build from nothing makes of the content; the bundled code of pages is not content's. */
 function buildAfresh(): string {
@@ -68,30 +61,33 @@ function buildAfresh(): string {
     recursive: true,
   })
   build(outDir)
-  return currentOf(outDir)
+  return outDir
 }
 
 function expectSame(): void {
-  const [one, other] = [currentOf(stepwise), buildAfresh()]
-  expect(findDifferences(hashFolder(one), hashFolder(other))).toEqual([])
-  const foldersOf = (dir: string) =>
-    readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isDirectory(),
-    ).length
-  expect(foldersOf(one)).toBe(foldersOf(other))
+  const afresh = buildAfresh()
+  expect(listOf(stepwise)).toEqual(listOf(afresh))
+  for (const folder of ['public', 'deploy', 'functions']) {
+    const [one, other] = [join(stepwise, folder), join(afresh, folder)]
+    expect(findDifferences(hashFolder(one), hashFolder(other))).toEqual([])
+    expect(countFolders(one)).toBe(countFolders(other))
+  }
 }
+
+const countFolders = (dir: string) =>
+  readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
+    .length
 
 const editAll = (seed: number, names: readonly string[]) => {
   const random = createRandom(seed)
   for (const name of names) EDITS[name]?.(content, random)
 }
 
-const isLinked = (file: string) => statSync(join(currentOf(stepwise), file)).nlink > 1
-
 test('a build upon another, with listings changed, added and removed and evidence changed, gives the bytes of one from nothing', {
   timeout: 300_000,
 }, () => {
-  const before = hashFolder(currentOf(stepwise))
+  const timeOf = ({ digest }: ListedFile) => statSync(objectPath(stepwise, digest)).mtimeMs
+  const before = new Map(listOf(stepwise).map((file) => [file.digest, timeOf(file)]))
   editAll(1, [
     'a changed summary',
     'a longer description',
@@ -101,22 +97,23 @@ test('a build upon another, with listings changed, added and removed and evidenc
   ])
   build(stepwise)
   expectSame()
-  // Of the hundreds of files of the release before, most are still its own.
-  const after = hashFolder(currentOf(stepwise)).hashes
-  const same = [...after].filter(
-    ([file, hash]) => file.startsWith('public/') && before.hashes.get(file) === hash,
-  )
+  // Of the hundreds of objects of the release before, none was written again.
+  const same = listOf(stepwise).filter(({ digest }) => before.has(digest))
   expect(same.length).toBeGreaterThan(100)
-  expect(same.filter(([file]) => !isLinked(file))).toEqual([])
+  expect(same.filter((file) => before.get(file.digest) !== timeOf(file))).toEqual([])
 })
 
 test('a build upon another gives the bytes of one from nothing, whatever table changed and whatever of the caches and the release before is damaged', {
   timeout: 300_000,
 }, () => {
+  const name = readCurrent(stepwise) ?? ''
+  for (const path of [
+    'public/listing/x402.weather/index.html',
+    'public/api/v1/listings/x402.weather/index.json',
+    'public/pagefind/0/pagefind-entry.json',
+  ])
+    truncateSync(releasedPath(stepwise, name, path), 3)
   for (const [file, at] of [
-    ['current/public/listing/x402.weather/index.html', 0.5],
-    ['current/public/api/v1/listings/x402.weather/index.json.gz', 0.9],
-    ['current/public/pagefind/0/pagefind-entry.json', 0.5],
     ['cache/listings', 0.7],
     ['cache/parts', 0.5],
     ['cache/listings.index', 0.2],
@@ -133,18 +130,10 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
     const random = createRandom(100 + round)
     const names = Array.from({ length: 1 + random.below(4) }, () => random.pick(Object.keys(EDITS)))
     editAll(1000 + round, ['a changed table', ...names])
-    const spare = join(stepwise, 'releases/.spare/public')
-    const taken = existsSync(spare) ? statSync(spare).ino : null
-    if (taken !== null) {
-      damage(join(spare, 'listing/x402.weather/index.html'), 0.3)
-      rmSync(join(spare, 'api/v1/listings/x402.weather'), { recursive: true })
-    }
     // A build that was killed while it wrote, or a disk that was full.
     const cut = join(stepwise, 'cache', random.pick(['listings', 'parts', 'listings.index']))
     truncateSync(cut, Math.floor(statSync(cut).size * 0.6))
     build(stepwise)
-    const folder = statSync(join(currentOf(stepwise), 'public')).ino
-    expect(folder === taken).toBe(round > 1)
     expectSame()
   }
 })
@@ -152,12 +141,16 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
 test('a build upon another that is killed at any stage leaves a whole release, and the next one is as from nothing', {
   timeout: 300_000,
 }, async () => {
-  for (const [seed, stage] of ['read', 'carry over', 'pages', 'compress', 'manifest'].entries()) {
+  for (const [seed, stage] of [
+    'read',
+    'json and badges',
+    'pages',
+    'search function',
+    'publish',
+  ].entries()) {
     editAll(3000 + seed, ['a changed summary', 'an added listing'])
     await killAfter(stage)
-    const current = currentOf(stepwise)
-    const [name = ''] = basename(current).split('.')
-    expect(isWhole(current, name, 'bytes'), stage).toBe(true)
+    expect(findObjects(stepwise, readCurrent(stepwise), 'bytes')?.isComplete, stage).toBe(true)
   }
   // The last may have been published before it was killed.
   editAll(3100, ['a longer description'])

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
+import { putSmallRelease } from '../support/small-release.ts'
 
 let outDir: string
 beforeEach(() => {
@@ -13,29 +14,23 @@ afterEach(() => rmSync(outDir, { recursive: true, force: true }))
 
 /** What a release leaves for the log: a text for each listing stands for all its JSON. */
 function release(
-  folder: string,
+  name: string,
   listings: Record<string, string>,
   gone: Record<string, string> = {},
 ): void {
-  const write = (name: string, rows: readonly object[]) => {
-    mkdirSync(join(outDir, 'releases', folder, 'data'), { recursive: true })
-    writeFileSync(
-      join(outDir, 'releases', folder, 'data', name),
-      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-    )
-  }
-  write(
-    'content-hashes.ndjson',
-    Object.entries(listings).map(([id, summary]) => ({
-      id,
-      hash: summary,
-      fields: { name: 'same', summary },
-    })),
-  )
-  write(
-    'gone.ndjson',
-    Object.entries(gone).map(([id, reason]) => ({ id, at: null, reason })),
-  )
+  const toText = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  putSmallRelease(outDir, name, {
+    'data/content-hashes.ndjson': toText(
+      Object.entries(listings).map(([id, summary]) => ({
+        id,
+        hash: summary,
+        fields: { name: 'same', summary },
+      })),
+    ),
+    'data/gone.ndjson': toText(
+      Object.entries(gone).map(([id, reason]) => ({ id, at: null, reason })),
+    ),
+  })
 }
 
 const at = (day: number) => new Date(Date.UTC(2026, 10, day))

@@ -1,20 +1,25 @@
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
-  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openObjects } from '../../src/store/objects.ts'
+import { readReleaseFile, readReleaseList } from '../../src/store/release-list.ts'
+import { findObjects, putRelease, readCurrent, switchTo } from '../../src/store/releases.ts'
+import { hashFolder } from '../bench/scale/hash-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { releasedPath } from '../support/fixture-release.ts'
 import { startService } from '../support/running-service.ts'
 
 let root: string
@@ -29,7 +34,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 const outDirOf = (name: string) => join(root, name)
 
 /** @param from folder of the project */
-function build(name: string, from = '.') {
+function build(name: string, from = '.', options: readonly string[] = []) {
   const env = {
     ...process.env,
     ...FIXTURE_ENV,
@@ -37,23 +42,21 @@ function build(name: string, from = '.') {
     STATE_DIR: join(root, 'no-state'),
     OUT_DIR: outDirOf(name),
   }
-  return spawnSync(process.execPath, ['functions/commands/build.ts'], {
+  return spawnSync(process.execPath, ['functions/commands/build.ts', ...options], {
     env,
     cwd: from,
     encoding: 'utf8',
   })
 }
 
+/** What a release lists, and what the plain folders hold, by path. */
 function filesOf(name: string): Map<string, string> {
-  const dir = join(outDirOf(name), 'current')
-  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )
-  return new Map(
-    files
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [file.slice(dir.length), readFileSync(file, 'base64')]),
-  )
+  const outDir = outDirOf(name)
+  const listed = readReleaseList(outDir, readCurrent(outDir) ?? '')
+  const shown = ['public', 'deploy', 'functions'].flatMap((folder) => [
+    ...hashFolder(join(outDir, folder)).hashes,
+  ])
+  return new Map([...listed.map(({ path, digest }): [string, string] => [path, digest]), ...shown])
 }
 
 /** Hard links, so that every module has another address, those of packages too. */
@@ -93,24 +96,48 @@ describe('a build', () => {
     expect(
       [...one].filter(([name, bytes]) => afresh.get(name) !== bytes).map(([name]) => name),
     ).toEqual([])
-    const linksOf = (file: string) => statSync(join(outDirOf('one'), 'current/public', file)).nlink
-    expect(linksOf('listing/x402.weather/index.html.br')).toBe(2)
-    expect(linksOf('listing/api.open-parks/index.html.br')).toBe(1)
   })
 
-  test('makes a release again whose bytes changed, though not how many, and links no damaged copy', {
+  test('makes a damaged object again, and what a person did to the plain folder', {
     timeout: 300_000,
   }, () => {
-    const before = readlinkSync(join(outDirOf('one'), 'current'))
+    const name = readCurrent(outDirOf('one')) ?? ''
     const whole = filesOf('one')
-    const damaged = join(outDirOf('one'), before, 'public/listing/x402.weather/index.html.br')
+    const damaged = releasedPath(outDirOf('one'), name, 'public/listing/x402.weather/index.html')
     const bytes = readFileSync(damaged)
     bytes.fill(0, bytes.length >> 1)
     writeFileSync(damaged, bytes)
+    truncateSync(join(outDirOf('one'), 'public/docs/index.html'), 10)
+    rmSync(join(outDirOf('one'), 'public/listing/x402.weather'), { recursive: true })
     expect(build('one').stdout).toContain(' built in ')
-    expect(readlinkSync(join(outDirOf('one'), 'current'))).toBe(`${before}.2`)
+    expect(readCurrent(outDirOf('one'))).toBe(name)
     expect(filesOf('one')).toEqual(whole)
+    expect(findObjects(outDirOf('one'), name, 'bytes')?.isComplete).toBe(true)
     expect(build('one').stdout).toContain('is current')
+  })
+
+  test('makes the plain folder again that a killed build left half done', {
+    timeout: 300_000,
+  }, () => {
+    const whole = filesOf('one')
+    const folder = join(outDirOf('one'), 'public')
+    rmSync(join(outDirOf('one'), '.laid-out'))
+    writeFileSync(join(folder, 'docs/index.html'), 'of another release')
+    mkdirSync(join(folder, 'listing/mcp.gone'))
+    writeFileSync(join(folder, 'listing/mcp.gone/index.html.br'), 'gone')
+    expect(build('one').stdout).toContain('is current')
+    expect(filesOf('one')).toEqual(whole)
+    expect(readdirSync(join(folder, 'listing'))).not.toContain('mcp.gone')
+  })
+
+  test('keeps no plain folder where it is told so', { timeout: 300_000 }, () => {
+    cpSync(outDirOf('one'), outDirOf('bare'), { recursive: true, verbatimSymlinks: true })
+    for (const folder of ['public', 'deploy', 'functions'])
+      rmSync(join(outDirOf('bare'), folder), { recursive: true })
+    expect(build('bare', '.', ['--no-public']).stdout).toContain('is current')
+    expect(existsSync(join(outDirOf('bare'), 'public'))).toBe(false)
+    expect(build('bare').status).toBe(0)
+    expect(filesOf('bare')).toEqual(filesOf('one'))
   })
 
   test('of bad content fails, says why, and leaves the release before it in place', {
@@ -159,17 +186,14 @@ describe('a running server', () => {
       expect([...statuses]).toEqual([200])
       expect(await find()).toBe(1)
 
-      const serving = readlinkSync(join(outDirOf('served'), 'current'))
-      const damaged = `${serving}.damaged`
-      cpSync(join(outDirOf('served'), serving), join(outDirOf('served'), damaged), {
-        recursive: true,
-      })
-      truncateSync(join(outDirOf('served'), damaged, 'data/search.index'), 500)
-      switchLink(outDirOf('served'), damaged)
+      const serving = readCurrent(outDirOf('served')) ?? ''
+      const index = readFileSync(releasedPath(outDirOf('served'), serving, 'data/search.index'))
+      placeDamaged(outDirOf('served'), serving, index.subarray(0, 500))
+      switchTo(outDirOf('served'), 'damaged')
       await waypost.service.refresh()
       expect(await find()).toBe(1)
       expect(waypost.log.join('')).toContain('release.refused')
-      switchLink(outDirOf('served'), serving)
+      switchTo(outDirOf('served'), serving)
     } finally {
       await waypost.close()
     }
@@ -182,7 +206,12 @@ describe('a running server', () => {
   })
 })
 
-function switchLink(outDir: string, target: string): void {
-  const moved = spawnSync('ln', ['-sfn', target, join(outDir, 'current')])
-  if (moved.status !== 0) throw new Error('the link could not be switched')
+/** The same release with another index. */
+function placeDamaged(outDir: string, name: string, index: Uint8Array): void {
+  const objects = openObjects(outDir, new Set())
+  const files = readReleaseList(outDir, name).map((file) =>
+    file.path === 'data/search.index' ? { path: file.path, ...objects.put(index) } : file,
+  )
+  const { list: _list, ...release } = readReleaseFile(outDir, name)
+  putRelease(outDir, objects, { ...release, name: 'damaged' }, files)
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { writeBytes } from '../../src/compile/files/release-writer.ts'
+import { writeBytes } from '../../src/store/objects.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'write-bytes-'))
 afterAll(() => rmSync(folder, { recursive: true }))

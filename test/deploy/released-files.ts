@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import * as v from 'valibot'
-import { type StaticFile, StaticFileSchema } from '../../src/domain/wire/static-file.ts'
+import { findContentType, isDumpCopy, type StaticFile } from '../../src/domain/wire/static-file.ts'
+import { readReleaseList } from '../../src/store/release-list.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { readFixtureName } from '../support/fixture-release.ts'
 
-export const RELEASE_DIR = join(FIXTURE_ENV.OUT_DIR, 'current')
+/** Where the plain folders of the fixture release lie. */
+export const RELEASE_DIR = FIXTURE_ENV.OUT_DIR
 
-/** The files of the fixture release, as its manifest lists them. */
-export const FILES: readonly StaticFile[] = readFileSync(
-  join(RELEASE_DIR, 'data/files.ndjson'),
-  'utf8',
-)
-  .trimEnd()
-  .split('\n')
-  .map((line) => v.parse(StaticFileSchema, JSON.parse(line)))
+/** The public files of the fixture release. */
+export const FILES: readonly StaticFile[] = readReleaseList(RELEASE_DIR, readFixtureName())
+  .filter(({ path }) => path.startsWith('public/') && !isDumpCopy(path))
+  .map(({ path, size, digest }) => {
+    const file = path.slice('public/'.length)
+    return { file, type: findContentType(file), size, digest }
+  })

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CONTENT_HASHES } from '../../src/compile/release/content-hashes.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
-import { copyRelease } from '../support/fixture-release.ts'
+import { copyRelease, readReleasedFile, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { readAsEditor, ServerList, ServerResponse } from './registry-shape.ts'
 
@@ -146,19 +147,18 @@ describe('updated_since', () => {
   let edited: string | undefined
   /** Two publications; the second edits one server. */
   beforeAll(async () => {
-    mkdirSync(join(outDir, 'releases'))
     const first = 'a'.repeat(20)
     const second = 'b'.repeat(20)
-    copyRelease(join(outDir, 'releases'), first)
-    const path = join(copyRelease(join(outDir, 'releases'), second), 'data/content-hashes.ndjson')
-    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+    copyRelease(outDir, first)
+    const hashes = readReleasedFile(outDir, first, CONTENT_HASHES).toString()
+    const lines = hashes.trimEnd().split('\n')
     const at = lines.findIndex((line) => JSON.parse(line).id.startsWith('mcp.'))
     edited = JSON.parse(lines[at] ?? '').id
     lines[at] = JSON.stringify({ ...JSON.parse(lines[at] ?? ''), hash: '0' })
-    writeFileSync(path, `${lines.join('\n')}\n`)
+    copyRelease(outDir, second, { [CONTENT_HASHES]: `${lines.join('\n')}\n` })
     recordChanges(outDir, first, new Date('2027-11-01T10:00:00Z'))
     recordChanges(outDir, second, new Date('2027-11-02T10:00:00Z'))
-    symlinkSync(`releases/${second}`, join(outDir, 'current'))
+    switchRelease(outDir, second)
     waypost = await startService({ OUT_DIR: outDir })
   })
   afterAll(async () => {

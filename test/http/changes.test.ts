@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CONTENT_HASHES } from '../../src/compile/release/content-hashes.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
-import { copyRelease } from '../support/fixture-release.ts'
+import { copyRelease, readReleasedFile, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const FIRST = 'a'.repeat(20)
@@ -17,9 +18,8 @@ let ids: string[]
 /** Two publications: in the second one listing had changed and one had left. */
 beforeAll(async () => {
   outDir = mkdtempSync(join(tmpdir(), 'waypost-out-'))
-  mkdirSync(join(outDir, 'releases'))
-  const first = copyRelease(join(outDir, 'releases'), FIRST)
-  const hashes = readFileSync(join(first, 'data/content-hashes.ndjson'), 'utf8')
+  copyRelease(outDir, FIRST)
+  const hashes = readReleasedFile(outDir, FIRST, CONTENT_HASHES).toString()
   const rows: { id: string; hash: string; fields: Record<string, string> }[] = hashes
     .split('\n')
     .filter((line) => line !== '')
@@ -27,14 +27,11 @@ beforeAll(async () => {
   ids = rows.map(({ id }) => id)
   const [edited, , ...rest] = rows
   const later = [{ ...edited, hash: '0', fields: { ...edited?.fields, name: '0' } }, ...rest]
-  const second = copyRelease(join(outDir, 'releases'), SECOND)
-  writeFileSync(
-    join(second, 'data/content-hashes.ndjson'),
-    later.map((row) => `${JSON.stringify(row)}\n`).join(''),
-  )
+  const lines = later.map((row) => `${JSON.stringify(row)}\n`)
+  copyRelease(outDir, SECOND, { [CONTENT_HASHES]: lines.join('') })
   recordChanges(outDir, FIRST, new Date('2026-11-01T10:00:00Z'))
   recordChanges(outDir, SECOND, new Date('2026-11-02T10:00:00Z'))
-  symlinkSync(`releases/${SECOND}`, join(outDir, 'current'))
+  switchRelease(outDir, SECOND)
   waypost = await startService({ OUT_DIR: outDir })
 })
 afterAll(async () => {

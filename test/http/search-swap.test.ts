@@ -1,21 +1,13 @@
-import {
-  cpSync,
-  mkdtempSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { sampleDocument } from '../search/search-samples.ts'
-import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { copyRelease, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** A server over a copy of the fixture release, whose index is then swapped under load. */
@@ -27,12 +19,12 @@ let firstListings: WeakRef<object>
 const AnswerSchema = v.object({ total: v.number(), results: v.array(v.object({ id: v.string() })) })
 
 beforeAll(async () => {
-  for (const name of ['first', 'second', 'damaged', 'third']) copyRelease(name)
-  writeIndex('second', newIndex('x402.swapped-in'))
+  copyRelease(outDir, 'first')
+  place('second', newIndex('x402.swapped-in'))
   const damaged = newIndex('x402.never-seen')
   damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1
-  writeIndex('damaged', damaged)
-  writeIndex('third', newIndex('x402.third'))
+  place('damaged', damaged)
+  place('third', newIndex('x402.third'))
   publish('first')
   running = await startService({ OUT_DIR: outDir })
   firstListings = new WeakRef(running.service.parts.release().listings)
@@ -43,24 +35,15 @@ afterAll(async () => {
   rmSync(outDir, { recursive: true })
 })
 
-function copyRelease(name: string): void {
-  const fixture = resolve(FIXTURE_ENV.OUT_DIR)
-  const current = join(fixture, readlinkSync(join(fixture, 'current')))
-  cpSync(current, join(outDir, name), { recursive: true })
-}
-
 function newIndex(id: string): Uint8Array {
   return buildSearchIndex([sampleDocument({ id, name: 'Swapped in' })])
 }
 
-function writeIndex(release: string, bytes: Uint8Array): void {
-  writeFileSync(join(outDir, release, 'data/search.index'), bytes)
+function place(release: string, index: Uint8Array): void {
+  copyRelease(outDir, release, { 'data/search.index': index })
 }
 
-function publish(release: string): void {
-  symlinkSync(release, join(outDir, 'next'))
-  renameSync(join(outDir, 'next'), join(outDir, 'current'))
-}
+const publish = (release: string) => switchRelease(outDir, release)
 
 async function searchOnce(): Promise<v.InferOutput<typeof AnswerSchema>> {
   const response = await fetch(`${running.url}/api/v1/search`)

@@ -1,7 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readObjectSync } from '../../src/store/objects.ts'
+import { readReleaseList } from '../../src/store/release-list.ts'
+import { readCurrent } from '../../src/store/releases.ts'
 import type { RunningService } from '../support/running-service.ts'
 import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
@@ -23,14 +26,16 @@ afterAll(async () => {
 })
 
 test('no byte of a release names the software, and none of our rows are in it', () => {
-  const release = join(own.outDir, 'current')
-  const files = readdirSync(release, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
+  const name = readCurrent(own.outDir) ?? ''
+  const files = readReleaseList(own.outDir, name).map((file) => ({
+    path: file.path,
+    text: textOf(file.path, readObjectSync(own.outDir, file)),
+  }))
   expect(files.length).toBeGreaterThan(100)
-  expect(files.filter((file) => SOFTWARE.test(textOf(file)))).toEqual([])
+  expect(files.filter(({ text }) => SOFTWARE.test(text)).map(({ path }) => path)).toEqual([])
   const rows = /402index|x402scan|search-waypost/i
-  expect(files.filter((file) => file.includes('/data/') && rows.test(textOf(file)))).toEqual([])
+  const data = files.filter(({ path }) => path.startsWith('data/'))
+  expect(data.filter(({ text }) => rows.test(text)).map(({ path }) => path)).toEqual([])
 })
 
 test.each([
@@ -128,15 +133,10 @@ function withoutAddress(text: string): string {
 }
 
 /** Unpacked, without the trial's address; the footer's line is code, whoever leaves it out. */
-function textOf(file: string): string {
-  const bytes = readFileSync(file)
-  const whole = file.endsWith('.br')
-    ? brotliDecompressSync(bytes)
-    : bytes[0] === 0x1f && bytes[1] === 0x8b
-      ? gunzipSync(bytes)
-      : bytes
+function textOf(path: string, bytes: Buffer): string {
+  const whole = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes
   const text = withoutAddress(whole.toString('latin1'))
-  return file.includes('/server/') ? text.replaceAll('Made with Waypost.', '') : text
+  return path.startsWith('server/') ? text.replaceAll('Made with Waypost.', '') : text
 }
 
 function toMcpMessage(method: string, params: object): object {

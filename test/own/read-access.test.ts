@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
@@ -10,6 +10,7 @@ import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { FILES } from '../deploy/released-files.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -63,11 +64,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
   return promise
 }
 
-const release = resolve(FIXTURE_ENV.OUT_DIR, 'current')
-const files = readFileSync(join(release, 'data/files.ndjson'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => toUrlPath(JSON.parse(line).file))
+const files = FILES.map(({ file }) => toUrlPath(file))
 /** Pages that are rendered when they are asked for: those of `src/pages` that are not made before. */
 const rendered = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.astro'))

@@ -1,15 +1,20 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliCompressSync } from 'node:zlib'
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cutPieces, LARGEST } from '../../functions/releases/cut-pieces.ts'
-import { parseManifest, parsePointer } from '../../functions/releases/manifest.ts'
+import {
+  fetchList,
+  keyOf,
+  parseForeignList,
+  parsePointer,
+} from '../../functions/releases/pointer.ts'
 import { pullRelease } from '../../functions/releases/pull-release.ts'
 import { pushRelease } from '../../functions/releases/push-release.ts'
-import { readCurrent, switchTo } from '../../src/compile/release/publish-release.ts'
-import { writeSmallRelease } from '../support/small-release.ts'
+import { nameBytes, readObjectSync } from '../../src/store/objects.ts'
+import { readReleaseList } from '../../src/store/release-list.ts'
+import { readCurrent } from '../../src/store/releases.ts'
+import { releasedPath } from '../support/fixture-release.ts'
+import { publishSmallRelease } from '../support/small-release.ts'
 import { type ObjectStore, startObjectStore } from './object-store.ts'
 
 const [FIRST, SECOND] = ['a'.repeat(20), 'b'.repeat(20)] as const
@@ -26,29 +31,28 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** A folder of releases whose current one has this name, and an index of 2 MB. */
-function build(name: string, folder = 'built', index = ''): string {
+/** A folder of releases whose current one has this name. */
+function build(
+  name: string,
+  folder = 'built',
+  edited: Readonly<Record<string, string | Uint8Array>> = {},
+): string {
   const outDir = join(root, folder)
-  const dir = join(outDir, 'releases', name)
-  writeSmallRelease(dir, name)
-  writeFileSync(join(dir, 'data/large.index'), index)
-  const packed = brotliCompressSync(readFileSync(join(dir, 'public/page-0/index.html')))
-  writeFileSync(join(dir, 'public/page-0/index.html.br'), packed)
-  const rows = readFileSync(join(dir, 'data/files.ndjson'), 'utf8')
-  writeFileSync(join(dir, 'data/files.ndjson'), rows.replace('"br":0', `"br":${packed.length}`))
+  publishSmallRelease(outDir, name, edited)
   mkdirSync(join(outDir, 'changes'), { recursive: true })
   writeFileSync(join(outDir, 'changes/head.json'), JSON.stringify({ release: name }))
-  switchTo(outDir, name)
   return outDir
 }
 
+/** Every file of the current release, whole. */
 function filesOf(outDir: string): Record<string, string> {
-  const dir = join(outDir, 'releases', readCurrent(outDir) ?? '')
-  const names = readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== 'manifest.ndjson')
-    .map((entry) => join(entry.parentPath, entry.name))
+  const name = readCurrent(outDir) ?? ''
+  const files = readReleaseList(outDir, name)
+  const code = files.filter(({ path }) => path.startsWith('server/'))
+  for (const { path, digest } of code)
+    expect(nameBytes(readFileSync(join(outDir, path)))).toBe(digest)
   return Object.fromEntries(
-    names.map((file) => [file.slice(dir.length), readFileSync(file, 'latin1')]),
+    files.map((file) => [file.path, readObjectSync(outDir, file).toString('latin1')]),
   )
 }
 
@@ -62,27 +66,25 @@ function createIndex(): Buffer {
   )
 }
 
-const readManifest = async () => {
+/** The key of a file of the release that the bucket names. */
+async function findKey(path: string): Promise<string> {
   const found = await store.bucket.get('current.json')
   const pointer = found === null || found === 'same' ? null : parsePointer(found.bytes)
-  const parts = await Promise.all((pointer?.pieces ?? []).map(({ key }) => store.bucket.get(key)))
-  const bytes = parts.map((part) =>
-    part === null || part === 'same' ? Buffer.alloc(0) : part.bytes,
-  )
-  return parseManifest(Buffer.concat(bytes))
+  const files = await fetchList(store.bucket, pointer?.release.list ?? null)
+  const file = files.find((each) => each.path === path)
+  return file === undefined ? '' : keyOf(file)
 }
 
 describe('a release in a store', () => {
   test('is the same files on the other side, with the headers our server sends', async () => {
-    const built = build(FIRST, 'built', createIndex().toString('latin1'))
+    const built = build(FIRST, 'built', { 'data/search.index': createIndex() })
     await pushRelease(store.bucket, built, NOW)
     const taken = join(root, 'taken')
     await pullRelease(store.bucket, taken)
     expect(readCurrent(taken)).toBe(FIRST)
     expect(filesOf(taken)).toEqual(filesOf(built))
     expect(readFileSync(join(taken, 'changes/head.json'), 'utf8')).toContain(FIRST)
-    const page = (await readManifest()).find(({ path }) => path === 'public/page-7/index.html')
-    const headers = await store.headers(page?.pieces[0]?.key ?? '')
+    const headers = await store.headers(await findKey('public/page-7/index.html'))
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(headers.get('cache-control')).toContain('s-maxage=3600')
     expect(headers.get('x-amz-meta-content-security-policy')).toContain("default-src 'none'")
@@ -98,33 +100,29 @@ describe('a release in a store', () => {
     expect(await store.bucket.get('current.json', etag)).toBe('same')
     store.asked = []
     await pullRelease(store.bucket, taken)
-    expect(store.asked).toHaveLength(2)
+    expect(store.asked).toHaveLength(1)
   })
 
   test('moves what changed alone, in both directions, and names the addresses', async () => {
-    const index = createIndex()
-    const built = build(FIRST, 'built', index.toString('latin1'))
+    const built = build(FIRST, 'built', { 'data/search.index': createIndex() })
     await pushRelease(store.bucket, built, NOW)
     const taken = join(root, 'taken')
     await pullRelease(store.bucket, taken)
-    const longer = Buffer.concat([
-      index.subarray(0, 900_000),
-      Buffer.from('new'),
-      index.subarray(900_000),
-    ])
-    const next = join(built, 'releases', SECOND)
-    build(SECOND, 'built', longer.toString('latin1'))
-    // Pages name their release: all but one are put back.
-    for (let n = 1; n < 40; n += 1)
-      writeFileSync(join(next, `public/page-${n}/index.html`), `${FIRST} page-${n}/index.html`)
+    // Pages name their release: all but one are as they were.
+    const pages = Array.from({ length: 39 }, (_, n) => `public/page-${n + 1}/index.html`)
+    build(SECOND, 'built', {
+      'data/search.index': createIndex(),
+      ...Object.fromEntries(pages.map((path) => [path, `${FIRST} ${path}`])),
+    })
     const pushed = await pushRelease(store.bucket, built, NOW)
     expect(pushed.changed).toEqual(['/page-0'])
-    expect(pushed.objects).toBeLessThan(12)
-    expect(pushed.bytes).toBeLessThan(1_000_000)
+    // The page, the list, the log's head and its list.
+    expect(pushed.objects).toBe(4)
+    expect(pushed.bytes).toBeLessThan(20_000)
     store.asked = []
     await pullRelease(store.bucket, taken)
     expect(filesOf(taken)).toEqual(filesOf(built))
-    expect(store.asked.length).toBeLessThan(15)
+    expect(store.asked.length).toBeLessThan(7)
   })
 
   test('killed at any write leaves the one before, and the next run goes on', async () => {
@@ -155,8 +153,7 @@ describe('a release in a store', () => {
     await pullRelease(store.bucket, taken)
     build(SECOND)
     await pushRelease(store.bucket, built, NOW)
-    const page = (await readManifest()).find(({ path }) => path === 'public/page-3/index.html')
-    const lost = page?.pieces[0]?.key ?? ''
+    const lost = await findKey('public/page-3/index.html')
     store.remove(lost)
     await expect(pullRelease(store.bucket, taken)).rejects.toThrow(`${lost} is missing`)
     expect(readCurrent(taken)).toBe(FIRST)
@@ -193,29 +190,41 @@ describe('a release in a store', () => {
     expect(readCurrent(join(root, 'taken'))).toBe(SECOND)
   })
 
-  test('is mended where the disk damaged what would be linked, whole or in part', async () => {
-    const index = createIndex()
-    const built = build(FIRST, 'built', index.toString('latin1'))
+  test('is mended where the disk damaged what is there', async () => {
+    const built = build(FIRST)
     await pushRelease(store.bucket, built, NOW)
     const taken = join(root, 'taken')
     await pullRelease(store.bucket, taken)
-    writeFileSync(
-      join(taken, 'releases', FIRST, 'data/large.index'),
-      Buffer.alloc(index.toString('latin1').length),
-    )
-    const linked = 'server/00000000000000000000000000000000/entry.mjs'
-    writeFileSync(join(taken, 'releases', FIRST, linked), 'export const handler = () => {1')
-    build(SECOND, 'built', `${index.toString('latin1')}more`)
+    writeFileSync(releasedPath(taken, FIRST, 'data/search.index'), 'INDEX')
+    writeFileSync(releasedPath(taken, FIRST, 'public/page-1/index.html'), '')
+    build(SECOND)
     await pushRelease(store.bucket, built, NOW)
     await pullRelease(store.bucket, taken)
     expect(filesOf(taken)).toEqual(filesOf(built))
   })
 
+  test('is put into the plain folders too where there are some', async () => {
+    await pushRelease(store.bucket, build(FIRST), NOW)
+    const taken = join(root, 'taken')
+    mkdirSync(join(taken, 'public'), { recursive: true })
+    await pullRelease(store.bucket, taken)
+    expect(readFileSync(join(taken, 'public/page-1/index.html'), 'utf8')).toContain(FIRST)
+  })
+
+  test('that is of other bytes in the bucket than its name says is refused', async () => {
+    const built = build(FIRST)
+    await pushRelease(store.bucket, built, NOW)
+    await store.bucket.put(await findKey('public/page-2/index.html'), Buffer.from('<b>'), {})
+    const taken = join(root, 'taken')
+    await expect(pullRelease(store.bucket, taken)).rejects.toThrow('other bytes')
+    expect(readCurrent(taken)).toBeNull()
+  })
+
   test.each(['public/../../x', '/etc/x', 'public/./x', 'elsewhere/x', 'public//x'])(
     'never writes to %s',
     (path) => {
-      const row = { path, digest: 'a'.repeat(64), pieces: [] }
-      expect(() => parseManifest(Buffer.from(JSON.stringify(row)))).toThrow()
+      const row = { path, digest: 'a'.repeat(64), size: 1 }
+      expect(() => parseForeignList(Buffer.from(JSON.stringify(row)))).toThrow()
     },
   )
 
@@ -225,20 +234,4 @@ describe('a release in a store', () => {
     )
     await expect(pullRelease(store.bucket, join(root, 'none'))).rejects.toThrow('npm run publish')
   })
-})
-
-test('pieces are the bytes again, and an insertion changes few of them', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400_000, minLength: 0 }), (bytes) => {
-      const pieces = cutPieces(bytes)
-      expect(Buffer.concat(pieces)).toEqual(Buffer.from(bytes))
-      expect(pieces.every(({ length }) => length > 0 && length <= LARGEST)).toBe(true)
-    }),
-    { numRuns: 20 },
-  )
-  const index = createIndex()
-  const before = new Set(cutPieces(index).map((piece) => piece.join()))
-  const after = cutPieces(Buffer.concat([Buffer.from('new'), index]))
-  expect(after.length).toBeGreaterThan(15)
-  expect(after.filter((piece) => !before.has(piece.join())).length).toBeLessThanOrEqual(2)
 })

@@ -5,7 +5,7 @@ export const MOST_FILES = 28
 export const ROOMS_TO_DIVIDE: string[] = []
 
 const SITE = ['src/pages', 'src/site']
-const LIVE = ['src/domain', 'src/search', 'src/compiled.ts', 'functions']
+const LIVE = ['src/domain', 'src/search', 'src/store', 'src/compiled.ts', 'functions']
 /** What a page says and a function must know: who was chosen, what a session's mark is called. */
 const PAGE_WORDS = ['src/site/compare', 'src/site/sellers/controls']
 
@@ -34,6 +34,8 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/search/query': { ours: ['src/domain', 'src/search'], packages: ['@orama/orama'] },
   // Reading files is all it does beyond naming shapes of the domain.
   'src/compiled.ts': { ours: ['src/domain'], packages: ['node:crypto', 'node:fs', 'node:path'] },
+  // Releases, as builds write them and servers read them.
+  'src/store': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
   'src/site/env.d.ts': { ours: ['src/domain', 'src/site/compare'], packages: [] },
   // Cards for links, drawn in a thread.
   'src/site/cards': {
@@ -67,7 +69,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/compile/files'],
     packages: ['node:*', 'esbuild'],
   },
-  'src/compile/files': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
+  'src/compile/files': { ours: ['src/domain', 'src/store'], packages: ['node:*', 'valibot'] },
   'src/compile/pages': {
     ours: ['src/domain', 'src/site', 'src/compiled.ts', 'src/compile'],
     packages: ['node:*', 'valibot', 'astro', 'astro:static-paths', 'pagefind'],
@@ -77,7 +79,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*'],
   },
   'src/compile/release': {
-    ours: ['src/domain', 'src/search', 'src/site', 'src/compiled.ts', 'src/compile'],
+    ours: ['src/domain', 'src/search', 'src/store', 'src/site', 'src/compiled.ts', 'src/compile'],
     packages: ['node:*', 'valibot', 'esbuild'],
   },
   ...Object.fromEntries(

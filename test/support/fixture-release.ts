@@ -1,20 +1,56 @@
-import { cpSync, readFileSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { objectPath, openObjects, readObjectSync } from '../../src/store/objects.ts'
+import { readReleaseFile, readReleaseList } from '../../src/store/release-list.ts'
+import { putRelease, readCurrent, switchTo } from '../../src/store/releases.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
-/** Copies the fixture release into `outDir/<name>`, where a test may do with it what it likes. */
-export function copyRelease(outDir: string, name: string): string {
-  const fixture = resolve(FIXTURE_ENV.OUT_DIR)
-  const dir = join(outDir, name)
-  cpSync(join(fixture, readlinkSync(join(fixture, 'current'))), dir, { recursive: true })
-  const file = join(dir, 'data/release.json')
-  const release: object = JSON.parse(readFileSync(file, 'utf8'))
-  writeFileSync(file, JSON.stringify({ ...release, name }))
-  return dir
+const FIXTURE = resolve(FIXTURE_ENV.OUT_DIR)
+
+/** The release that all tests share. */
+export function readFixtureName(): string {
+  const name = readCurrent(FIXTURE)
+  if (name === null) throw new Error(`${FIXTURE} holds no release`)
+  return name
 }
 
-/** Switches `outDir/current` to a folder in it. */
-export function switchRelease(outDir: string, name: string): void {
-  symlinkSync(name, join(outDir, 'next'))
-  renameSync(join(outDir, 'next'), join(outDir, 'current'))
+/** A file of a release, whole. */
+export function readReleasedFile(outDir: string, name: string, path: string): Buffer {
+  return readObjectSync(outDir, findReleased(outDir, name, path))
 }
+
+/** Where the bytes of a file lie. */
+export function releasedPath(outDir: string, name: string, path: string): string {
+  return objectPath(outDir, findReleased(outDir, name, path).digest)
+}
+
+function findReleased(outDir: string, name: string, path: string) {
+  const found = readReleaseList(outDir, name).find((file) => file.path === path)
+  if (found === undefined) throw new Error(`the release ${name} has no ${path}`)
+  return found
+}
+
+/**
+ * Copies the fixture release into the store of `outDir`, where a test may do with it what it likes.
+ *
+ * @param edited other bytes of some of its files
+ */
+export function copyRelease(
+  outDir: string,
+  name: string,
+  edited: Readonly<Record<string, string | Uint8Array>> = {},
+): void {
+  const fixture = readFixtureName()
+  for (const folder of ['objects', 'server'])
+    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
+  const objects = openObjects(outDir, new Set())
+  const files = readReleaseList(FIXTURE, fixture).map((file) => {
+    const bytes = edited[file.path]
+    return bytes === undefined ? file : { path: file.path, ...objects.put(bytes) }
+  })
+  const { list: _list, ...release } = readReleaseFile(FIXTURE, fixture)
+  putRelease(outDir, objects, { ...release, name }, files)
+}
+
+/** Switches `outDir/current` to a release in it. */
+export const switchRelease = switchTo

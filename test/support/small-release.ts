@@ -1,35 +1,48 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { publishRelease } from '../../src/compile/release/publish-release.ts'
 import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
+import { openObjects } from '../../src/store/objects.ts'
+import { putRelease } from '../../src/store/releases.ts'
 
-/** Public files of a small release, some of them with compressed neighbours. */
-const PAGES = Array.from({ length: 40 }, (_, n) => `page-${n}/index.html`)
+/** Public files of a small release. */
+const PAGES = Array.from({ length: 40 }, (_, n) => `public/page-${n}/index.html`)
 
-/** Writes a release as a build would leave it, with a few small files in it. */
-export function writeSmallRelease(dir: string, name: string): void {
-  const write = (file: string, text: string) => {
-    mkdirSync(dirname(join(dir, file)), { recursive: true })
-    writeFileSync(join(dir, file), text)
-    return { size: Buffer.byteLength(text), digest: digestOf(text) }
+const CODE = `server/${'0'.repeat(32)}`
+
+/** Publishes a release as a build does, with a few small files in it. */
+export function publishSmallRelease(...given: Parameters<typeof toSmallRelease>): void {
+  const [outDir] = given
+  const { objects, release, files } = toSmallRelease(...given)
+  publishRelease(outDir, objects, release, files)
+}
+
+/** Puts it into the store without switching to it. */
+export function putSmallRelease(...given: Parameters<typeof toSmallRelease>): void {
+  const [outDir] = given
+  const { objects, release, files } = toSmallRelease(...given)
+  putRelease(outDir, objects, release, files)
+}
+
+/**
+ *
+ * @param edited other files, or other bytes of them
+ */
+function toSmallRelease(
+  outDir: string,
+  name: string,
+  edited: Readonly<Record<string, string | Uint8Array>> = {},
+) {
+  const objects = openObjects(outDir, new Set())
+  const contents = {
+    ...Object.fromEntries(PAGES.map((path) => [path, `${name} ${path}`])),
+    'data/listings.ndjson': '',
+    'data/opted-out.ndjson': '',
+    'data/gone.ndjson': '',
+    'data/search.index': 'index',
+    [`${CODE}/entry.mjs`]: 'export const handler = () => {}',
+    ...edited,
   }
-  const manifest = PAGES.map((file) => {
-    const { size, digest } = write(`public/${file}`, `${name} ${file}`)
-    return { file, type: 'text/html; charset=utf-8', digest, size, br: 0, gz: 0 }
-  })
-  const code = `server/${'0'.repeat(32)}`
-  const files = {
-    'data/listings.ndjson': write('data/listings.ndjson', ''),
-    'data/opted-out.ndjson': write('data/opted-out.ndjson', ''),
-    'data/gone.ndjson': write('data/gone.ndjson', ''),
-    'data/search.index': write('data/search.index', 'index'),
-    'data/files.ndjson': write(
-      'data/files.ndjson',
-      manifest.map((row) => `${JSON.stringify(row)}\n`).join(''),
-    ),
-    [`${code}/entry.mjs`]: write(`${code}/entry.mjs`, 'export const handler = () => {}'),
-  }
-  const release: ReleaseFile = {
+  const files = Object.entries(contents).map(([path, text]) => ({ path, ...objects.put(text) }))
+  const release: Omit<ReleaseFile, 'list'> = {
     name,
     base_url: 'https://waypost.example',
     shared_hosts: { platforms: [], tenants: [], webmail: [] },
@@ -56,13 +69,7 @@ export function writeSmallRelease(dir: string, name: string): void {
     peers: [],
     search_choices: { kinds: {}, rails: {}, categories: [], sources: [] },
     tasks: [],
-    page_code: code,
-    compression: 'none',
-    files,
+    page_code: CODE,
   }
-  write('data/release.json', JSON.stringify(release))
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+  return { objects, release, files }
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,6 +13,7 @@ import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { sampleDocument } from '../search/search-samples.ts'
 import { liveListing } from '../support/live-listing.ts'
+import { putSmallRelease } from '../support/small-release.ts'
 import type { StorePlace } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World, type WorldOptions } from '../support/world.ts'
 
@@ -69,19 +70,16 @@ export function createTeller(world: World, outDir: string) {
     parts,
     /** Publishes and serves a release, and tells of it. */
     async publish(folder: string, facts: Record<string, Facts>): Promise<void> {
-      mkdirSync(join(outDir, 'releases', folder, 'data'), { recursive: true })
       const rows = Object.entries(facts).map(([id, own]) =>
         JSON.stringify({ id, hash: JSON.stringify(own), fields: {}, facts: own }),
       )
-      writeFileSync(
-        join(outDir, 'releases', folder, 'data/content-hashes.ndjson'),
-        rows.map((row) => `${row}\n`).join(''),
-      )
-      writeFileSync(join(outDir, 'releases', folder, 'data/gone.ndjson'), '')
       const index = buildSearchIndex(
         Object.keys(facts).map((id) => sampleDocument({ id, name: id })),
       )
-      writeFileSync(join(outDir, 'releases', folder, 'data/search.index'), index)
+      putSmallRelease(outDir, folder, {
+        'data/content-hashes.ndjson': rows.map((row) => `${row}\n`).join(''),
+        'data/search.index': index,
+      })
       search = loadSearchIndex(index)
       recordChanges(outDir, folder, new Date(world.clock.now()))
       payees = Object.fromEntries(Object.entries(facts).map(([id, own]) => [id, own.payees ?? '']))

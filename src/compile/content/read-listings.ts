@@ -7,8 +7,8 @@ import { findTextFault } from '../../domain/listing/listing-text.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
 import { ListingViewSchema } from '../../domain/views/listing-view.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
+import { type BuildCache, KEY, noCache, setValue } from '../files/build-cache.ts'
 import type { ReadFile } from '../files/code-digest.ts'
-import { forgetful, KEY, keepValue, type Memory } from '../files/memory.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import { findYamlLine, type YamlFault } from './parse-yaml.ts'
@@ -47,17 +47,17 @@ export interface ListingFiles {
 
 export interface KnownFiles {
   /** What earlier builds parsed. */
-  memory: Memory
+  cache: BuildCache
   read: ReadFile
 }
 
-export const NOTHING_KNOWN: KnownFiles = { memory: forgetful(), read: readFileSync }
+export const NOTHING_KNOWN: KnownFiles = { cache: noCache(), read: readFileSync }
 
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
 export function readListings(
   contentDir: string,
   rules: UrlRules,
-  { memory, read }: KnownFiles = NOTHING_KNOWN,
+  { cache, read }: KnownFiles = NOTHING_KNOWN,
 ): ListingFiles {
   const parse = createListingParser(rules)
   const listings: ListingFile[] = []
@@ -74,7 +74,7 @@ export function readListings(
       continue
     }
     const digest = digestOf(bytes, KEY)
-    const known = recall(memory, digest)
+    const known = recall(cache, digest)
     const parsed =
       known === null
         ? parse(entry, bytes.toString())
@@ -82,7 +82,7 @@ export function readListings(
     for (const fault of parsed.faults) faults.push(fault)
     if (known === null && parsed.listing !== null && parsed.faults.length === 0) {
       const { facts, yaml, description } = parsed.listing
-      keepValue(memory, digest, { facts, yaml, description })
+      setValue(cache, digest, { facts, yaml, description })
     }
     if (parsed.listing !== null) listings.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
@@ -95,8 +95,8 @@ export function readListings(
 type SoundText = Pick<ListingFile, 'facts' | 'yaml' | 'description'>
 
 /** Parsing is most of the cost of reading: a build reads again only what somebody wrote. */
-function recall(memory: Memory, digest: string): SoundText | null {
-  const row = memory.recall(digest)
+function recall(cache: BuildCache, digest: string): SoundText | null {
+  const row = cache.get(digest)
   if (row === null) return null
   // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
   const known: SoundText = JSON.parse(row.toString())

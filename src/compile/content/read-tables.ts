@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import { forgetful, KEY, keepValue, type Memory } from '../files/memory.ts'
+import { type BuildCache, KEY, noCache, setValue } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { findYamlLine, parseYaml, type YamlResult } from './parse-yaml.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
@@ -45,17 +45,17 @@ export interface TableFiles {
 }
 
 /** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: without a table there are no rows. */
-export function readTables(contentDir: string, memory = forgetful()): TableFiles {
+export function readTables(contentDir: string, cache = noCache()): TableFiles {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const file = `tables/${name}.yaml`
     if (existsSync(join(contentDir, file)))
-      return { table, ...readYamlFile(join(contentDir, file), { file, schema, memory }) }
+      return { table, ...readYamlFile(join(contentDir, file), { file, schema, cache }) }
     const isKnown = KNOWLEDGE.has(name)
     return {
       table,
       ...(isKnown
-        ? readYamlFile(join(OWN_CONTENT, file), { file, schema, memory })
+        ? readYamlFile(join(OWN_CONTENT, file), { file, schema, cache })
         : toEmpty(file, schema)),
     }
   })
@@ -103,7 +103,7 @@ export interface ComparePage {
 /** Reads `compare/<slug>.yaml`, sorted by slug. */
 export function readCompare(
   contentDir: string,
-  memory = forgetful(),
+  cache = noCache(),
 ): { pages: ComparePage[]; faults: Fault[] } {
   const root = join(contentDir, 'compare')
   const pages: ComparePage[] = []
@@ -117,7 +117,7 @@ export function readCompare(
     const { value, faults: found } = readYamlFile(join(root, name), {
       file,
       schema: CompareFactsSchema,
-      memory,
+      cache,
     })
     for (const fault of found) faults.push(fault)
     if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
@@ -128,10 +128,10 @@ export function readCompare(
 /** One YAML file of the content, held against its schema; `raw` is what it says as it stands. */
 function readYamlFile<Schema extends v.GenericSchema>(
   path: string,
-  { file, schema, memory }: { file: string; schema: Schema; memory: Memory },
+  { file, schema, cache }: { file: string; schema: Schema; cache: BuildCache },
 ) {
   const text = readFileSync(path, 'utf8')
-  const parsed = recallYaml(text, memory)
+  const parsed = recallYaml(text, cache)
   if (!parsed.ok) {
     const faults = parsed.faults.map(({ line, message }) => faultOf(file, message, { line }))
     return { raw: null, value: null, faults }
@@ -146,12 +146,12 @@ function readYamlFile<Schema extends v.GenericSchema>(
   return { raw, value: null, faults }
 }
 
-function recallYaml(text: string, memory: Memory): YamlResult {
+function recallYaml(text: string, cache: BuildCache): YamlResult {
   const key = digestOf(`table ${text}`, KEY)
-  const known = memory.recall(key)
+  const known = cache.get(key)
   // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
   if (known !== null) return JSON.parse(known.toString())
   const parsed = parseYaml(text)
-  if (parsed.ok) keepValue(memory, key, parsed)
+  if (parsed.ok) setValue(cache, key, parsed)
   return parsed
 }

@@ -12,7 +12,7 @@ import {
 import { findTypeByExtension } from '../../domain/wire/static-file.ts'
 
 /** Where the release is mounted on the web host; the one line to change. */
-const ROOT = '/srv/directory/current'
+const ROOT = '/srv/directory'
 
 /**
  * A server block for nginx in front of several instances: files from the release, everything live

@@ -21,7 +21,7 @@ import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { createListingParser } from '../content/read-listings.ts'
 import type { ComparePage } from '../content/read-tables.ts'
-import { KEY } from '../files/memory.ts'
+import { KEY } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { judgeSales } from './own-evidence.ts'
 import {
@@ -58,7 +58,7 @@ export interface Catalogue {
   ledger: LedgerFacts
   /** Sorted by id. */
   gone: Gone[]
-  /** MCP servers among them, as far as we remember them. */
+  /** MCP servers among them, as far as we memoize them. */
   goneServers: GoneServer[]
 }
 

@@ -1,6 +1,6 @@
 import { type DerivedListing, trustScoreOf } from '../../domain/derived/derived-listing.ts'
 import { KINDS } from '../../domain/wire/vocabulary.ts'
-import { type Memory, remember } from '../files/memory.ts'
+import { type BuildCache, memoize } from '../files/build-cache.ts'
 
 /** How many listings a page points to as like this one. */
 const MAX_SIMILAR = 6
@@ -55,10 +55,10 @@ export function createSimilarFinder(
 }
 
 /**
- * The same for each listing, in their order: from memory where nothing that it hangs on has changed,
+ * The same for each listing, in their order: from cache where nothing that it hangs on has changed,
  * which a new text or price of a listing leaves as it was.
  */
-export function findAllSimilar(listings: readonly DerivedListing[], memory: Memory): string[][] {
+export function findAllSimilar(listings: readonly DerivedListing[], cache: BuildCache): string[][] {
   const inputs = listings.map((listing) => [
     listing.id,
     listing.facts.first_party,
@@ -66,7 +66,7 @@ export function findAllSimilar(listings: readonly DerivedListing[], memory: Memo
     trustScoreOf(listing.trust),
     ...SHARED.map(([, keysOf]) => keysOf(listing)),
   ])
-  const made = remember(memory, `similar ${JSON.stringify(inputs)}`, () =>
+  const made = memoize(cache, `similar ${JSON.stringify(inputs)}`, () =>
     Buffer.from(JSON.stringify(listings.map(createSimilarFinder(listings)))),
   )
   // JSON.parse is typed `any`; its bytes were written from this very type.

@@ -24,8 +24,8 @@ import { packReading, unpackReading } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import { findEnglish } from '../../search/query/foreign-words.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
+import { memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { inThread } from '../files/in-thread.ts'
-import { forgetful, openMemory, remember } from '../files/memory.ts'
 import { digestOf } from '../files/release-writer.ts'
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
@@ -102,19 +102,19 @@ function parseDocument(row: Uint8Array): SearchDocument {
 
 /**
  * @param rows of `toDocumentRow`, a line each
- * @param memory of what documents were read as
+ * @param cache of what documents were read as
  * @throws Error naming the listing that cannot be indexed
  */
 export function toSearchIndex(
   noun: IndexNoun,
   rows: Uint8Array,
   tables: IndexTables,
-  memory = forgetful(),
+  cache = noCache(),
 ): Uint8Array {
   const options = { noun, ...tables }
   const read = createDocumentReader(options)
   const readings = splitLines(rows).map((row) =>
-    unpackReading(remember(memory, row, () => packReading(read(parseDocument(row))))),
+    unpackReading(memoize(cache, row, () => packReading(read(parseDocument(row))))),
   )
   return joinReadings(readings, options)
 }
@@ -141,7 +141,7 @@ export interface IndexWork {
   tables: IndexTables
   /** Folder of what builds leave to later ones. */
   cacheDir: string
-  /** Of the code, see `openMemory`. */
+  /** Of the code, see `openBuildCache`. */
   code: string
 }
 
@@ -151,11 +151,11 @@ export function makeSearchIndex(
   { rows, tables, cacheDir, code }: IndexWork,
 ): Uint8Array {
   const version = digestOf(JSON.stringify([code, tables]))
-  const memory = openMemory(join(cacheDir, `${name}.index`), version)
-  const make = () => toSearchIndex(NOUNS[name], rows[name], tables, memory)
+  const cache = openBuildCache(join(cacheDir, `${name}.index`), version)
+  const make = () => toSearchIndex(NOUNS[name], rows[name], tables, cache)
   // Few changes of a listing change what may be asked of it; the other index is long, and always new.
-  const index = name === 'operations' ? remember(memory, rows[name], make) : make()
-  memory.save()
+  const index = name === 'operations' ? memoize(cache, rows[name], make) : make()
+  cache.close()
   return index
 }
 
@@ -167,7 +167,7 @@ export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   const program = new URL('./write-engine-worker.ts', import.meta.url)
   const transferList = Object.values(work.rows).map(({ buffer }) => buffer)
   const ended = 'the thread of the search index ended before its work'
-  return inThread(program, work, ended, { transferList })
+  return inThread(program, work, ended, transferList)
 }
 
 export function toSearchDocument(listing: DerivedListing, baseUrl: string): SearchDocument {

@@ -7,7 +7,7 @@ import { toXmlText } from '../../site/frame/html.ts'
 import { toListingRow, toOrderText } from '../../site/rows/listing-row.ts'
 import { INDEX_FACET } from '../../site/search/page-index.ts'
 import { inThread, joinBytes } from '../files/in-thread.ts'
-import type { PublicFiles } from '../files/public-files.ts'
+import type { ReleaseFiles } from '../files/release-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 
 /**
@@ -27,15 +27,15 @@ export interface PageIndexes {
 }
 
 /**
- * Begins to make the search in the browser, in a thread. An index whose texts are as they were stays
- * as it was carried over.
+ * Begins to make the search in the browser, in a thread. An index whose texts are as they were is listed
+ * as it was.
  */
-export function beginPageIndexes(pages: readonly ShownPage[], files: PublicFiles): PageIndexes {
+export function beginPageIndexes(pages: readonly ShownPage[], files: ReleaseFiles): PageIndexes {
   const indexes = divideByIndex(pages).map((rows, place) => {
     const pages = joinBytes(rows)
     return { pages, key: `${FOLDER}/${place} ${digestOf(pages)}`, hasProgram: place === 0, place }
   })
-  const jobs = indexes.filter(({ key }) => !files.keep(key))
+  const jobs = indexes.filter(({ key }) => !files.reuse(key))
   const indexed = jobs.length === 0 ? Promise.resolve([]) : indexPages(jobs)
   indexed.catch(() => undefined)
   return {
@@ -76,7 +76,7 @@ export function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
   const program = new URL('./index-worker.ts', import.meta.url)
   const given = jobs.map(({ pages, hasProgram }) => ({ pages, hasProgram }))
   const transferList = given.map(({ pages }) => pages.buffer)
-  return inThread(program, given, 'the page search was not made', { transferList })
+  return inThread(program, given, 'the page search was not made', transferList)
 }
 
 /** What Pagefind is told of a listing: a page of its own, with nothing in it but what is searched. */

@@ -22,7 +22,7 @@ import { toScoreParts } from '../../site/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
 import { findAllSimilar } from '../derive/similar-listings.ts'
-import { forgetful, once } from '../files/memory.ts'
+import { lazy, noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
@@ -55,9 +55,9 @@ export function toCompiledSite(
   }
 }
 
-/** @param memory of what builds before made of the same listings */
-export function toCompiledListings(catalogue: Catalogue, memory = forgetful()): CompiledListing[] {
-  const similar = findAllSimilar(catalogue.listings, memory)
+/** @param cache of what builds before made of the same listings */
+export function toCompiledListings(catalogue: Catalogue, cache = noCache()): CompiledListing[] {
+  const similar = findAllSimilar(catalogue.listings, cache)
   return catalogue.listings.map((listing, place) =>
     toCompiledListing(listing, catalogue, {
       key: catalogue.keys[place] ?? '',
@@ -87,9 +87,9 @@ function toCompiledListing(
   { key, similar }: Pick<CompiledListing, 'key' | 'similar'>,
 ): CompiledListing {
   const { facts, buy, description } = listing
-  const view = once(() => toListingView(listing, { baseUrl, sources, claimRules, said }))
-  const kit = once(() => toKitView(listing, { baseUrl, trust: view().trust }))
-  const html = once(() => renderDescription(description))
+  const view = lazy(() => toListingView(listing, { baseUrl, sources, claimRules, said }))
+  const kit = lazy(() => toKitView(listing, { baseUrl, trust: view().trust }))
+  const html = lazy(() => renderDescription(description))
   return {
     key,
     id: listing.id,

@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { TypedFile } from '../../domain/delivery/file-headers.ts'
 import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
+import { isDumpCopy } from '../../domain/wire/static-file.ts'
+import { openObjects } from '../../store/objects.ts'
 import type { Content } from '../content/read-content.ts'
 import { groupByFolder, toHeaderRules, toRedirectRules, toTelling } from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
@@ -13,13 +14,10 @@ import {
   toSearchIndex,
   withEnglish,
 } from '../engine/write-engine.ts'
-import { type Carried, carryOver, NOTHING } from '../files/carry-over.ts'
+import { type BuildCache, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { digestCode } from '../files/code-digest.ts'
-import { COMPRESSION, describeFiles } from '../files/compress-files.ts'
 import { joinBytes } from '../files/in-thread.ts'
-import { toManifest } from '../files/manifest.ts'
-import { forgetful, type Memory, openMemory, remember } from '../files/memory.ts'
-import { createPublicFiles } from '../files/public-files.ts'
+import { createReleaseFiles } from '../files/release-files.ts'
 import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { preparePageBundle } from '../pages/page-bundle.ts'
@@ -27,17 +25,10 @@ import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/writ
 import { createDump, writeDump } from './create-dump.ts'
 import { writeSearchFunction } from './edge-function.ts'
 import { type ListingParts, toListingParts } from './listing-parts.ts'
-import { describe } from './page-code.ts'
-import {
-  createWorkDir,
-  isNamed,
-  publishRelease,
-  readCurrent,
-  sparePath,
-} from './publish-release.ts'
-import { writeManifest, writeRows } from './release-data.ts'
+import { publishRelease } from './publish-release.ts'
+import { toReleaseFile, writeRows } from './release-data.ts'
 import { createTrustLedger, writeTrustLedger } from './trust-ledger.ts'
-import { writePublic } from './write-public.ts'
+import { writePageCode, writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
 
 export interface BuildOptions {
@@ -57,44 +48,18 @@ const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
 
 /**
  * Builds a release and publishes it by switching one link, so that a reader sees the old release
- * or the new one, never a mixture. A build that fails leaves the old one serving.
+ * or the new one, never a mixture. A build that fails leaves the old one serving: what it wrote are
+ * objects that nobody names.
  *
- * `data/` is what the functions load, `public/` what a CDN serves, `server/` Astro's on-demand pages.
+ * @param known names of objects that are there
  */
-export async function buildRelease(options: BuildOptions & { onStage: OnStage }): Promise<void> {
-  const { name } = options
+export async function buildRelease(
+  options: BuildOptions & { onStage: OnStage; known: Set<string> },
+): Promise<void> {
+  const { name, content, baseUrl, allowPrivate, issuer, ledger, known } = options
   const outDir = resolve(options.outDir)
   const timed = createStages(options.onStage)
-  const current = readCurrent(outDir)
-  // One of the same name was looked at to the last byte, and is damaged: nothing of it is used.
-  const isUsable = current !== null && !isNamed(current, name)
-  const before = isUsable ? join(outDir, 'releases', current) : null
-  const work = createWorkDir(outDir, name)
-  const [to, spare] = [join(work, 'public'), sparePath(outDir)]
-  const carried = carryOver({ from: before, spare, to, compression: COMPRESSION })
-  try {
-    const context = { ...options, cacheDir: join(outDir, 'cache'), carried, timed }
-    const files = await makeRelease(work, context)
-    timed('publish', () => publishRelease(outDir, name, work), files)
-  } catch (error) {
-    // The thread may still be linking into it.
-    await carried
-    rmSync(work, { recursive: true, force: true })
-    throw error
-  }
-}
-
-interface Context extends BuildOptions {
-  /** Folder of what builds leave to later ones. */
-  cacheDir: string
-  /** What of the release before is linked into this one. */
-  carried: Promise<Carried>
-  timed: Timed
-}
-
-/** @returns how many files it has */
-async function makeRelease(work: string, context: Context): Promise<number> {
-  const { name, content, baseUrl, allowPrivate, issuer, ledger, cacheDir, carried, timed } = context
+  const cacheDir = join(outDir, 'cache')
   const bundle = preparePageBundle(cacheDir, baseUrl)
   // Told by who waits for it.
   bundle.catch(() => undefined)
@@ -103,34 +68,35 @@ async function makeRelease(work: string, context: Context): Promise<number> {
     createCatalogue(content, { baseUrl, rules, issuer, ledger }),
   )
   const version = digestOf(JSON.stringify([digestCode(), rules, issuer, baseUrl, content.tables]))
-  const memory = openMemory(join(cacheDir, 'parts'), version)
-  const views = makeViews(catalogue, { cacheDir, memory, timed })
-  const data = createReleaseWriter(join(work, 'data'))
-  // The thread still links what the rest is written beside.
-  const rows = timed('data', () => writeRows(data, catalogue, views.parts))
-  const written = await writePublic(work, { carried, bundle, memory, ...views, timed })
-  timed('deploy', () => writeDeploy(work, baseUrl, { names: written.files.names, memory }))
+  const cache = openBuildCache(join(cacheDir, 'parts'), version)
+  const objects = openObjects(outDir, known)
+  const files = createReleaseFiles(objects, cache)
+  const [data, functions] = [files.in('data'), files.in('functions')]
+  const views = makeViews(catalogue, { cacheDir, cache, timed })
+  timed('data', () => writeRows(data, catalogue, views.parts))
+  await writePublic(files.in('public'), { bundle, ...views, timed })
+  const pageCode = writePageCode(files.in('server'), await bundle)
+  timed('deploy', () => writeDeploy(files, baseUrl, cache))
   const { listings: index, operations } = await views.indexed
   data.write('search.index', index)
   data.write('operations.index', operations)
-  const search = await timed('search function', () => writeSearchFunction(work, catalogue, memory))
-  Object.assign(written.pageCode.files, search)
-  const rest = { ...written, rows, index: describe(index), operations: describe(operations) }
-  timed('memory', memory.save)
-  timed('manifest', () => writeManifest(data, { name, catalogue, site: views.site, ...rest }))
-  return written.files.names.length
+  await timed('search function', () => writeSearchFunction({ functions, data }, catalogue, cache))
+  timed('cache', cache.close)
+  const release = toReleaseFile(catalogue, views.site, { name, pageCode })
+  const list = files.list()
+  timed('publish', () => publishRelease(outDir, objects, release, list), list.length)
 }
 
 function makeViews(
   catalogue: Catalogue,
-  { cacheDir, memory, timed }: Pick<Context, 'cacheDir' | 'timed'> & { memory: Memory },
+  { cacheDir, cache, timed }: { cacheDir: string; cache: BuildCache; timed: Timed },
 ) {
-  const listings = timed('listings', () => toCompiledListings(catalogue, memory))
-  const parts = timed('parts of listings', () => toListingParts(catalogue, listings, memory))
+  const listings = timed('listings', () => toCompiledListings(catalogue, cache))
+  const parts = timed('parts of listings', () => toListingParts(catalogue, listings, cache))
   const indexed = beginIndexes(catalogue, parts, { cacheDir, timed })
-  const dump = timed('dump', () => createDump(catalogue.listings, parts.view, memory))
+  const dump = timed('dump', () => createDump(catalogue.listings, parts.view, cache))
   const trustLedger = timed('trust ledger', () =>
-    createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees, memory),
+    createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees, cache),
   )
   const site = timed('site views', () => toCompiledSite(catalogue, dump.facts, trustLedger.facts))
   return { listings, parts, indexed, dump, trustLedger, site }
@@ -140,7 +106,7 @@ function makeViews(
 function beginIndexes(
   catalogue: Catalogue,
   { document, operations }: ListingParts,
-  { cacheDir, timed }: Pick<Context, 'cacheDir' | 'timed'>,
+  { cacheDir, timed }: { cacheDir: string; timed: Timed },
 ) {
   const rows = { listings: joinBytes(document), operations: joinBytes(operations) }
   const indexed = timed('search index', () =>
@@ -157,7 +123,6 @@ function beginIndexes(
 export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
   const { name, content, baseUrl, allowPrivate, issuer, ledger, compiledDir } = options
   const outDir = resolve(options.outDir)
-  const work = createWorkDir(outDir, name)
   const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, issuer, ledger })
   const listings = toCompiledListings(catalogue)
   const parts = toListingParts(catalogue, listings)
@@ -165,14 +130,13 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const trustLedger = createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees)
   const site = toCompiledSite(catalogue, dump.facts, trustLedger.facts)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
-  const { write } = createReleaseWriter(join(work, 'public'))
-  const files = createPublicFiles(join(work, 'public'), NOTHING, forgetful(), ({ file, bytes }) =>
-    write(file, bytes),
-  )
-  writeStatic(files, site, listings, parts.view)
-  writeDump(files, dump)
-  writeTrustLedger(files, trustLedger)
-  const data = createReleaseWriter(join(work, 'data'))
+  const objects = openObjects(outDir, new Set())
+  const files = createReleaseFiles(objects, noCache())
+  const [data, shown] = [files.in('data'), files.in('public')]
+  writeStatic(shown, site, listings, parts.view)
+  writeDump(shown, dump)
+  writeTrustLedger(shown, trustLedger)
+  writeRows(data, catalogue, parts)
   const indexTables = toIndexTables(catalogue)
   const index = toSearchIndex('listing', Buffer.concat(parts.document), indexTables)
   const operations = toSearchIndex(
@@ -182,17 +146,8 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   )
   data.write('search.index', index)
   data.write('operations.index', operations)
-  writeManifest(data, {
-    name,
-    catalogue,
-    rows: writeRows(data, catalogue, parts),
-    site,
-    files: toManifest(describeFiles(join(work, 'public'))),
-    index: describe(index),
-    operations: describe(operations),
-    pageCode: { folder: NO_PAGE_CODE, files: {} },
-  })
-  publishRelease(outDir, name, work)
+  const release = toReleaseFile(catalogue, site, { name, pageCode: NO_PAGE_CODE })
+  publishRelease(outDir, objects, release, files.list())
 }
 
 /**
@@ -200,18 +155,22 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
  * `_redirects`. They hang on the names of the files, which say their types.
  */
 function writeDeploy(
-  work: string,
+  release: ReturnType<typeof createReleaseFiles>,
   baseUrl: string,
-  { names, memory }: { names: readonly string[]; memory: Memory },
+  cache: BuildCache,
 ): void {
+  const names = release
+    .in('public')
+    .names()
+    .filter((file) => !isDumpCopy(file))
   const telling = [...groupByFolder(names)].flatMap(([folder, names]): TypedFile[] => {
     const make = () => Buffer.from(JSON.stringify(toTelling(names, folder)))
     // JSON.parse is typed `any`; its bytes were written from this very type.
-    return JSON.parse(remember(memory, `rules ${names.join('\n')}`, make).toString())
+    return JSON.parse(memoize(cache, `rules ${names.join('\n')}`, make).toString())
   })
   const files = telling.sort((a, b) => (a.file < b.file ? -1 : 1))
-  const writer = createReleaseWriter(join(work, 'deploy'))
-  writer.write('nginx.conf', toNginxRules(baseUrl, files))
-  writer.write('_headers', toHeaderRules(baseUrl, files))
-  writer.write('_redirects', toRedirectRules(files))
+  const deploy = release.in('deploy')
+  deploy.write('nginx.conf', toNginxRules(baseUrl, files))
+  deploy.write('_headers', toHeaderRules(baseUrl, files))
+  deploy.write('_redirects', toRedirectRules(files))
 }

@@ -1,8 +1,8 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import type { DumpFacts } from '../../domain/views/stats-view.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
-import { GZIP_LEVEL } from '../files/compress-files.ts'
-import { forgetful, type Memory, remember } from '../files/memory.ts'
+import { GZIP_LEVEL } from '../../store/compress.ts'
+import { type BuildCache, memoize, noCache } from '../files/build-cache.ts'
 import { digestOf, type ReleaseWriter } from '../files/release-writer.ts'
 
 /** Every listing in one file: what `/api/v1/listings/<id>` answers, a line each, sorted by id. */
@@ -14,15 +14,15 @@ export interface Dump {
 
 /**
  * @param listings with the JSON of each, in the same order
- * @param memory of what lines were compressed to
+ * @param cache of what lines were compressed to
  */
 export function createDump(
   listings: readonly { id: string }[],
   lines: readonly Uint8Array[],
-  memory = forgetful(),
+  cache = noCache(),
 ): Dump {
   const plain = Buffer.concat(lines)
-  const gz = gzipInParts(groupLines(listings, lines), plain, memory)
+  const gz = gzipInParts(groupLines(listings, lines), plain, cache)
   return {
     plain,
     gz,
@@ -64,18 +64,18 @@ const LAST_BLOCK = Uint8Array.of(3, 0)
 export function gzipInParts(
   parts: readonly Uint8Array[],
   plain: Uint8Array,
-  memory: Memory,
+  cache: BuildCache,
 ): Uint8Array {
   const options = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
   const ending = Buffer.alloc(8)
   ending.writeUInt32LE(crc32(plain), 0)
   ending.writeUInt32LE(plain.length % 2 ** 32, 4)
-  const deflated = parts.map((part) => remember(memory, part, () => deflateRawSync(part, options)))
+  const deflated = parts.map((part) => memoize(cache, part, () => deflateRawSync(part, options)))
   return Buffer.concat([GZIP_HEADER, ...deflated, LAST_BLOCK, ending])
 }
 
-/** Beside each other: the first is also what a client gets that takes gzip and asks for the second. */
+/** Beside each other: the second is also what a client gets that takes gzip and asks for the first. */
 export function writeDump(writer: ReleaseWriter, { plain, gz }: Dump): void {
-  writer.write(ROUTES.listings_dump_gz.path.slice(1), gz)
   writer.write(ROUTES.listings_dump.path.slice(1), plain)
+  writer.write(ROUTES.listings_dump_gz.path.slice(1), gz)
 }

@@ -1,11 +1,10 @@
-import { linkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { build } from 'esbuild'
-import type { PublishedFile, ReleaseFile } from '../../domain/derived/release-file.ts'
+import type { ReleaseFile } from '../../domain/derived/release-file.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
-import { KEY, type Memory } from '../files/memory.ts'
-import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
-import { describe } from './page-code.ts'
+import { type BuildCache, KEY } from '../files/build-cache.ts'
+import type { ReleaseFiles } from '../files/release-files.ts'
+import { digestOf } from '../files/release-writer.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -13,33 +12,27 @@ const EDGE = join(ROOT, 'functions/edge')
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
-/** The search for a function host. */
-const SEARCH_CODE = 'functions/search/search.js'
-
 /**
  * Writes the search for a function host: one file of code, and the server's own indexes beside it.
  *
- * @param memory of the code; a bundle is the same while what of the release goes into it is
- * @returns what `release.json` says of it
+ * @param cache of the code; a bundle is the same while what of the release goes into it is
  */
 export async function writeSearchFunction(
-  releaseDir: string,
+  { functions, data }: Record<'functions' | 'data', ReleaseFiles>,
   { baseUrl, tables }: Pick<Catalogue, 'baseUrl' | 'tables'>,
-  memory: Memory,
-): Promise<Record<string, PublishedFile>> {
+  cache: BuildCache,
+): Promise<void> {
   const { site: texts, alsoSearch } = tables
   const input = { base_url: baseUrl, texts, also_search: alsoSearch }
   const key = digestOf(`search function ${JSON.stringify(input)}`, KEY)
-  const known = memory.recall(key)
+  const known = cache.get(key)
   const code = known ?? (await bundleSearch(input))
-  if (known === null) memory.keep(key, code)
-  createReleaseWriter(releaseDir).write(SEARCH_CODE, code)
-  const folder = join(releaseDir, dirname(SEARCH_CODE))
+  if (known === null) cache.set(key, code)
+  functions.write('search/search.js', code)
   // Without it Node takes a file of modules for CommonJS, wherever the folder is copied to.
-  writeFileSync(join(folder, 'package.json'), PACKAGE)
+  functions.write('search/package.json', PACKAGE)
   for (const index of ['search.index', 'operations.index'])
-    linkSync(join(releaseDir, 'data', index), join(folder, index))
-  return { [SEARCH_CODE]: describe(code) }
+    functions.link(`search/${index}`, data.stored(index))
 }
 
 /**

@@ -10,7 +10,7 @@ import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import { markPath } from '../../domain/wire/links.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toDocumentRow, toOperationDocuments, toSearchDocument } from '../engine/write-engine.ts'
-import { forgetful, type Memory, remember } from '../files/memory.ts'
+import { type BuildCache, memoize, noCache } from '../files/build-cache.ts'
 import { toSearchPage } from '../pages/page-indexes.ts'
 import { toContentHash } from './content-hashes.ts'
 
@@ -55,12 +55,12 @@ const END_OF_PART = '\0'
  * Making and serializing rows takes most of a build's own time: those of listings that are made from
  * the same as in a build before are taken as they are.
  *
- * @param memory of the same code and tables
+ * @param cache of the same code and tables
  */
 export function toListingParts(
   catalogue: Catalogue,
   listings: readonly CompiledListing[],
-  memory: Memory = forgetful(),
+  cache: BuildCache = noCache(),
 ): ListingParts {
   const parts: ListingParts = {
     view: [],
@@ -84,7 +84,7 @@ export function toListingParts(
         const listing = catalogue.listings[from + at]
         if (listing === undefined) throw new Error(`${compiled.key}: expected its listing`)
         const make = () => makeParts({ listing, compiled, catalogue })
-        return remember(memory, `parts ${compiled.key}`, make)
+        return memoize(cache, `parts ${compiled.key}`, make)
       }),
     )
     splitParts(bytes, columns)

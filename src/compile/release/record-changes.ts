@@ -22,6 +22,7 @@ import {
 } from '../../domain/changes/change-log.ts'
 import { type Gone, GoneSchema } from '../../domain/derived/tombstone.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
+import { readReleased } from '../../store/release-list.ts'
 import { readOr } from '../files/release-writer.ts'
 import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
 
@@ -42,30 +43,30 @@ const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
  * a build that was killed in between is caught up with by the next one, and going back to an earlier
  * release is a change like any other. The caller holds the lock on `OUT_DIR`.
  *
- * @param folder of the release that `current` leads to
+ * @param name of the release that `current` leads to
  * @param rows the log's own bounds, smaller in tests
  */
 export function recordChanges(
   outDir: string,
-  folder: string,
+  name: string,
   now: Date,
   bounds = { partRows: PART_ROWS, keptRows: KEPT_ROWS },
 ): void {
   const dir = join(outDir, FOLDER)
   const head = readHead(dir)
-  if (head?.release === folder) return
-  const lines = readLines(join(outDir, 'releases', folder, CONTENT_HASHES))
+  if (head?.release === name) return
+  const lines = toLines(readReleased(outDir, name, CONTENT_HASHES)?.toString() ?? null)
   if (lines === null) return
-  const earlier = head === null ? null : readLines(join(dir, head.hashes))
+  const earlier = head === null ? null : toLines(readOr(join(dir, head.hashes)))
   const known = earlier === null ? null : parseRows(earlier, lines)
   const after = parseRows(lines, known === null ? null : earlier)
   if (after === null) return
   mkdirSync(dir, { recursive: true })
   // A log whose end is not known can't be gone on with: cursors into it point to the dump.
   const last = head === null || known === null ? startLog() : head
-  const gone = readGone(join(outDir, 'releases', folder, 'data/gone.ndjson'))
+  const gone = parseGone(readReleased(outDir, name, 'data/gone.ndjson')?.toString() ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
-  const next = append(dir, last, { rows, folder, at: laterOf(last.at, now), bounds })
+  const next = append(dir, last, { rows, name, at: laterOf(last.at, now), bounds })
   writeWhole(dir, next.hashes, [...lines.values()].map((line) => `${line}\n`).join(''))
   writeWhole(dir, 'head.json', JSON.stringify(next))
   removeUnnamed(dir, next)
@@ -79,13 +80,13 @@ function startLog(): LogHead {
 
 interface Publication {
   rows: readonly Difference[]
-  folder: string
+  name: string
   at: string
   bounds: { partRows: number; keptRows: number }
 }
 
 function append(dir: string, last: LogHead, publication: Publication): LogHead {
-  const { rows, folder, at, bounds } = publication
+  const { rows, name, at, bounds } = publication
   const parts: LogPart[] = []
   for (let from = 0; from < rows.length; from += bounds.partRows) {
     const first = last.seq + from + 1
@@ -98,7 +99,7 @@ function append(dir: string, last: LogHead, publication: Publication): LogHead {
   const seq = last.seq + rows.length
   return {
     ...last,
-    release: folder,
+    release: name,
     seq,
     at,
     before: last.release === '' ? null : { release: last.release, seq: last.seq },
@@ -131,8 +132,7 @@ function readHead(dir: string): LogHead | null {
 }
 
 /** Rows by id; null where the file is not there: a release of an earlier version has none. */
-function readLines(path: string): Map<string, string> | null {
-  const text = readOr(path)
+function toLines(text: string | null): Map<string, string> | null {
   return text === null ? null : readHashRows(text)
 }
 
@@ -147,8 +147,8 @@ function parseRows(
   return parsed.success ? new Map(parsed.output.map((row) => [row.id, row])) : null
 }
 
-function readGone(path: string): Map<string, Gone> {
-  const rows = (readOr(path) ?? '').split('\n').filter((line) => line !== '')
+function parseGone(text: string): Map<string, Gone> {
+  const rows = text.split('\n').filter((line) => line !== '')
   const parsed = v.safeParse(v.array(GoneSchema), rows.map(parseJson))
   return new Map(parsed.success ? parsed.output.map((row) => [row.id, row]) : [])
 }

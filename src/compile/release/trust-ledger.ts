@@ -1,7 +1,7 @@
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts, TrustPayees } from '../../domain/trust/published-ledger.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
-import { forgetful } from '../files/memory.ts'
+import { noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { describeDump, gzipInParts } from './create-dump.ts'
 
@@ -16,17 +16,17 @@ export interface TrustLedger {
 /** Rows that are compressed together: a day adds to the end, and leaves the parts before as they are. */
 const ROWS_A_PART = 2_000
 
-/** @param memory of what parts were compressed to */
+/** @param cache of what parts were compressed to */
 export function createTrustLedger(
   payments: readonly LedgerPayment[],
   payees: TrustPayees,
-  memory = forgetful(),
+  cache = noCache(),
 ): TrustLedger {
   const parts = Array.from({ length: Math.ceil(payments.length / ROWS_A_PART) }, (_, n) =>
     toLines(payments.slice(n * ROWS_A_PART, (n + 1) * ROWS_A_PART)),
   )
   const plain = Buffer.concat(parts)
-  const gz = gzipInParts(parts, plain, memory)
+  const gz = gzipInParts(parts, plain, cache)
   const about = Buffer.from(`${JSON.stringify(payees)}\n`)
   return {
     plain,
@@ -46,7 +46,7 @@ function toLines(payments: readonly LedgerPayment[]): Uint8Array {
   return Buffer.from(payments.map((payment) => `${JSON.stringify(payment)}\n`).join(''))
 }
 
-/** The compressed rows first: they are the copy that a client gets who takes gzip. */
+/** The compressed rows are also what a client gets that takes gzip and asks for the others. */
 export function writeTrustLedger(writer: ReleaseWriter, ledger: TrustLedger): void {
   writer.write(ROUTES.trust_payments_gz.path.slice(1), ledger.gz)
   writer.write(ROUTES.trust_payments.path.slice(1), ledger.plain)

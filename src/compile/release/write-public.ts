@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type CompiledListing, type CompiledSite, handOver, sealCompiled } from '../../compiled.ts'
@@ -6,19 +6,14 @@ import { renderCardSvg } from '../../site/cards/card-svg.ts'
 import { createDrawer } from '../../site/cards/create-drawer.ts'
 import { toDrawingKey } from '../../site/cards/drawing-key.ts'
 import { toPageCards } from '../../site/cards/link-card.ts'
-import type { Carried } from '../files/carry-over.ts'
-import { createFileThreads } from '../files/file-threads.ts'
-import type { FileList } from '../files/manifest.ts'
-import type { Memory } from '../files/memory.ts'
-import { createPublicFiles, type PublicFiles } from '../files/public-files.ts'
-import { digestOf } from '../files/release-writer.ts'
+import type { ReleaseFiles } from '../files/release-files.ts'
+import { digestOf, listFiles } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { PageBundle } from '../pages/page-bundle.ts'
 import { beginPageIndexes } from '../pages/page-indexes.ts'
 import { type Dump, writeDump } from './create-dump.ts'
 import type { ListingParts } from './listing-parts.ts'
-import { type PageCode, placePageCode } from './page-code.ts'
 import { type TrustLedger, writeTrustLedger } from './trust-ledger.ts'
 import { writeStatic } from './write-static.ts'
 
@@ -29,9 +24,7 @@ const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export interface PublicInput {
-  carried: Promise<Carried>
   bundle: Promise<PageBundle>
-  memory: Memory
   site: CompiledSite
   listings: CompiledListing[]
   parts: ListingParts
@@ -40,19 +33,13 @@ export interface PublicInput {
   timed: Timed
 }
 
-export interface WrittenPublic {
-  files: FileList
-  pageCode: PageCode
-}
-
 /**
- * Writes `public/`: pages, their search in the browser, JSON and badges, compressed copies. What the
- * release before has is left as it was carried over, by what it is made from or by its bytes.
+ * Writes `public/`: pages, their search in the browser, JSON and badges. What an earlier build made of
+ * the same is listed as it was.
  */
-export async function writePublic(work: string, input: PublicInput): Promise<WrittenPublic> {
-  const { memory, site, listings, parts, dump, trustLedger, timed } = input
-  const root = join(work, 'public')
-  // Begins where the thread that carries over is waited for, or once the pages are bundled.
+export async function writePublic(files: ReleaseFiles, input: PublicInput): Promise<void> {
+  const { site, listings, parts, dump, trustLedger, timed } = input
+  // Begins once the pages are bundled.
   const listed = timed('page list', () =>
     input.bundle.then((bundle) => {
       handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url, site.texts))
@@ -60,9 +47,6 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
     }),
   )
   listed.catch(() => undefined)
-  const carried = await timed('carry over', () => input.carried)
-  await using threads = createFileThreads(root)
-  const files = createPublicFiles(root, carried, memory, threads.write)
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () =>
@@ -78,22 +62,33 @@ export async function writePublic(work: string, input: PublicInput): Promise<Wri
   for (const rows of Object.values(parts)) rows.length = 0
   const bundle = await timed('page bundle', () => input.bundle)
   files.writeFolder(join(bundle.dir, 'client'))
-  cpSync(join(bundle.dir, 'server'), join(work, 'server.next'), { recursive: true })
-  const pageCode = placePageCode(join(work, 'server.next'), work)
   const pages = await listed
   await timed('pages', () => writePages(files, pages))
   for (const [file, png] of cards) files.write(file, png)
   await indexes.write()
-  const fresh = await timed('compress', threads.finish)
-  return { files: files.list(fresh), pageCode }
+}
+
+/**
+ * Adds the code of the pages rendered on demand, in a folder named by what it holds: a server imports
+ * it once, however many releases it swaps in.
+ *
+ * @returns the folder
+ */
+export function writePageCode(files: ReleaseFiles, { dir }: PageBundle): string {
+  const code = listFiles(join(dir, 'server')).map(
+    (name) => [name, readFileSync(join(dir, 'server', name))] as const,
+  )
+  const folder = digestOf(JSON.stringify(code.map(([name, bytes]) => [name, digestOf(bytes)])))
+  for (const [name, bytes] of code) files.write(`${folder}/${name}`, bytes)
+  return `server/${folder}`
 }
 
 /** Writes pages that are not as they were. */
-async function writePages(files: PublicFiles, pages: readonly Page[]): Promise<void> {
+async function writePages(files: ReleaseFiles, pages: readonly Page[]): Promise<void> {
   for (const { file: rendered, key, render } of pages) {
     const file = PLACES[rendered] ?? rendered
     if (key === null) files.write(file, await render())
-    else if (!files.keep(`${file} ${key}`))
+    else if (!files.reuse(`${file} ${key}`))
       files.writeMade(`${file} ${key}`, { [file]: await render() })
   }
 }

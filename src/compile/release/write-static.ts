@@ -11,7 +11,7 @@ import {
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
 import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
-import type { PublicFiles } from '../files/public-files.ts'
+import type { ReleaseFiles } from '../files/release-files.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
@@ -26,7 +26,7 @@ const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
  * @param lines the JSON of each listing, in their order
  */
 export function writeStatic(
-  writer: PublicFiles,
+  writer: ReleaseFiles,
   site: CompiledSite,
   listings: readonly CompiledListing[],
   lines: readonly Uint8Array[],
@@ -35,7 +35,7 @@ export function writeStatic(
     writer.writeJson(`${path.slice(1)}/index.json`, value)
   for (const [place, listing] of listings.entries()) {
     const key = `files of ${listing.key}`
-    if (writer.keep(key)) continue
+    if (writer.reuse(key)) continue
     const { view, kit } = listing
     const badge = toBadgeView(view, site.texts.short_name)
     writer.writeMade(key, {

@@ -14,14 +14,15 @@ export const SearchChoicesSchema = v.strictObject({
 })
 export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
 
-export const PublishedFileSchema = v.strictObject({
+/** An object of the store. */
+export const StoredSchema = v.strictObject({
   size: count,
-  /** Hex SHA-256 of its bytes, or the beginning of it. */
-  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{32,64}$/)),
+  /** Hex SHA-256 of its bytes, and its name. */
+  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
 })
-export type PublishedFile = v.InferOutput<typeof PublishedFileSchema>
+export type Stored = v.InferOutput<typeof StoredSchema>
 
-/** `data/release.json`: what a release is, written last. */
+/** `releases/<name>`: what a release is, written last. */
 export const ReleaseFileSchema = v.strictObject({
   name: v.string(),
   base_url: v.string(),
@@ -33,9 +34,7 @@ export const ReleaseFileSchema = v.strictObject({
   tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),
   /** Folder of the code of the pages rendered on demand, named by what it holds. */
   page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),
-  /** What made the compressed copies: another making gives other bytes. */
-  compression: v.string(),
-  /** What the functions read, by path; `data/files.ndjson` describes what lies in `public/`. */
-  files: v.record(v.string(), PublishedFileSchema),
+  /** Every file of it, see `src/store/release-list.ts`. */
+  list: StoredSchema,
 })
 export type ReleaseFile = v.InferOutput<typeof ReleaseFileSchema>

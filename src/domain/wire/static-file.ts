@@ -1,21 +1,17 @@
-import * as v from 'valibot'
-
-export const StaticFileSchema = v.strictObject({
+/** A file that a release publishes. */
+export interface StaticFile {
   /** Path below the release's public folder. */
-  file: v.string(),
-  type: v.string(),
-  /** Digest of the uncompressed bytes; the strong ETag is made of it. */
-  digest: v.string(),
-  size: v.number(),
-  /** Bytes of the compressed neighbours `.br` and `.gz`; 0 without one. */
-  br: v.number(),
-  gz: v.number(),
-})
-export type StaticFile = v.InferOutput<typeof StaticFileSchema>
+  file: string
+  type: string
+  size: number
+  /** Hex SHA-256 of its bytes; the strong ETag is made of it. */
+  digest: string
+}
 
-/** What the compressed neighbours of a file hash to: a row of `data/copies.ndjson`; '' without one. */
-export const CopiesSchema = v.strictObject({ file: v.string(), br: v.string(), gz: v.string() })
-export type Copies = v.InferOutput<typeof CopiesSchema>
+/** Whether a file is the compressed copy of another: a build makes those that are fetched as they are. */
+export function isDumpCopy(file: string): boolean {
+  return file.endsWith('.ndjson.gz')
+}
 
 /** @example toUrlPath('listing/x402.foo/index.html') → '/listing/x402.foo' */
 export function toUrlPath(file: string): string {

@@ -1,8 +1,8 @@
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
-import { writeBytes } from '../../../src/compile/files/release-writer.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
+import { writeBytes } from '../../../src/store/objects.ts'
 import { readSearchWords } from '../shared-data.ts'
 import type { Engine } from './engine.ts'
 

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -57,8 +49,8 @@ async function runSize(work: string, limit: number | null): Promise<string> {
   const env = { CONTENT_DIR: contentDir, OUT_DIR: outDir }
   const check = await run('check', env)
   const build = await run('build', env)
-  const { files, bytes } = hashFolder(releasesOf(outDir))
-  console.log(`files   ${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
+  const { files, bytes } = hashFolder(join(outDir, 'objects'))
+  console.log(`objects ${files}, ${Math.round(bytes / 2 ** 20)} MiB`)
   const perListing = (seconds: number) => ((seconds * 1000) / conversion.written).toFixed(2)
   return [
     `  ${String(conversion.written).padStart(6)} listings`,
@@ -96,8 +88,8 @@ async function compareBuilds(work: string): Promise<void> {
   const again = join(work, 'again')
   await run('build', { CONTENT_DIR: join(work, 'content'), OUT_DIR: again })
   const differences = findDifferences(
-    hashFolder(currentOf(join(work, 'dist'))),
-    hashFolder(currentOf(again)),
+    hashFolder(join(work, 'dist/public')),
+    hashFolder(join(again, 'public')),
   )
   console.log(
     differences.length === 0
@@ -105,15 +97,6 @@ async function compareBuilds(work: string): Promise<void> {
       : `twice   ${differences.length} files differ: ${differences.slice(0, 5).join(', ')}`,
   )
   if (differences.length > 0) process.exitCode = 1
-}
-
-/** Without `current`, the link that would count every file twice. */
-function releasesOf(outDir: string): string {
-  return join(outDir, 'releases')
-}
-
-function currentOf(outDir: string): string {
-  return realpathSync(join(outDir, 'current'))
 }
 
 function describeConversion({ written, refused }: Conversion): string {

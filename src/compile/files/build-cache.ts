@@ -1,0 +1,170 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { isDeepStrictEqual } from 'node:util'
+import { crc32 } from 'node:zlib'
+import * as v from 'valibot'
+import { digestOf } from './release-writer.ts'
+
+/**
+ * What builds leave to later ones: bytes by the digest of all that they are made from (`digestOf`, of
+ * `KEY` characters).
+ */
+export interface BuildCache {
+  /** What was kept in this build or an earlier one; null where nothing was. */
+  get(key: string): Buffer | null
+  set(key: string, bytes: Uint8Array): void
+  /** Writes down what was made in this build; what few ask for is forgotten. */
+  close(): void
+}
+
+/** Hex digits of a key: nobody may find two texts that share one. */
+export const KEY = 64
+
+/** Rows that are written together. */
+const ROWS_AT_ONCE = 1000
+
+/** Share of the rows that nobody asked for, before they are removed. */
+const MAX_UNUSED = 0.25
+
+/**
+ * A table in SQLite. One that is damaged, or of another version, is begun anew; where none can be
+ * kept, the next build makes it again.
+ *
+ * @param version whatever decides, beside the input, what is made of it: code, packages, rules
+ */
+export function openBuildCache(path: string, version: string): BuildCache {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    return openTable(path, version) ?? createTable(path, version)
+  } catch {
+    return noCache()
+  }
+}
+
+function createTable(path: string, version: string): BuildCache {
+  for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true })
+  const database = new DatabaseSync(path)
+  // A power cut may damage it, and is found by the checksums: nothing waits for the disk.
+  database.exec(`PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;
+    CREATE TABLE version (version TEXT);
+    CREATE TABLE made (key BLOB PRIMARY KEY, bytes BLOB, checksum INTEGER)`)
+  database.prepare('INSERT INTO version VALUES (?)').run(version)
+  database.close()
+  const cache = openTable(path, version)
+  if (cache === null) throw new Error(`${path} cannot be read`)
+  return cache
+}
+
+/** Null where there is none, or of another version. */
+function openTable(path: string, version: string): BuildCache | null {
+  let database: DatabaseSync | null = null
+  try {
+    database = new DatabaseSync(path)
+    const row = database.prepare('SELECT version FROM version').get()
+    if (row?.version === version) {
+      database.exec('PRAGMA synchronous = OFF')
+      return createCache(database)
+    }
+    database.close()
+  } catch {
+    database?.close()
+  }
+  return null
+}
+
+const RowSchema = v.object({ bytes: v.instance(Uint8Array), checksum: v.number() })
+
+function createCache(database: DatabaseSync): BuildCache {
+  const select = database.prepare('SELECT bytes, checksum FROM made WHERE key = ?')
+  const insert = database.prepare('INSERT OR REPLACE INTO made VALUES (?, ?, ?)')
+  const used = new Set<string>()
+  let waiting = 0
+  return {
+    get(key) {
+      const bytes = read(select, key)
+      if (bytes !== null) used.add(key)
+      return bytes
+    },
+    set(key, bytes) {
+      used.add(key)
+      tryTo(() => {
+        if (waiting === 0) database.exec('BEGIN')
+        insert.run(Buffer.from(key, 'hex'), bytes, crc32(bytes))
+        waiting = (waiting + 1) % ROWS_AT_ONCE
+        if (waiting === 0) database.exec('COMMIT')
+      })
+    },
+    close() {
+      tryTo(() => {
+        if (waiting > 0) database.exec('COMMIT')
+        removeUnused(database, used)
+      })
+      database.close()
+    },
+  }
+}
+
+function read(select: StatementSync, key: string): Buffer | null {
+  try {
+    const row = v.safeParse(RowSchema, select.get(Buffer.from(key, 'hex')))
+    if (!row.success) return null
+    const { bytes, checksum } = row.output
+    if (crc32(bytes) !== checksum) return null
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  } catch {
+    return null
+  }
+}
+
+function removeUnused(database: DatabaseSync, used: ReadonlySet<string>): void {
+  const count = Number(database.prepare('SELECT count(*) AS rows FROM made').get()?.rows)
+  if (count - used.size <= count * MAX_UNUSED) return
+  const remove = database.prepare('DELETE FROM made WHERE key = ?')
+  const keys = database.prepare('SELECT key FROM made').all()
+  database.exec('BEGIN')
+  for (const { key } of keys)
+    if (key instanceof Uint8Array && !used.has(Buffer.from(key).toString('hex'))) remove.run(key)
+  database.exec('COMMIT')
+}
+
+/** What `make` gives for an input, from the cache where it was made before. */
+export function memoize(
+  cache: BuildCache,
+  input: string | Uint8Array,
+  make: () => Uint8Array,
+): Buffer {
+  const key = digestOf(input, KEY)
+  const known = cache.get(key)
+  if (known !== null) return known
+  const { buffer, byteOffset, byteLength } = make()
+  const made = Buffer.from(buffer, byteOffset, byteLength)
+  cache.set(key, made)
+  return made
+}
+
+/** Keeps a value, unless JSON does not bring it back as it is. */
+export function setValue(cache: BuildCache, key: string, value: object): void {
+  const row = JSON.stringify(value)
+  if (isDeepStrictEqual(JSON.parse(row), value)) cache.set(key, Buffer.from(row))
+}
+
+/** What `make` gives the first time it is asked for. */
+export function lazy<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+export function noCache(): BuildCache {
+  return { get: () => null, set: () => undefined, close: () => undefined }
+}
+
+/** Where nothing can be kept, the next build makes it again. */
+function tryTo(work: () => void): void {
+  try {
+    work()
+  } catch {}
+}

@@ -1,0 +1,146 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { COPY_ENDINGS, compressSync, hasCopies } from './compress.ts'
+import { readObjectSync } from './objects.ts'
+import { type ListedFile, readListOr } from './release-list.ts'
+import { readCurrent } from './releases.ts'
+
+/**
+ * Plain folders for hosts that know nothing of the store, kept in step with the current release:
+ * `OUT_DIR/public` with compressed copies beside its files, `deploy` and `functions`. What changed is
+ * written beside the old file and renamed; what is gone is deleted last.
+ */
+const FOLDERS = ['public', 'deploy', 'functions'] as const
+
+/** Names the release that the folders hold. It is not there while they are being written to. */
+const MARK = '.laid-out'
+
+export function isLaidOut(outDir: string): boolean {
+  return existsSync(join(outDir, FOLDERS[0]))
+}
+
+/**
+ * Brings the folders in step with the current release. The caller holds the lock on `outDir`.
+ *
+ * @returns how many files changed
+ */
+export async function layOut(outDir: string): Promise<number> {
+  const [name, held] = [readCurrent(outDir), readMark(outDir)]
+  const wanted = readListOr(outDir, name).filter(isShown)
+  const before = new Map(
+    readListOr(outDir, held)
+      .filter(isShown)
+      .map(({ path, digest }) => [path, digest]),
+  )
+  const names = new Set(wanted.map(({ path }) => path))
+  const changed = wanted.filter(
+    (file) => before.get(file.path) !== file.digest || !hasSize(join(outDir, file.path), file.size),
+  )
+  const there = before.size > 0 ? [...before.keys()] : findFiles(outDir)
+  const gone = there.filter((path) => !names.has(path) && !names.has(path.replace(COPY, '')))
+  if (changed.length === 0 && gone.length === 0 && held === name) return 0
+  rmSync(join(outDir, MARK), { force: true })
+  await writeInThreads(outDir, changed)
+  for (const path of gone) removeWithCopies(outDir, path)
+  if (name !== null) writeFileSync(join(outDir, MARK), name)
+  return changed.length + gone.length
+}
+
+const COPY = /\.(?:br|gz)$/
+
+function isShown({ path }: ListedFile): boolean {
+  return FOLDERS.some((folder) => path.startsWith(`${folder}/`))
+}
+
+function readMark(outDir: string): string | null {
+  try {
+    return readFileSync(join(outDir, MARK), 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function hasSize(path: string, size: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === size
+}
+
+/** Every file of the folders, where nobody remembers what they hold. */
+function findFiles(outDir: string): string[] {
+  const folders = FOLDERS.map((folder) => join(outDir, folder)).filter((path) => existsSync(path))
+  return folders
+    .flatMap((path) => readdirSync(path, { recursive: true, withFileTypes: true }))
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(outDir, '/').length))
+}
+
+/** Fewer are written before threads have started. */
+const MIN_THREADED = 2000
+
+const MAX_THREADS = 4
+
+/** What a thread is given. */
+export interface Share {
+  outDir: string
+  files: ListedFile[]
+}
+
+async function writeInThreads(outDir: string, files: ListedFile[]): Promise<void> {
+  if (files.length < MIN_THREADED) return writeShare({ outDir, files })
+  const count = Math.min(MAX_THREADS, availableParallelism())
+  const shares = Array.from({ length: count }, (_, n) => files.filter((_, at) => at % count === n))
+  await Promise.all(shares.map((files) => writeInThread({ outDir, files })))
+}
+
+function writeInThread(workerData: Share): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./lay-out-worker.ts', import.meta.url), { workerData })
+    worker.once('error', reject)
+    worker.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error('a thread ended before its files')),
+    )
+  })
+}
+
+export function writeShare({ outDir, files }: Share): void {
+  const made = new Set<string>()
+  const write = (path: string, bytes: Uint8Array) => {
+    const folder = dirname(path)
+    if (!made.has(folder)) mkdirSync(folder, { recursive: true })
+    made.add(folder)
+    writeFileSync(`${path}.next`, bytes)
+    renameSync(`${path}.next`, path)
+  }
+  for (const file of files) {
+    const path = join(outDir, file.path)
+    const bytes = readObjectSync(outDir, file)
+    const [folder, ...below] = file.path.split('/')
+    const isCopied = folder === 'public' && hasCopies(below.join('/'), file.size)
+    for (const ending of COPY_ENDINGS)
+      if (isCopied) write(`${path}.${ending}`, compressSync(bytes, ending))
+      // A dump's copy is a file of its own.
+      else if (!path.endsWith('.ndjson')) rmSync(`${path}.${ending}`, { force: true })
+    write(path, bytes)
+  }
+}
+
+/** Removes a file and its compressed copies, then the folders that are empty without it. */
+function removeWithCopies(outDir: string, path: string): void {
+  for (const ending of ['', '.br', '.gz']) rmSync(join(outDir, `${path}${ending}`), { force: true })
+  try {
+    for (let at = dirname(path); at !== '.'; at = dirname(at)) rmdirSync(join(outDir, at))
+  } catch {
+    // Something else is in it.
+  }
+}

@@ -1,0 +1,127 @@
+import { createHash, type Hash, hash } from 'node:crypto'
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { Stored } from '../domain/derived/release-file.ts'
+
+/**
+ * Objects lie in `OUT_DIR/objects`, one file each, named by the SHA-256 of its bytes. Security model:
+ * whoever reads one proves its name first, so a disk, a copy or a person that changed it is found
+ * before anything is sent. Known limitation: one that nobody reads is looked at by its length alone.
+ */
+export function objectPath(outDir: string, digest: string): string {
+  return `${outDir}/objects/${digest.slice(0, 2)}/${digest}`
+}
+
+export function nameBytes(bytes: string | Uint8Array): string {
+  return hash('sha256', bytes, 'hex')
+}
+
+/** Whether an object is there, by its length: two microseconds each. */
+export function isThere(outDir: string, { digest, size }: Stored): boolean {
+  return statSync(objectPath(outDir, digest), { throwIfNoEntry: false })?.size === size
+}
+
+/**
+ * An object up to this long (bytes) is read at once: it takes some microseconds where the system has
+ * it in memory, and handing it to the thread pool and back takes a tenth of a millisecond each time.
+ */
+const SHORT_BYTES = 64 * 1024
+
+/** @throws when it has other bytes than its name says; the system's error when it cannot be read */
+export async function readObject(outDir: string, stored: Stored): Promise<Buffer> {
+  if (stored.size <= SHORT_BYTES) return readObjectSync(outDir, stored)
+  return verify(await readFile(objectPath(outDir, stored.digest)), stored)
+}
+
+/** @throws as `readObject` */
+export function readObjectSync(outDir: string, stored: Stored): Buffer {
+  return verify(readFileSync(objectPath(outDir, stored.digest)), stored)
+}
+
+function verify(bytes: Buffer, { digest, size }: Stored): Buffer {
+  if (bytes.length !== size)
+    throw new Error(`object ${digest} has ${bytes.length} of ${size} bytes: build again`)
+  if (nameBytes(bytes) !== digest)
+    throw new Error(`object ${digest} has other bytes than its name says: build again`)
+  return bytes
+}
+
+export interface Objects {
+  /** Whether it was known from the start, or put since. */
+  has(digest: string): boolean
+  /** Writes it unless it is there. */
+  put(content: string | Uint8Array): Stored
+  /** One that is too long to be in memory, in parts. It is there once it is finished. */
+  begin(): { write(part: Uint8Array): void; finish(): Stored }
+}
+
+/** @param known names of objects that are there: they are not written again */
+export function openObjects(outDir: string, known: Set<string>): Objects {
+  const unfinished = `${outDir}/objects/.next`
+  for (let first = 0; first < 256; first += 1)
+    mkdirSync(`${outDir}/objects/${first.toString(16).padStart(2, '0')}`, { recursive: true })
+  const place = (stored: Stored, from: string) => {
+    renameSync(from, objectPath(outDir, stored.digest))
+    known.add(stored.digest)
+    return stored
+  }
+  return {
+    has: (digest) => known.has(digest),
+    put(content) {
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content
+      const stored = { size: bytes.length, digest: nameBytes(bytes) }
+      if (known.has(stored.digest)) return stored
+      if (bytes.length < PIECE_BYTES) writeFileSync(unfinished, bytes)
+      else writeBytes(unfinished, bytes)
+      return place(stored, unfinished)
+    },
+    begin() {
+      const path = `${unfinished}.${known.size}`
+      const digest: Hash = createHash('sha256')
+      const file = openSync(path, 'w')
+      let size = 0
+      return {
+        write(part) {
+          writeAll(file, part)
+          digest.update(part)
+          size += part.length
+        },
+        finish() {
+          closeSync(file)
+          const stored = { size, digest: digest.digest('hex') }
+          if (!known.has(stored.digest)) return place(stored, path)
+          rmSync(path)
+          return stored
+        },
+      }
+    },
+  }
+}
+
+/** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
+const PIECE_BYTES = 2 ** 30
+
+/** Writes a file of any size. */
+export function writeBytes(path: string, bytes: Uint8Array, pieceBytes = PIECE_BYTES): void {
+  const file = openSync(path, 'w')
+  try {
+    writeAll(file, bytes, pieceBytes)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeAll(file: number, bytes: Uint8Array, pieceBytes = PIECE_BYTES): void {
+  for (let at = 0; at < bytes.length; )
+    at += writeSync(file, bytes, at, Math.min(pieceBytes, bytes.length - at))
+}

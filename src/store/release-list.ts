@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import {
+  type ReleaseFile,
+  ReleaseFileSchema,
+  StoredSchema,
+} from '../domain/derived/release-file.ts'
+import { parseJson } from '../domain/wire/parse-json.ts'
+import { readObjectSync } from './objects.ts'
+
+/**
+ * A release is a list of paths over the objects of the store: `public/…` is what a CDN may serve,
+ * `data/…` what the functions load, `server/…` their page code, `functions/…` and `deploy/…` what
+ * other hosts take. `OUT_DIR/releases/<name>` says which object the list is.
+ */
+export const ListedFileSchema = v.strictObject({
+  path: v.pipe(
+    v.string(),
+    v.regex(/^(?:changes|data|deploy|functions|public|server)\//),
+    v.check(
+      (path) => !/(?:^|\/)\.{0,2}(?:\/|$)|[\0\\]/.test(path),
+      'expected a path below a release',
+    ),
+  ),
+  ...StoredSchema.entries,
+})
+export type ListedFile = v.InferOutput<typeof ListedFileSchema>
+
+export function renderList(files: Iterable<ListedFile>): Buffer {
+  const lines = [...files].map(({ path, size, digest }) => JSON.stringify({ path, size, digest }))
+  return Buffer.from(lines.map((line) => `${line}\n`).join(''))
+}
+
+/** The typed `any` of `JSON.parse`: the bytes were verified, and written from this very type. */
+export function parseList(bytes: Buffer): ListedFile[] {
+  return JSON.parse(`[${bytes.toString().trimEnd().replaceAll('\n', ',')}]`)
+}
+
+/** What `releases/<name>` says. @throws when it is missing, damaged or of another version */
+export function readReleaseFile(outDir: string, name: string): ReleaseFile {
+  return v.parse(ReleaseFileSchema, parseJson(readFileSync(releasePath(outDir, name), 'utf8')))
+}
+
+/** @throws as `readReleaseFile`, and when the list is damaged */
+export function readReleaseList(outDir: string, name: string): ListedFile[] {
+  return parseList(readObjectSync(outDir, readReleaseFile(outDir, name).list))
+}
+
+/** The same, or nothing where the release can't be read. */
+export function readListOr(outDir: string, name: string | null): ListedFile[] {
+  try {
+    return name === null ? [] : readReleaseList(outDir, name)
+  } catch {
+    return []
+  }
+}
+
+/** A file of a release by its path; null where the release or the file is not there, or damaged. */
+export function readReleased(outDir: string, name: string, path: string): Buffer | null {
+  const found = readListOr(outDir, name).find((file) => file.path === path)
+  try {
+    return found === undefined ? null : readObjectSync(outDir, found)
+  } catch {
+    return null
+  }
+}
+
+export function releasePath(outDir: string, name: string): string {
+  return `${outDir}/releases/${name}`
+}
