@@ -73,8 +73,7 @@ export async function signPayment(
   // What a seller wrote: the wallet's library judges it by its own type.
   const payload = await wallet.createPaymentPayload(offered as never)
   const header = toPaymentHeader(payload)
-  if (header === null)
-    throw new WaypostError('unreadable', 'The wallet gave something that is no x402 payment.')
+  if (header === null) throw new WaypostError('unreadable', 'The wallet gave no x402 payment.')
   return header
 }
 

@@ -78,12 +78,7 @@ const LOOK_TIMEOUT = 120_000
 /** @throws TypeError when `baseUrl` is no http(s) address */
 export function createWaypost(given: WaypostOptions) {
   const baseUrl = toBase(given.baseUrl)
-  const options: AskOptions = {
-    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
-    retries: given.retries ?? 3,
-    timeoutMs: given.timeoutMs ?? 30_000,
-    headers: given.headers ?? {},
-  }
+  const options = toAskOptions(given)
   const read = <Answer>(path: string, { signal }: Signalled = {}, timeoutMs = options.timeoutMs) =>
     askJson<Answer>(
       { url: `${baseUrl}${path}`, signal, mayRepeat: true },
@@ -172,6 +167,15 @@ async function* eachChange(
     yield* page.changes
     if (!page.has_more || page.next === null) return
     since = page.next
+  }
+}
+
+function toAskOptions(given: WaypostOptions): AskOptions {
+  return {
+    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
+    retries: given.retries ?? 3,
+    timeoutMs: given.timeoutMs ?? 30_000,
+    headers: given.headers ?? {},
   }
 }
 

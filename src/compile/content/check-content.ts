@@ -24,7 +24,7 @@ export function checkAcross(
   return [
     ...listings.flatMap((listing) => checkListing(listing, tables)),
     ...findDuplicates(listings),
-    ...pages.flatMap((page) => checkPage(page, ids)),
+    ...pages.flatMap((page) => checkPage(page, ids, tables.tasks)),
     ...checkTables(tables, ids, today),
     ...(tables.sharedHosts === undefined ? [] : checkPayouts(listings, tables.sharedHosts)),
     ...(tables.sharedHosts === undefined
@@ -33,14 +33,27 @@ export function checkAcross(
   ]
 }
 
-function checkPage({ file, facts }: ComparePage, ids: ReadonlySet<string>): Fault[] {
+function checkPage(
+  { file, facts }: ComparePage,
+  ids: ReadonlySet<string>,
+  tasks: PartialTables['tasks'],
+): Fault[] {
+  const unknown = facts.sections
+    .flatMap(({ task }) => task ?? [])
+    .filter((task) => tasks?.some(({ id }) => id === task) === false)
   const named = [
     ...facts.first_party,
     ...facts.sections.flatMap((section) => section.rows.map((row) => row.id)),
   ]
-  return named
-    .filter((id) => !ids.has(id))
-    .map((id) => faultOf(file, `expected ids of listings that exist, got ${id}`, { field: 'rows' }))
+  const missing = named.filter((id) => !ids.has(id))
+  return [
+    ...missing.map((id) =>
+      faultOf(file, `expected ids of listings that exist, got ${id}`, { field: 'rows' }),
+    ),
+    ...unknown.map((task) =>
+      faultOf(file, `expected an id of tables/tasks.yaml, got ${task}`, { field: 'task' }),
+    ),
+  ]
 }
 
 function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: string): Fault[] {

@@ -25,11 +25,16 @@ export const CompareFactsSchema = v.strictObject({
         id: textLike(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected a lower-case id such as search-apis'),
         title: line,
         note: line,
-        rows: v.array(
-          v.strictObject({
-            id: v.string(),
-            focus: v.picklist(FOCUSES, 'expected dedicated or broad'),
-          }),
+        /** Every listing that does this task without an account is a row. */
+        task: v.optional(v.string()),
+        rows: v.optional(
+          v.array(
+            v.strictObject({
+              id: v.string(),
+              focus: v.picklist(FOCUSES, 'expected dedicated or broad'),
+            }),
+          ),
+          [],
         ),
       }),
     ),

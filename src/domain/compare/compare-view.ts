@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow } from '../derived/source-table.ts'
 import type { SiteTexts } from '../derived/tables.ts'
+import { needsNoAccount } from '../tasks/filled-request.ts'
 import type { Demand } from '../trust/ledger-facts.ts'
 import { comparePath } from '../wire/links.ts'
 import {
@@ -72,8 +73,9 @@ export function toCompareView(
       if (listing === undefined || listing.facts.first_party !== firstParty) return []
       return [toCompareRow(listing, context.sources)]
     })
-  const sections = facts.sections.map(({ id, title, note, rows }) => {
-    const focus = new Map(rows.map((row) => [row.id, row.focus]))
+  const sections = facts.sections.map(({ id, title, note, task, rows }) => {
+    const doing = task === undefined ? [] : rowsOfTask(task, context.listings.values())
+    const focus = new Map([...doing, ...rows].map((row) => [row.id, row.focus]))
     const placed = rowsOf([...focus.keys()], false).map((row) => ({
       ...row,
       focus: focus.get(row.id) ?? ('broad' as const),
@@ -98,6 +100,18 @@ export function toCompareView(
     sections,
     citations: facts.citations,
   }
+}
+
+/** Who does a task and needs no account. Where at least half of a listing is this task, it is its purpose. */
+function rowsOfTask(
+  task: string,
+  listings: Iterable<DerivedListing>,
+): CompareFacts['sections'][number]['rows'] {
+  return [...listings].flatMap(({ id, facts, surface }) => {
+    const doing = surface.operations.filter((operation) => operation.task === task).length
+    if (doing === 0 || !needsNoAccount(facts.auth)) return []
+    return [{ id, focus: doing * 2 >= surface.operations.length ? 'dedicated' : 'broad' } as const]
+  })
 }
 
 export interface ChosenContext {
