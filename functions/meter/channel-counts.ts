@@ -93,7 +93,7 @@ function toSettlements({ payouts, asset }: ChainWork, events: readonly ChannelEv
   return [...counted].map(([row, amount]) => ({
     network: row.network,
     transaction: row.transaction_id,
-    log_index: row.log_index,
+    log: row.log_index,
     listing_id: '',
     payer,
     payee,

@@ -135,7 +135,7 @@ export function toTransfer(log: TimedLog, network: string, at: number): Transfer
   return {
     network,
     transaction: log.transactionHash,
-    log_index: log.logIndex,
+    log: log.logIndex,
     from: toAddress(log.topics[1]),
     to: toAddress(log.topics[2]),
     amount: amountOf(log).toString(),

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { SeenPayment } from '../../src/domain/trust/judge-payments.ts'
@@ -8,43 +9,101 @@ import type { Store, Tables } from '../store/schema/store.ts'
 
 /** Rows of payments and transfers; orders are fixed, so that the same rows read the same. */
 
-export async function readSettlements({ db }: Store, from: number): Promise<SeenPayment[]> {
-  const rows = await db
+/** Rows read at once: a month may hold a million payments, and no answer of a database is that long. */
+const ROWS_A_PAGE = 5_000
+
+/** Payments later than a moment, by time, in pages. */
+export async function* readSettlements(
+  { db }: Store,
+  from: number,
+  { isTraced }: Pick<Payers, 'isTraced'>,
+): AsyncGenerator<SeenPayment[]> {
+  const interners = { text: createInterner<string>(), scheme: createInterner<CountedScheme>() }
+  const all = db
     .selectFrom('settlement')
-    .leftJoin('meter_payer', (join) =>
-      join
-        .onRef('meter_payer.network', '=', 'settlement.network')
-        .onRef('meter_payer.payer', '=', 'settlement.payer'),
-    )
-    .selectAll('settlement')
-    .select('meter_payer.is_traced')
-    .where('settled_at', '>', from)
-    .orderBy('listing_id')
+    .selectAll()
     .orderBy('settled_at')
+    .orderBy('network')
     .orderBy('transaction_id')
     .orderBy('log_index')
-    .execute()
-  const intern = createInterner()
-  return rows.map(({ transaction_id, micro_usd, settled_at, block_number, is_traced, ...row }) => ({
-    ...row,
-    network: intern(row.network),
+    .limit(ROWS_A_PAGE)
+  for (let page = await all.where('settled_at', '>', from).execute(); ; ) {
+    yield page.map((row) => toSeen(row, interners, isTraced))
+    const last = page.at(-1)
+    if (last === undefined || page.length < ROWS_A_PAGE) return
+    const { settled_at, network, transaction_id, log_index } = last
+    const place = sql`(${settled_at}, ${network}, ${transaction_id}, ${log_index})`
+    page = await all
+      .where('settled_at', '>=', settled_at)
+      .where(sql<boolean>`(settled_at, network, transaction_id, log_index) > ${place}`)
+      .execute()
+  }
+}
+
+function toSeen(
+  { transaction_id, log_index, micro_usd, settled_at, block_number, ...row }: SettlementRow,
+  interners: { text: (text: string) => string; scheme: (scheme: CountedScheme) => CountedScheme },
+  isTraced: Payers['isTraced'],
+): SeenPayment {
+  const { network, payer, scheme } = row
+  const intern = interners.text
+  return {
+    network: intern(network),
+    transaction: transaction_id,
+    log: log_index,
     // The meter reads one coin of each chain.
-    asset: usdAssetOf(row.network, { allowTestCoins: true })?.address ?? 'unknown',
+    asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
     listing_id: row.listing_id === '' ? null : intern(row.listing_id),
-    payer: intern(row.payer),
+    payer: intern(payer),
     payee: intern(row.payee),
     amount: intern(row.amount),
-    transaction: transaction_id,
     usd: micro_usd / 1_000_000,
     at: settled_at,
     block: block_number,
-    is_untraced: is_traced !== 1,
-  }))
+    scheme: scheme === null ? null : interners.scheme(scheme),
+    is_untraced: !isTraced(network, payer),
+  }
 }
 
-/** A month may hold a million payments, of far fewer wallets: what says the same is kept once. */
-function createInterner(): (text: string) => string {
-  const kept = new Map<string, string>()
+type SettlementRow = Selectable<Tables['settlement']>
+
+/** What the meter knows of wallets that paid. */
+export interface Payers {
+  /** Whether it looked where a wallet had its money from. */
+  isTraced(network: string, wallet: string): boolean
+  /** Whether it saw a wallet pay somebody we do not read. */
+  hasPaidElsewhere(wallet: string): boolean
+}
+
+export async function readPayers({ db }: Store): Promise<Payers> {
+  const traced = new Map<string, Set<string>>()
+  const elsewhere = new Set<string>()
+  const all = db
+    .selectFrom('meter_payer')
+    .select(['network', 'payer', 'is_traced', 'paid_others_block'])
+    .orderBy('network')
+    .orderBy('payer')
+    .limit(ROWS_A_PAGE)
+  for (let page = await all.execute(); ; ) {
+    for (const { network, payer, is_traced, paid_others_block } of page) {
+      const own = traced.get(network) ?? new Set<string>()
+      traced.set(network, is_traced === 1 ? own.add(payer) : own)
+      if (paid_others_block !== null) elsewhere.add(payer)
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < ROWS_A_PAGE) break
+    const place = sql`(${last.network}, ${last.payer})`
+    page = await all.where(sql<boolean>`(network, payer) > ${place}`).execute()
+  }
+  return {
+    isTraced: (network, wallet) => traced.get(network)?.has(wallet) === true,
+    hasPaidElsewhere: (wallet) => elsewhere.has(wallet),
+  }
+}
+
+/** Of far fewer wallets than payments: what says the same is kept once. */
+function createInterner<Text extends string>(): (text: Text) => Text {
+  const kept = new Map<Text, Text>()
   return (text) => {
     const known = kept.get(text)
     if (known === undefined) kept.set(text, text)
@@ -61,15 +120,18 @@ export async function readTransfers({ db }: Store, from: number): Promise<Transf
     .orderBy('transaction_id')
     .orderBy('log_index')
     .execute()
-  return rows.map(({ transaction_id, sender, receiver, sent_at, block_number, ...row }) => ({
-    ...row,
-    transaction: transaction_id,
-    from: sender,
-    to: receiver,
-    at: sent_at,
-    block: block_number,
-    from_contract: row.from_contract === null ? null : row.from_contract === 1,
-  }))
+  return rows.map(
+    ({ transaction_id, log_index, sender, receiver, sent_at, block_number, ...row }) => ({
+      ...row,
+      transaction: transaction_id,
+      log: log_index,
+      from: sender,
+      to: receiver,
+      at: sent_at,
+      block: block_number,
+      from_contract: row.from_contract === null ? null : row.from_contract === 1,
+    }),
+  )
 }
 
 /** Payouts (CAIP-10) that owners of listings proved. */
@@ -93,21 +155,11 @@ export async function findFreshPayouts({ db }: Store, since: number) {
   return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
 }
 
-/** Wallets the meter saw pay somebody we do not read. */
-export async function readPayersElsewhere({ db }: Store): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('meter_payer')
-    .select('payer')
-    .distinct()
-    .where('paid_others_block', 'is not', null)
-    .execute()
-  return new Set(rows.map(({ payer }) => payer))
-}
-
-export function toSettlementRow({ transaction, usd, at, block, ...settlement }: Settlement) {
+export function toSettlementRow({ transaction, log, usd, at, block, ...settlement }: Settlement) {
   return {
     ...settlement,
     transaction_id: transaction,
+    log_index: log,
     micro_usd: Math.round(usd * 1_000_000),
     settled_at: at,
     block_number: block,
@@ -116,15 +168,18 @@ export function toSettlementRow({ transaction, usd, at, block, ...settlement }: 
 
 /** A transfer that is known already learns what was not known of it. */
 export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Transfer[]) {
-  const rows = transfers.map(({ transaction, from, to, at, block, from_contract, ...rest }) => ({
-    ...rest,
-    transaction_id: transaction,
-    sender: from,
-    receiver: to,
-    sent_at: at,
-    block_number: block,
-    from_contract: from_contract === null ? null : Number(from_contract),
-  }))
+  const rows = transfers.map(
+    ({ transaction, log, from, to, at, block, from_contract, ...rest }) => ({
+      ...rest,
+      transaction_id: transaction,
+      log_index: log,
+      sender: from,
+      receiver: to,
+      sent_at: at,
+      block_number: block,
+      from_contract: from_contract === null ? null : Number(from_contract),
+    }),
+  )
   for (const some of inPieces(rows))
     await db
       .insertInto('wallet_transfer')

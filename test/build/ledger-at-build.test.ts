@@ -2,11 +2,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toLiveListing } from '../../src/compile/release/listing-parts.ts'
-import { judgePayments } from '../../src/domain/trust/judge-payments.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { toTrustSummary } from '../../src/domain/views/trust-view.ts'
 import { aSettlement, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { judgeSeen } from '../support/judge-seen.ts'
 
 const RULES = { allowPrivate: false }
 const PAYOUT = `eip155:8453:0x${'ab'.repeat(20)}`
@@ -213,7 +213,7 @@ describe('who vouches for buyers', () => {
       ...sold('x402.one', toOne),
     ]
     const around = { asOf, payees, transfers: [], hasPaidElsewhere: () => false }
-    const payments = judgePayments(seen, around)
+    const payments = judgeSeen(seen, around)
     return build(files, { asOf, payments, payees }).catalogue.byId.get(ID)?.trust
   }
 

@@ -1,6 +1,5 @@
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
-import { judgePayments } from '../../src/domain/trust/judge-payments.ts'
 import { scoreListings, windowEnd } from '../../src/domain/trust/score-listings.ts'
 import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type WashFlagId,
   type WashKnowledge,
 } from '../../src/domain/wash/wash.ts'
+import { judgeSeen } from '../support/judge-seen.ts'
 
 /** One true payment, and the headers and logs that go with it; tests bend them. */
 export const NETWORK = 'eip155:84532'
@@ -31,7 +31,7 @@ export function aSettlement(changes: Partial<Settlement> = {}): Settlement {
   return {
     network: NETWORK,
     transaction: `0x${count.toString(16).padStart(64, '0')}`,
-    log_index: 1,
+    log: 1,
     listing_id: 'x402.seller',
     payer: wallet(count),
     payee: PAYOUT,
@@ -47,7 +47,7 @@ export function aSettlement(changes: Partial<Settlement> = {}): Settlement {
 export const aTransfer = (changes: Partial<Transfer> = {}): Transfer => ({
   network: NETWORK,
   transaction: '0x1',
-  log_index: 0,
+  log: 0,
   from: PAYOUT,
   to: wallet(0),
   amount: '10000',
@@ -100,7 +100,7 @@ export function measureSeller(
     listings: ['x402.seller'],
   }))
   const seen = settlements.map((one) => ({ ...one, asset: TOKEN, is_untraced: false }))
-  const payments = judgePayments(seen, { asOf, payees, transfers, hasPaidElsewhere: () => false })
+  const payments = judgeSeen(seen, { asOf, payees, transfers, hasPaidElsewhere: () => false })
   const as_of = new Date(asOf).toISOString()
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set() })
   return listings.get('x402.seller')?.measured

@@ -27,8 +27,9 @@ const honest = (count: number) =>
   )
 
 describe('self payment', () => {
-  test.each([PAYOUT, PAYOUT.toUpperCase().replace('0X', '0x')])('from %s is excluded', (payer) => {
-    const result = excludeWash([aSettlement({ payer }), ...honest(2)], known())
+  test.each([PAYOUT, PAYOUT.toUpperCase().replace('0X', '0x')])('from %s is excluded', (payout) => {
+    const payments = [aSettlement({ payer: PAYOUT }), ...honest(2)]
+    const result = excludeWash(payments, known([], { wallets: [payout] }))
     expect(result.flags).toEqual([{ flag: 'self_payment', settlements: 1 }])
     expect(result.independent).toHaveLength(2)
   })
@@ -70,8 +71,8 @@ describe('money from the payout wallet', () => {
 
   test('in the transaction of the payment is ordered by its logs', () => {
     const [{ transaction = '' } = {}] = paid
-    const within = (log_index: number) =>
-      flagsOf(paid, [aTransfer({ to: buyer, at: NOON, amount: '1', transaction, log_index })])
+    const within = (log: number) =>
+      flagsOf(paid, [aTransfer({ to: buyer, at: NOON, amount: '1', transaction, log })])
     expect(within(0)).toEqual([{ flag: 'funded_by_payout', settlements: 2 }])
     expect(within(2)).toEqual([])
   })
@@ -89,7 +90,7 @@ describe('money from the payout wallet', () => {
 
 describe('money of the seller’s that came by another wallet', () => {
   const [buyer, middle] = [wallet(6000), wallet(6001)]
-  const paid = [aSettlement({ payer: buyer, at: NOON, block: 100, log_index: 5 })]
+  const paid = [aSettlement({ payer: buyer, at: NOON, block: 100, log: 5 })]
   const FUNDED = [{ flag: 'funded_by_payout', settlements: 1 }]
   const HOUR = 3_600_000
   const given = (changes: Partial<Transfer> = {}) =>
@@ -119,18 +120,12 @@ describe('money of the seller’s that came by another wallet', () => {
     ],
     [
       'all in the second of the payment is seen where blocks give an order',
-      [
-        given({ at: NOON, block: 100, log_index: 3 }),
-        passed({ at: NOON, block: 100, log_index: 4 }),
-      ],
+      [given({ at: NOON, block: 100, log: 3 }), passed({ at: NOON, block: 100, log: 4 })],
       FUNDED,
     ],
     [
       'in a later log of the payment’s block is none',
-      [
-        given({ at: NOON, block: 100, log_index: 3 }),
-        passed({ at: NOON, block: 100, log_index: 6 }),
-      ],
+      [given({ at: NOON, block: 100, log: 3 }), passed({ at: NOON, block: 100, log: 6 })],
       [],
     ],
     ['of strangers is none', [given({ from: wallet(7) }), passed()], []],

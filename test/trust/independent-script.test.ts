@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { toPublishedPayment } from '../../src/domain/trust/ledger-payment.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { createThousand } from './thousand-listings.ts'
@@ -17,7 +18,10 @@ test.runIf(existsSync(SCRIPT))(
     const { payments, ...about } = createThousand(1)
     const folder = mkdtempSync(join(tmpdir(), 'ledger-'))
     const files = [join(folder, 'payments.ndjson'), join(folder, 'payees.json')] as const
-    writeFileSync(files[0], payments.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    writeFileSync(
+      files[0],
+      payments.map((row) => `${JSON.stringify(toPublishedPayment(row))}\n`).join(''),
+    )
     writeFileSync(files[1], JSON.stringify({ ...about, operators: [] }))
     const text = execFileSync(process.execPath, [SCRIPT, ...files], { maxBuffer: 1e8 }).toString()
     rmSync(folder, { recursive: true })

@@ -35,7 +35,7 @@ export function createThousand(seed: number) {
       network: NETWORKS.find((network) => at.payee.startsWith(network)) ?? '',
       transaction: `0x${n.toString(16).padStart(64, '0')}`,
       log: below(200),
-      at: new Date(AS_OF - ago).toISOString(),
+      at: AS_OF - ago,
       asset: COIN,
       amount: String(usd_micro),
       usd_micro,

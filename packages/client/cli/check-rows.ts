@@ -34,9 +34,7 @@ export async function checkRows(
   const ask = createAsk(url)
   const network = `eip155:${await ask('eth_chainId', [], QuantitySchema)}`
   const isOwn = ({ at, listings, ...row }: LedgerPayment) =>
-    row.network === network &&
-    listings.includes(id) &&
-    windowOf(Date.parse(at), Date.parse(as_of)) === 0
+    row.network === network && listings.includes(id) && windowOf(at, Date.parse(as_of)) === 0
   const rows = payments.filter(isOwn)
   const faults: string[] = []
   for (const row of rows) {
@@ -84,7 +82,7 @@ async function findFault(ask: Ask, row: LedgerPayment): Promise<string | null> {
   const log = receipt?.logs.find(({ logIndex }) => logIndex === row.log)
   if (receipt === null || log === undefined) return 'the chain has no such log'
   const block = await ask('eth_getBlockByNumber', [receipt.blockNumber, false], BlockSchema)
-  if (block.timestamp * 1000 !== Date.parse(row.at)) return 'it happened at another time'
+  if (block.timestamp * 1000 !== row.at) return 'it happened at another time'
   if (
     row.scheme === 'batch_settlement' ||
     row.scheme === 'auth_capture' ||
@@ -116,7 +114,7 @@ async function findMissing(ask: Ask, { network, wallets, rows, asOf }: Looked): 
   const head = await ask('eth_blockNumber', [], QuantitySchema)
   const from = await findBlock(ask, Date.parse(asOf) - WINDOW_MS, head)
   // What came later than the newest row may not have been read yet.
-  const read = rows.filter((row) => row.network === network).map(({ at }) => Date.parse(at))
+  const read = rows.filter((row) => row.network === network).map(({ at }) => at)
   const newest = (await findBlock(ask, largestOf(read, 0) + 1, head + 1)) - 1
   const known = new Set(rows.map(({ transaction, log }) => `${transaction} ${log}`))
   const missing: string[] = []

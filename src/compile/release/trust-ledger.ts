@@ -1,4 +1,4 @@
-import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
+import { type LedgerPayment, toPublishedPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts, TrustPayees } from '../../domain/trust/published-ledger.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import { noCache } from '../files/build-cache.ts'
@@ -43,7 +43,9 @@ export function createTrustLedger(
 }
 
 function toLines(payments: readonly LedgerPayment[]): Uint8Array {
-  return Buffer.from(payments.map((payment) => `${JSON.stringify(payment)}\n`).join(''))
+  return Buffer.from(
+    payments.map((payment) => `${JSON.stringify(toPublishedPayment(payment))}\n`).join(''),
+  )
 }
 
 /** The compressed rows are also what a client gets that takes gzip and asks for the others. */

@@ -15,8 +15,8 @@ export const FULL = 1_000_000
 
 /** One payment of a buyer, as far as the rule reads it. */
 export interface Purchase {
-  /** UTC, such as 2026-11-22. */
-  day: string
+  /** Since the epoch, UTC. */
+  day: number
   micros: number
   /** The seller's domain. */
   owner: string
@@ -30,6 +30,8 @@ export interface Purchase {
  * What it paid known sellers is spread over the other listings it bought from, by the square of its custom
  * there, up to 26 cents each; what is over goes to the others in the same way. At a known seller's listing
  * it counts by what it paid the other known sellers, and that takes nothing from anybody.
+ *
+ * @returns by listing; nothing for who paid no known seller
  */
 export function weighBuyer(
   purchases: readonly Purchase[],
@@ -39,6 +41,7 @@ export function weighBuyer(
   for (const { owner, micros } of purchases)
     if (seeds.has(owner)) toSeeds.set(owner, (toSeeds.get(owner) ?? 0) + micros)
   const given = [...toSeeds.values()].reduce((sum, micros) => sum + micros, 0)
+  if (given === 0) return new Map()
   const weights = spread(given, readCustom(purchases.filter(({ owner }) => !seeds.has(owner))))
   for (const { owner, listings } of purchases) {
     const others = given - (toSeeds.get(owner) ?? 0)
@@ -49,10 +52,10 @@ export function weighBuyer(
 
 /** Millionths of a dollar by listing. A payment for several listings is custom of each in equal parts. */
 function readCustom(purchases: readonly Purchase[]): Map<string, number> {
-  const days = new Map<string, Map<string, number>>()
+  const days = new Map<string, Map<number, number>>()
   for (const { day, micros, listings } of purchases)
     for (const id of listings) {
-      const own = days.get(id) ?? new Map<string, number>()
+      const own = days.get(id) ?? new Map<number, number>()
       days.set(id, own.set(day, (own.get(day) ?? 0) + Math.floor(micros / listings.length)))
     }
   const { customADay, mostCustom } = VOUCHING

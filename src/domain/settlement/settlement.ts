@@ -5,7 +5,7 @@ export interface Settlement {
   network: string
   transaction: string
   /** Index of the transfer's log (EVM); 0 where a chain has none. */
-  log_index: number
+  log: number
   /** Which listing was called, where a relayed call said so and the payee is that listing's; else ''. */
   listing_id: string
   payer: string
@@ -26,7 +26,7 @@ export interface Settlement {
 export interface Transfer {
   network: string
   transaction: string
-  log_index: number
+  log: number
   from: string
   to: string
   amount: string

@@ -94,7 +94,7 @@ export function readSolanaPayment(
     network,
     transaction: found.transaction.signatures[0] ?? '',
     // There is one transfer to a payment.
-    log_index: 0,
+    log: 0,
     payer: authority,
     payee,
     amount: tokenAmount.amount,
@@ -118,7 +118,7 @@ export function readSolanaReturns(
   return gained.map(([to, change], index) => ({
     network,
     transaction: found.transaction.signatures[0] ?? '',
-    log_index: index,
+    log: index,
     from: wallet,
     to,
     amount: change.toString(),

@@ -1,4 +1,5 @@
 import { FULL } from '../independence/weigh-buyer.ts'
+import { largestOf } from '../wire/extremes.ts'
 import type { LedgerPayment } from './ledger-payment.ts'
 import { TRUST } from './trust.ts'
 
@@ -8,55 +9,110 @@ const FEWEST_PAYERS = 3
 
 /** What one payer's payments come to at one listing; all in millionths. */
 interface Share {
+  payer: string
   rows: readonly LedgerPayment[]
   weight: number
   settlements: number
   micros: number
 }
 
+interface Counts {
+  buyers: number
+  settlements: number
+  /** US dollars. */
+  volume: number
+}
+
 /** What counts of one listing's payments in one window. */
-export type Shares = ReturnType<typeof countShares>
+export interface Shares extends Counts {
+  /** How much each payer counts, in millionths; those that do not are left out. */
+  weights: ReadonlyMap<string, number>
+  topShare: number
+  /** By day since the epoch (UTC). */
+  days: ReadonlyMap<number, Counts>
+  /** Milliseconds. */
+  last: number
+  schemes: ReadonlySet<LedgerPayment['scheme']>
+  /** Payments by network. */
+  networks: ReadonlyMap<string, number>
+}
 
 /**
  * Each payment counts by its payer's weight. Of one payer count at most ten payments and ten dollars; and
  * of three payers or more none counts for more dollars than all others together. Without that a rival
  * takes most of a seller's score away by one payment, as the largest buyer's share lowers it.
  *
- * @param weightOf millionths; null where the rule does not hold, and everybody counts in full
+ * @param rows of one window, those that count
+ * @param weigh how much the payer of some payments counts at each listing, in millionths; null where the
+ *   rule does not hold, and everybody counts in full
+ * @returns by listing
  */
 export function countShares(
   rows: readonly LedgerPayment[],
-  weightOf: (payer: string) => number | null,
-) {
-  const known = rows.filter(({ payer }) => weightOf(payer) !== 0)
-  const shares = [...Map.groupBy(known, ({ payer }) => payer)].map(([payer, own]) => ({
+  weigh: ((own: readonly LedgerPayment[]) => ReadonlyMap<string, number>) | null,
+): Map<string, Shares> {
+  const shares = new Map<string, Share[]>()
+  for (const [payer, own] of Map.groupBy(rows, (row) => row.payer)) {
+    const weights = weigh?.(own)
+    for (const [id, bought] of groupByListing(own)) {
+      const weight = weights === undefined ? FULL : (weights.get(id) ?? 0)
+      if (weight > 0) addTo(shares, id, toShare(payer, bought, weight))
+    }
+  }
+  return new Map([...shares].map(([id, own]) => [id, toShares(own)]))
+}
+
+export function groupByListing<Row extends LedgerPayment>(
+  rows: readonly Row[],
+): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  for (const row of rows) for (const id of row.listings) addTo(found, id, row)
+  return found
+}
+
+function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const own = lists.get(key)
+  if (own === undefined) lists.set(key, [value])
+  else own.push(value)
+}
+
+function toShare(payer: string, rows: readonly LedgerPayment[], weight: number): Share {
+  const { settlements, volumeUsd } = TRUST.perPayer
+  return {
     payer,
-    ...toShare(own, weightOf(payer) ?? FULL),
-  }))
+    rows,
+    weight,
+    settlements: weight * Math.min(rows.length, settlements),
+    micros: Math.floor((weight * Math.min(sumOf(rows), volumeUsd * MICRO)) / FULL),
+  }
+}
+
+function sumOf(rows: readonly LedgerPayment[]): number {
+  return rows.reduce((sum, { usd_micro }) => sum + usd_micro, 0)
+}
+
+function toShares(shares: readonly Share[]): Shares {
   const all = shares.reduce((sum, { micros }) => sum + micros, 0)
   const most = shares.reduce((largest, { micros }) => Math.max(largest, micros), 0)
   const limit = shares.length < FEWEST_PAYERS ? most : Math.min(most, all - most)
   const kept = shares.map((share) => ({ ...share, micros: Math.min(share.micros, limit) }))
   const buyers = kept.reduce((sum, { weight }) => sum + weight, 0)
   const micros = kept.reduce((sum, share) => sum + share.micros, 0)
+  const rows = kept.flatMap((share) => share.rows)
+  const networks = Map.groupBy(rows, ({ network }) => network)
   return {
-    shares: kept,
     weights: new Map(kept.map(({ payer, weight }) => [payer, weight])),
     buyers: buyers / FULL,
     settlements: kept.reduce((sum, { settlements }) => sum + settlements, 0) / FULL,
     volume: micros / MICRO,
     topShare: toTopShare(limit, { buyers, micros }),
-  }
-}
-
-function toShare(rows: readonly LedgerPayment[], weight: number): Share {
-  const { settlements, volumeUsd } = TRUST.perPayer
-  const paid = rows.reduce((sum, { usd_micro }) => sum + usd_micro, 0)
-  return {
-    rows,
-    weight,
-    settlements: weight * Math.min(rows.length, settlements),
-    micros: Math.floor((weight * Math.min(paid, volumeUsd * MICRO)) / FULL),
+    days: toDays(kept),
+    last: largestOf(
+      rows.map(({ at }) => at),
+      0,
+    ),
+    schemes: new Set(rows.map(({ scheme }) => scheme)),
+    networks: new Map([...networks].map(([network, own]) => [network, own.length])),
   }
 }
 
@@ -67,4 +123,22 @@ function toShare(rows: readonly LedgerPayment[], weight: number): Share {
 function toTopShare(top: number, { buyers, micros }: { buyers: number; micros: number }): number {
   if (micros === 0) return 0
   return Math.min(1, Math.max(top / micros, FULL / Math.max(buyers, 1)))
+}
+
+const DAY_MS = 86_400_000
+
+/** What counts of each day: of a payer, its payments' parts of what counts of all of them. */
+function toDays(shares: readonly Share[]): Map<number, Counts> {
+  const days = new Map<number, Counts>()
+  for (const { rows, weight, settlements, micros } of shares) {
+    const paid = sumOf(rows)
+    for (const [date, own] of Map.groupBy(rows, ({ at }) => Math.floor(at / DAY_MS))) {
+      const day = days.get(date) ?? { buyers: 0, settlements: 0, volume: 0 }
+      day.buyers += weight / FULL
+      day.settlements += (settlements * own.length) / rows.length / FULL
+      day.volume += paid === 0 ? 0 : (micros * sumOf(own)) / paid / MICRO
+      days.set(date, day)
+    }
+  }
+  return days
 }

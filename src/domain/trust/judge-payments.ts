@@ -1,9 +1,13 @@
-import { normalizePayout } from '../listing/caip-account.ts'
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
 import { indexTransfers } from '../wash/chain-order.ts'
-import { findWash } from '../wash/wash.ts'
+import { findWash, type WashFlagId } from '../wash/wash.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
-import type { LedgerPayee, LedgerPayment, Verdict } from './ledger-payment.ts'
+import {
+  createPayeeLookup,
+  type LedgerPayee,
+  type LedgerPayment,
+  type Verdict,
+} from './ledger-payment.ts'
 import { windowOf } from './score-listings.ts'
 
 const MICRO = 1_000_000
@@ -17,6 +21,43 @@ export interface SeenPayment extends Omit<Settlement, 'listing_id'> {
   is_untraced: boolean
 }
 
+/** A row of the ledger, with what the exclusions read beside it. */
+export interface MeteredPayment extends LedgerPayment {
+  block: number | null
+}
+
+/** A payment with the listings that it is for, and whether anything but the exclusions is in its way. */
+export function toMeteredPayment(
+  seen: SeenPayment,
+  payeeOf: ReturnType<typeof createPayeeLookup>,
+): MeteredPayment {
+  const { network, transaction, log, at, asset, amount, scheme, listing_id, block } = seen
+  const payee = normalizeWallet(seen.payee)
+  const owned = payeeOf({ network, payee })
+  const listings = owned?.listings ?? []
+  return {
+    network,
+    transaction,
+    log,
+    at,
+    asset,
+    amount,
+    usd_micro: Math.round(seen.usd * MICRO),
+    payer: normalizeWallet(seen.payer),
+    payee,
+    scheme,
+    listings: listing_id !== null && listings.includes(listing_id) ? [listing_id] : listings,
+    verdict: findHindrance(seen, owned),
+    block,
+  }
+}
+
+function findHindrance({ amount, is_untraced }: SeenPayment, payee?: LedgerPayee): Verdict {
+  if (/^0+$/.test(amount)) return 'nothing_paid'
+  if (payee === undefined) return 'payee_not_owned'
+  return is_untraced ? 'payer_untraced' : 'counted'
+}
+
 export interface Surroundings {
   /** End of the window, milliseconds. Each thirty days before it are judged by themselves. */
   asOf: number
@@ -26,78 +67,45 @@ export interface Surroundings {
   hasPaidElsewhere: (wallet: string) => boolean
 }
 
-/** The rows of the ledger: which payments count, and why the others do not. */
+/** The rows of the ledger: of those that would count, the exclusions leave some out. */
 export function judgePayments(
-  payments: readonly SeenPayment[],
+  payments: readonly MeteredPayment[],
   { asOf, payees, transfers, hasPaidElsewhere }: Surroundings,
-): LedgerPayment[] {
-  const payeeOf = new Map(payees.map((one) => [normalizePayout(one.payee), one]))
+): MeteredPayment[] {
+  const payeeOf = createPayeeLookup(payees)
+  const ownerOf = (payment: LedgerPayment) => payeeOf(payment)?.owner ?? ''
   const known = indexTransfers(transfers)
-  const verdicts = new Map<SeenPayment, Verdict>()
-  const judged = payments.filter((payment) => {
-    const verdict = findHindrance(payment, payeeOf.get(toPayout(payment)))
-    if (verdict !== null) verdicts.set(payment, verdict)
-    return verdict === null
-  })
-  const paidTo = toPayees(judged)
-  const ownerOf = (payment: SeenPayment) => payeeOf.get(toPayout(payment))?.owner ?? ''
+  const counted = payments.filter(({ verdict }) => verdict === 'counted')
+  const soleOwners = findSoleOwners(counted, ownerOf)
   const payeesOf = Map.groupBy(payees, ({ owner }) => owner)
-  for (const [owner, own] of Map.groupBy(judged, ownerOf)) {
+  const flags = new Map<MeteredPayment, WashFlagId>()
+  for (const [owner, own] of Map.groupBy(counted, ownerOf)) {
     const wallets = (payeesOf.get(owner) ?? []).map(({ payee }) => toWallet(payee))
-    const ours = new Set(wallets.map(normalizeWallet))
     const hasPaidOthers = (wallet: string) =>
-      hasPaidElsewhere(wallet) || [...(paidTo.get(wallet) ?? [])].some((payee) => !ours.has(payee))
+      hasPaidElsewhere(wallet) || soleOwners.get(wallet) !== owner
     for (const window of Map.groupBy(own, ({ at }) => windowOf(at, asOf)).values())
       for (const [payment, flag] of findWash(window, { wallets, transfers: known, hasPaidOthers }))
-        verdicts.set(payment, flag)
+        flags.set(payment, flag)
   }
-  return payments.map((payment) =>
-    toRow(payment, payeeOf.get(toPayout(payment)), verdicts.get(payment)),
-  )
+  return payments.map((payment) => {
+    const verdict = flags.get(payment)
+    return verdict === undefined ? payment : { ...payment, verdict }
+  })
 }
 
-function findHindrance(payment: SeenPayment, payee: LedgerPayee | undefined): Verdict | null {
-  if (BigInt(payment.amount) === 0n) return 'nothing_paid'
-  if (payee === undefined) return 'payee_not_owned'
-  return payment.is_untraced ? 'payer_untraced' : null
-}
-
-function toRow(
-  { transaction, log_index, usd, at, ...payment }: SeenPayment,
-  payee: LedgerPayee | undefined,
-  verdict: Verdict = 'counted',
-): LedgerPayment {
-  const { network, asset, amount, payer, scheme, listing_id } = payment
-  const listings = payee?.listings ?? []
-  const isNamed = listing_id !== null && listings.includes(listing_id)
-  return {
-    network,
-    transaction,
-    log: log_index,
-    at: new Date(at).toISOString(),
-    asset,
-    amount,
-    usd_micro: Math.round(usd * MICRO),
-    payer: normalizeWallet(payer),
-    payee: normalizeWallet(payment.payee),
-    scheme,
-    listings: isNamed ? [listing_id] : listings,
-    verdict,
+/** The owner that a wallet paid; null for more than one. */
+function findSoleOwners(
+  payments: readonly LedgerPayment[],
+  ownerOf: (payment: LedgerPayment) => string,
+): Map<string, string | null> {
+  const owners = new Map<string, string | null>()
+  for (const payment of payments) {
+    const owner = ownerOf(payment)
+    const known = owners.get(payment.payer)
+    if (known === undefined) owners.set(payment.payer, owner)
+    else if (known !== null && known !== owner) owners.set(payment.payer, null)
   }
-}
-
-/** Whom each payer paid, as `normalizeWallet` writes both. */
-function toPayees(payments: readonly SeenPayment[]): Map<string, Set<string>> {
-  const payees = new Map<string, Set<string>>()
-  for (const { payer, payee } of payments) {
-    const wallet = normalizeWallet(payer)
-    payees.set(wallet, (payees.get(wallet) ?? new Set()).add(normalizeWallet(payee)))
-  }
-  return payees
-}
-
-function toPayout({ network, payee }: SeenPayment): string {
-  return normalizePayout(`${network}:${payee}`)
+  return owners
 }
 
 /** @example toWallet('eip155:8453:0xAbc') → '0xAbc' */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/caip-account.ts'
+import { normalizePayout, PayoutSchema } from '../listing/caip-account.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { WASH_FLAGS } from '../wash/wash.ts'
 import { count, textLike } from '../wire/shapes.ts'
@@ -29,7 +29,8 @@ export const LedgerPaymentSchema = v.strictObject({
   transaction: text,
   /** Index of the transfer's log; 0 where a chain has none. */
   log: count,
-  at: InstantSchema,
+  /** ISO 8601 in the file, milliseconds here: a month may have a million. */
+  at: v.pipe(InstantSchema, v.transform(Date.parse)),
   /** Contract or mint of the coin. */
   asset: text,
   /** Smallest units of the coin. */
@@ -58,3 +59,35 @@ export const LedgerPayeeSchema = v.strictObject({
 export type Verdict = (typeof VERDICTS)[number]
 export type LedgerPayment = v.InferOutput<typeof LedgerPaymentSchema>
 export type LedgerPayee = v.InferOutput<typeof LedgerPayeeSchema>
+
+/** As the file has it: its members in order, and no others. */
+export function toPublishedPayment(row: LedgerPayment): v.InferInput<typeof LedgerPaymentSchema> {
+  return {
+    network: row.network,
+    transaction: row.transaction,
+    log: row.log,
+    at: new Date(row.at).toISOString(),
+    asset: row.asset,
+    amount: row.amount,
+    usd_micro: row.usd_micro,
+    payer: row.payer,
+    payee: row.payee,
+    scheme: row.scheme,
+    listings: row.listings,
+    verdict: row.verdict,
+  }
+}
+
+/** By network first: a text put together for each of a million payments would be hashed each time. */
+export function createPayeeLookup(payees: readonly LedgerPayee[]) {
+  const networks = new Map<string, Map<string, LedgerPayee>>()
+  for (const row of payees) {
+    const account = normalizePayout(row.payee)
+    const at = account.lastIndexOf(':')
+    const network = account.slice(0, at)
+    const own = networks.get(network) ?? new Map<string, LedgerPayee>()
+    networks.set(network, own.set(account.slice(at + 1), row))
+  }
+  return ({ network, payee }: Pick<LedgerPayment, 'network' | 'payee'>): LedgerPayee | undefined =>
+    networks.get(network)?.get(payee)
+}

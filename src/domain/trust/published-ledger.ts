@@ -47,7 +47,7 @@ export function findNewest({
   payments: readonly LedgerPayment[]
 }): Map<string, LedgerPayment[]> {
   const newest = new Map<string, LedgerPayment[]>()
-  const inOrder = payments.filter(({ at }) => windowOf(Date.parse(at), asOf) === 0).sort(byNewest)
+  const inOrder = payments.filter(({ at }) => windowOf(at, asOf) === 0).sort(byNewest)
   for (const payment of inOrder)
     for (const id of payment.listings) {
       const own = newest.get(id) ?? []
@@ -58,7 +58,7 @@ export function findNewest({
 }
 
 function byNewest(one: LedgerPayment, other: LedgerPayment): number {
-  if (one.at !== other.at) return one.at < other.at ? 1 : -1
+  if (one.at !== other.at) return other.at - one.at
   if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1
   return one.log - other.log
 }

@@ -1,9 +1,8 @@
 import { type Purchase, VOUCHING, weighBuyer } from '../independence/weigh-buyer.ts'
-import { normalizePayout } from '../listing/caip-account.ts'
 import { largestOf } from '../wire/extremes.ts'
-import { countShares } from './count-shares.ts'
+import { countShares, groupByListing } from './count-shares.ts'
 import type { Measured } from './evidence.ts'
-import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
+import { createPayeeLookup, type LedgerPayee, type LedgerPayment } from './ledger-payment.ts'
 import { toMeasured } from './to-measured.ts'
 import { TRUST } from './trust.ts'
 
@@ -39,34 +38,32 @@ export function scoreListings(ledger: Ledger): {
   measuredSeeds: number
 } {
   const { as_of, payments, payees, seeds } = ledger
-  const asOf = Date.parse(as_of)
-  const byWindow = Map.groupBy(payments, ({ at }) => windowOf(Date.parse(at), asOf))
+  const byWindow = Map.groupBy(payments, ({ at }) => windowOf(at, Date.parse(as_of)))
   const windows = Array.from({ length: WINDOWS }, (_, n) => byWindow.get(n) ?? [])
-  const ownerOf = createOwnerLookup(payees)
+  const payeeOf = createPayeeLookup(payees)
+  const ownerOf = (row: LedgerPayment) => payeeOf(row)?.owner ?? ''
   const counted = windows.map((rows) => rows.filter(({ verdict }) => verdict === 'counted'))
   const measured = new Set(counted[0]?.map(ownerOf).filter((one) => seeds.has(one)))
   const holds = measured.size >= VOUCHING.measuredSeeds
-  const weights = counted.map((rows) => (holds ? weighBuyers(rows, { seeds, ownerOf }) : null))
-  const bought = counted.map(groupByListing)
+  const weigh = (own: readonly LedgerPayment[]) =>
+    weighBuyer(
+      own.map((row) => toPurchase(row, ownerOf(row))),
+      seeds,
+    )
+  const shares = counted.map((rows) => countShares(rows, holds ? weigh : null))
   const looked = groupByListing(windows[0] ?? [])
   const ids = new Set(payees.flatMap((row) => row.listings))
-  for (const rows of [looked, ...bought]) for (const id of rows.keys()) ids.add(id)
+  for (const found of [looked, ...shares]) for (const id of found.keys()) ids.add(id)
   const listings = [...ids].sort().map((id): [string, ListingScore] => {
-    const shares = bought.map((rows, n) =>
-      countShares(
-        rows.get(id) ?? [],
-        (payer) => weights[n]?.get(payer)?.get(id) ?? (holds ? 0 : null),
-      ),
-    )
+    const rows = looked.get(id) ?? []
+    const own = shares.map((window) => window.get(id))
+    const sizes = rows.flatMap((row) => (row.verdict === 'counted' ? [row.listings.length] : []))
     return [
       id,
       {
-        measured: toMeasured({ as_of, rows: looked.get(id) ?? [], windows: shares, holds }),
-        sharers: largestOf(
-          (bought[0]?.get(id) ?? []).map((row) => row.listings.length),
-          1,
-        ),
-        buyers: shares[0]?.weights ?? new Map(),
+        measured: toMeasured({ as_of, rows, windows: own, holds }),
+        sharers: largestOf(sizes, 1),
+        buyers: own[0]?.weights ?? new Map(),
       },
     ]
   })
@@ -83,45 +80,6 @@ export function windowEnd(now: number): number {
   return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }
 
-/** How much each payer counts at each listing, in millionths; who paid no known seller counts nowhere. */
-function weighBuyers(
-  rows: readonly LedgerPayment[],
-  { seeds, ownerOf }: { seeds: ReadonlySet<string>; ownerOf: (row: LedgerPayment) => string },
-) {
-  const givers = new Set(rows.filter((row) => seeds.has(ownerOf(row))).map(({ payer }) => payer))
-  const known = rows.filter(({ payer }) => givers.has(payer))
-  const weights = new Map<string, Map<string, number>>()
-  for (const [payer, own] of Map.groupBy(known, (row) => row.payer)) {
-    const purchases = own.map((row) => toPurchase(row, ownerOf(row)))
-    weights.set(payer, weighBuyer(purchases, seeds))
-  }
-  return weights
-}
-
 function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): Purchase {
-  return { day: at.slice(0, 10), micros: usd_micro, owner, listings }
-}
-
-/** By network first: a text put together for each of a million payments would be hashed each time. */
-function createOwnerLookup(payees: readonly LedgerPayee[]) {
-  const networks = new Map<string, Map<string, string>>()
-  for (const { payee, owner } of payees) {
-    const account = normalizePayout(payee)
-    const at = account.lastIndexOf(':')
-    const network = account.slice(0, at)
-    const owners = networks.get(network) ?? new Map<string, string>()
-    networks.set(network, owners.set(account.slice(at + 1), owner))
-  }
-  return ({ network, payee }: LedgerPayment): string => networks.get(network)?.get(payee) ?? ''
-}
-
-function groupByListing<Row extends LedgerPayment>(rows: readonly Row[]): Map<string, Row[]> {
-  const found = new Map<string, Row[]>()
-  for (const row of rows)
-    for (const id of row.listings) {
-      const own = found.get(id)
-      if (own === undefined) found.set(id, [row])
-      else own.push(row)
-    }
-  return found
+  return { day: Math.floor(at / DAY_MS), micros: usd_micro, owner, listings }
 }

@@ -1,8 +1,9 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
 import { normalizeWallet } from './wash-rules.ts'
 
-type Paid = Omit<Settlement, 'listing_id'>
-type Moment = Pick<Settlement, 'network' | 'at' | 'transaction' | 'log_index' | 'block'>
+type Moment = Pick<Settlement, 'network' | 'at' | 'transaction' | 'log' | 'block'>
+/** What the exclusions read of a payment; wallets are as `normalizeWallet` writes them. */
+export type Paid = Moment & Pick<Settlement, 'payer' | 'payee' | 'amount'>
 
 /**
  * Whether one payment surely came before another. Blocks carry whole seconds and several may share
@@ -13,8 +14,8 @@ export function isSurelyBefore(one: Moment, other: Moment): boolean {
   if (one.at !== other.at) return one.at < other.at
   if (one.network !== other.network) return false
   if (one.block !== null && other.block !== null)
-    return one.block === other.block ? one.log_index < other.log_index : one.block < other.block
-  return one.transaction === other.transaction && one.log_index < other.log_index
+    return one.block === other.block ? one.log < other.log : one.block < other.block
+  return one.transaction === other.transaction && one.log < other.log
 }
 
 /** Each payer's first payment, by wallet; of several at one moment always the same one. */
@@ -23,18 +24,16 @@ export function findFirstPayments<Payment extends Paid>(
 ): Map<string, Payment> {
   const first = new Map<string, Payment>()
   for (const settlement of settlements) {
-    const wallet = normalizeWallet(settlement.payer)
-    const known = first.get(wallet)
-    if (known === undefined || comesFirst(settlement, known)) first.set(wallet, settlement)
+    const known = first.get(settlement.payer)
+    if (known === undefined || comesFirst(settlement, known))
+      first.set(settlement.payer, settlement)
   }
   return first
 }
 
 /** Who gave a payer, before, at least its first payment: anybody can throw dust at a wallet. */
 export function findFunders(first: Paid, transfers: TransferIndex): Map<string, Transfer[]> {
-  const received = transfers
-    .to(normalizeWallet(first.payer))
-    .filter((transfer) => isSurelyBefore(transfer, first))
+  const received = transfers.to(first.payer).filter((transfer) => isSurelyBefore(transfer, first))
   const givers = Map.groupBy(received, ({ from }) => normalizeWallet(from))
   return new Map([...givers].filter(([, given]) => sumOf(given) >= BigInt(first.amount)))
 }
@@ -49,7 +48,7 @@ function comesFirst(one: Paid, other: Paid): boolean {
   if (isSurelyBefore(one, other)) return true
   if (isSurelyBefore(other, one)) return false
   return one.transaction === other.transaction
-    ? one.log_index < other.log_index
+    ? one.log < other.log
     : one.transaction < other.transaction
 }
 

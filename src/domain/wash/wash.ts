@@ -1,6 +1,6 @@
-import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import type { Transfer } from '../settlement/settlement.ts'
 import { largestOf } from '../wire/extremes.ts'
-import type { TransferIndex } from './chain-order.ts'
+import type { Paid, TransferIndex } from './chain-order.ts'
 import { findFirstPayments, findFunders, isSurelyBefore, sumOf } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
 
@@ -23,9 +23,6 @@ export interface WashKnowledge {
   hasPaidOthers: (wallet: string) => boolean
 }
 
-/** What the exclusions read of a payment. */
-type Paid = Omit<Settlement, 'listing_id'>
-
 /**
  * The wash among one seller's payments of one window, in any order, with the first flag that fits each.
  * A seller who pays himself is not a buyer.
@@ -41,14 +38,11 @@ export function findWash<Payment extends Paid>(
     for (const payment of rest) if (isWash(payment)) found.set(payment, flag)
     rest = rest.filter((payment) => !found.has(payment))
   }
-  exclude('self_payment', ({ payer, payee }) => {
-    const wallet = normalizeWallet(payer)
-    return own.has(wallet) || wallet === normalizeWallet(payee)
-  })
+  exclude('self_payment', ({ payer, payee }) => own.has(payer) || payer === payee)
   const funded = findFunded(rest, own, transfers)
-  exclude('funded_by_payout', ({ payer }) => funded.has(normalizeWallet(payer)))
+  exclude('funded_by_payout', ({ payer }) => funded.has(payer))
   const returned = findReturned(rest, own, transfers)
-  exclude('round_trip', ({ payer }) => returned.has(normalizeWallet(payer)))
+  exclude('round_trip', ({ payer }) => returned.has(payer))
   const burst = findBursts(rest, transfers, hasPaidOthers)
   exclude('burst_cohort', (payment) => burst.has(payment))
   return found
@@ -61,11 +55,12 @@ function findReturned(
   transfers: TransferIndex,
 ): Set<string> {
   const percent = BigInt(Math.round(WASH.roundTripShare * 100))
-  const payers = Map.groupBy(settlements, ({ payer }) => normalizeWallet(payer))
-  const returned = [...payers].filter(([wallet, paid]) => {
-    const back = transfers.to(wallet).filter((transfer) => isOwn(transfer, own))
-    return sumOf(back) * 100n >= sumOf(paid) * percent
-  })
+  const isBack = (transfer: Transfer) => isOwn(transfer, own)
+  const paid = settlements.filter(({ payer }) => transfers.to(payer).some(isBack))
+  const returned = [...Map.groupBy(paid, ({ payer }) => payer)].filter(
+    ([wallet, given]) =>
+      sumOf(transfers.to(wallet).filter(isBack)) * 100n >= sumOf(given) * percent,
+  )
   return new Set(returned.map(([wallet]) => wallet))
 }
 
@@ -88,12 +83,11 @@ function findBursts<Payment extends Paid>(
   for (const [amount, cohort] of cohorts) {
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
     if (crowd.length === 0) continue
-    const isSilent = !cohort.some(({ payer }) => hasPaidOthers(normalizeWallet(payer)))
+    const isSilent = !cohort.some(({ payer }) => hasPaidOthers(payer))
     if (!isOfOneHand(cohort, { isSilent, transfers })) continue
-    const payers = new Set(crowd.map(({ payer }) => normalizeWallet(payer)))
+    const payers = new Set(crowd.map(({ payer }) => payer))
     for (const settlement of settlements)
-      if (settlement.amount === amount && payers.has(normalizeWallet(settlement.payer)))
-        found.add(settlement)
+      if (settlement.amount === amount && payers.has(settlement.payer)) found.add(settlement)
   }
   return found
 }

@@ -60,7 +60,7 @@ function toDriftCells({ at, what, name, was, is }: ListingHistory['drift'][numbe
 
 function toPaymentCells({ at, verdict, usd_micro, payer, transaction }: LedgerPayment) {
   return html`
-    ${toTimeCell(at)}<td>${VERDICT_WORDS[verdict]}</td><td>${usd_micro / MICRO}</td>
+    ${toTimeCell(new Date(at).toISOString())}<td>${VERDICT_WORDS[verdict]}</td><td>${usd_micro / MICRO}</td>
     <td><code>${toShort(payer)}</code></td><td><code>${toShort(transaction)}</code></td>`
 }
 

@@ -76,7 +76,7 @@ async function settle(): Promise<void> {
 }
 
 async function trySettling(transaction: string, at: number): Promise<boolean> {
-  const payment = { network: 'eip155:8453', transaction, log_index: 0, amount: '10000', usd: 0.01 }
+  const payment = { network: 'eip155:8453', transaction, log: 0, amount: '10000', usd: 0.01 }
   const parties = { listing_id: '', payer: '0x01', payee: '0x02' }
   try {
     const row = { ...payment, ...parties, at, block: 1, scheme: null }

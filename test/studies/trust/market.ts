@@ -1,9 +1,10 @@
 import { listPayees } from '../../../src/domain/owners/ledger-payees.ts'
 import { judgePayouts, type PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
 import type { Transfer } from '../../../src/domain/settlement/settlement.ts'
-import { judgePayments, type SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
+import type { SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
 import { scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
+import { judgeSeen } from '../../support/judge-seen.ts'
 import { createRandom } from './random.ts'
 
 /**
@@ -79,7 +80,7 @@ export function pay(facts: {
   return Array.from({ length: times }, () => ({
     network: NETWORK,
     transaction: `payment-${made++}`,
-    log_index: 0,
+    log: 0,
     asset: 'usdc',
     shop,
     listing_id: null,
@@ -98,7 +99,7 @@ export function send(facts: Pick<Transfer, 'from' | 'to' | 'at'> & { usd: number
   const { from, to, usd, at } = facts
   const amount = String(Math.round(usd * 1_000_000))
   const transaction = `transfer-${made++}`
-  const moment = { network: NETWORK, transaction, log_index: 0, at, block: null }
+  const moment = { network: NETWORK, transaction, log: 0, at, block: null }
   return { ...moment, from, to, amount, from_contract: false }
 }
 
@@ -146,7 +147,7 @@ export function createJudge(market: Market, measured = true): Judge {
       ...payment,
       listing_id: hints.get(payment.transaction) ?? null,
     }))
-    const rows = judgePayments(paid, {
+    const rows = judgeSeen(paid, {
       asOf: AS_OF,
       payees,
       transfers,

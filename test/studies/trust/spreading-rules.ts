@@ -61,10 +61,9 @@ export function usdOf({ days }: Bought): number {
 
 /** The product's own. */
 export function weighByRule(given: number, bought: readonly Bought[]): Map<string, number> {
-  const toDay = (day: number) => new Date(Date.UTC(2026, 0, 31 - day)).toISOString().slice(0, 10)
   const toPurchase = (owner: string, day: number, usd: number) => ({
     owner,
-    day: toDay(day),
+    day,
     micros: Math.round(usd * 1_000_000),
     listings: [owner],
   })

@@ -1,0 +1,17 @@
+import {
+  judgePayments,
+  type MeteredPayment,
+  type SeenPayment,
+  type Surroundings,
+  toMeteredPayment,
+} from '../../src/domain/trust/judge-payments.ts'
+import { createPayeeLookup } from '../../src/domain/trust/ledger-payment.ts'
+
+/** What becomes of payments as a chain shows them, where the meter reads them all. */
+export function judgeSeen(seen: readonly SeenPayment[], around: Surroundings): MeteredPayment[] {
+  const payeeOf = createPayeeLookup(around.payees)
+  return judgePayments(
+    seen.map((one) => toMeteredPayment(one, payeeOf)),
+    around,
+  )
+}
