@@ -29,7 +29,6 @@ import { SITE_TEXTS } from './site-samples.ts'
 const LEDGER = createTrustLedger([], {
   as_of: '2026-11-01T00:00:00.000Z',
   seeds: [],
-  operators: [],
   payees: [],
 }).facts
 const DUMP = {

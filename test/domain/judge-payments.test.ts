@@ -9,7 +9,7 @@ import {
   LedgerPaymentSchema,
   toPublishedPayment,
 } from '../../src/domain/trust/ledger-payment.ts'
-import { scoreListings } from '../../src/domain/trust/score-listings.ts'
+import { isVouchedSale, scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { judgeSeen } from '../support/judge-seen.ts'
 
 const NETWORK = 'eip155:8453'
@@ -229,4 +229,21 @@ describe('the numbers of a listing', () => {
       { numRuns: 50 },
     )
   })
+})
+
+test('a sale is vouched for where it counts and known sellers vouch for its buyer', () => {
+  const rows = judge([
+    ...measured,
+    seen(1, 'a.example', { usd: 0.2 }),
+    seen(1, 'one.seed', { usd: 0.26 }),
+    seen(2, 'a.example', { usd: 0.2 }),
+  ])
+  const vouchedOf = (own: readonly LedgerPayment[]) => {
+    const found = score(own).listings.get('x402.a.example')
+    return own.filter((row) => row.listings.includes('x402.a.example') && isVouchedSale(row, found))
+  }
+  expect(vouchedOf(rows).map(({ payer }) => payer)).toEqual([address(1001)])
+  expect(vouchedOf(rows.map((row) => ({ ...row, verdict: 'round_trip' })))).toEqual([])
+  // Where no known seller is measured the rule says nothing.
+  expect(vouchedOf(rows.filter(({ payer }) => payer !== address(1099)))).toEqual([])
 })

@@ -31,6 +31,11 @@ const FICKLE = {
   after: { price: '$0.005', payTo: `0x${'2b'.repeat(20)}` },
 } as const
 
+const atLocalhost = <Listing extends { url: string }>(listing: Listing): Listing => ({
+  ...listing,
+  url: listing.url.replace('127.0.0.1', 'localhost'),
+})
+
 /** Whoever is at 127.0.0.1 is nobody's front here. */
 const KNOWN = '- { domain: 127.0.0.1, name: Loopback, why: Everybody has one. }\n'
 
@@ -78,11 +83,16 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
           listing('v2'),
           listing('v1'),
           listing('mpp', '[x402, mpp]'),
-          listing('forger'),
+          // Names payouts of a known owner as its own, to be paid by everybody who pays those.
+          { ...atLocalhost(listing('forger')), copied: [PAYOUTS.v2, PAYOUTS.known] },
           // Another owner than all the rest, which are at 127.0.0.1.
+          atLocalhost(listing('direct')),
+          // Names a payout that another owner proves.
           {
-            ...listing('direct'),
-            url: `${running.direct.url.replace('127.0.0.1', 'localhost')}/paid`,
+            slug: 'copier',
+            url: `${running.forger.url}/copied`,
+            rails: '[x402]',
+            copied: [PAYOUTS.direct],
           },
           { ...listing('known'), maxUsd: 4.5 },
           { slug: 'fickle', url: `${fickle.url}/paid`, rails: '[x402]', maxUsd: 0.001 },
@@ -324,10 +334,19 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     ['of a known seller, a second after the block', 'v2', 1_000],
     ['of another seller, a second after the block', 'direct', 1_000],
     ['of another seller, ten seconds after the block', 'direct', 10_000],
+    ['of another seller, before the buyer’s own call and after it', 'direct', 0],
   ] as const)('a thief with the copied authorisation of a buyer %s', async (_name, victim, ms) => {
     let copied = ''
+    // Through each of the thief's listings, whose seller says that this very call was paid so.
+    const steal = async () => {
+      for (const slug of ['forger', 'copier']) {
+        const stolen = await fetch(callUrl(slug), { headers: { 'PAYMENT-SIGNATURE': copied } })
+        expect([stolen.status, stolen.headers.has('payment-response')]).toEqual([200, true])
+      }
+    }
     const spy: typeof fetch = async (input, init) => {
       copied = new Request(input, init).headers.get('payment-signature') ?? copied
+      if (copied !== '' && ms === 0) await steal()
       return fetch(input, init)
     }
     const { ExactEvmScheme } = await import('@x402/evm')
@@ -342,9 +361,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     oldTransaction = settled.transaction
     expect(copied).not.toBe('')
     await new Promise((resolve) => setTimeout(resolve, ms))
-    // Through the thief's listing, whose seller says that this very call was paid so.
-    const stolen = await fetch(callUrl('forger'), { headers: { 'PAYMENT-SIGNATURE': copied } })
-    expect([stolen.status, stolen.headers.has('payment-response')]).toEqual([200, true])
+    await steal()
   })
 
   test('what is paid straight to a proven payout is read from the chain', async () => {
@@ -363,10 +380,10 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
     const measured = await world.whileDown(() => world.run('measure', ['--json']))
     // What a page of the seller's own publishes is read without a proof: six payments to v2, one to v1
-    // and two to mpp, beside those to the one that is proved.
+    // and two to mpp, beside those to the one that is proved, which another owner publishes too.
     expect(JSON.parse(measured)).toMatchObject({
       network: lab.NETWORK,
-      payments: 13,
+      payments: 14,
       stopped: null,
     })
   })
@@ -398,6 +415,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
         verified_buyers_30d: 1,
         settlements_30d,
       })
+    expect(await trustOf('copier')).toMatchObject({ score: null, evidence: 'no_payment_data' })
     expect(await trustOf('forger')).toMatchObject({
       score: null,
       evidence: 'no_independent_paid_usage_30d',
@@ -409,8 +427,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('direct')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
-      settlements_30d: 4,
-      volume_usd_30d: 0.004,
+      settlements_30d: 5,
+      volume_usd_30d: 0.005,
       wash_flags: [],
     })
   })

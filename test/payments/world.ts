@@ -32,6 +32,8 @@ export interface SellerListing {
   url: string
   /** None is published where it is left out. */
   payout?: string
+  /** Payouts of others, which its page names as its own. */
+  copied?: readonly string[]
   rails: string
   /** What one call costs at most, US dollars. */
   maxUsd?: number
@@ -157,11 +159,15 @@ async function runScript(
   return out
 }
 
-function toListing({ slug, url, payout, rails, maxUsd = 0.01 }: SellerListing): string {
+function toListing({ slug, url, payout, copied = [], rails, maxUsd = 0.01 }: SellerListing) {
+  const payouts = [...(payout === undefined ? [] : [payout]), ...copied]
   return listingText({
     name: slug,
     url,
     pricing: `{ model: per_call, min_usd: 0.001, max_usd: ${maxUsd}, rails: ${rails}, networks: ["eip155:84532"] }`,
-    payout: payout === undefined ? null : `["eip155:84532:${payout}"]`,
+    payout:
+      payouts.length === 0
+        ? null
+        : JSON.stringify(payouts.map((address) => `eip155:84532:${address}`)),
   })
 }

@@ -157,7 +157,7 @@ describe('with a node', () => {
     }),
   )
   const faultsOf = (payments: readonly LedgerPayment[]) =>
-    checkRows(url, { as_of: AS_OF, seeds: [], operators: [], payees: payees(), payments }, idOf(9))
+    checkRows(url, { as_of: AS_OF, seeds: [], payees: payees(), payments }, idOf(9))
   const altered = (changes: Partial<LedgerPayment>) =>
     read.map((row, n) => (n === 1 ? { ...row, ...changes } : row))
 

@@ -25,6 +25,7 @@ import { KEY } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { judgeSales } from './own-evidence.ts'
 import {
+  createPaidLookup,
   hostAt,
   isClaimed,
   isOptedOut,
@@ -82,10 +83,11 @@ export function createCatalogue(
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
   const findMark = createMarkFinder(tables.marks)
+  const isPaid = createPaidLookup(ledger)
   const inputs = files.map((file) => {
     const { id, digest } = file
     const seen = combineEvidence(evidenceOf(id), ledger.probed.get(id))
-    const rotating = toRotatingNotice(seen)
+    const rotating = toRotatingNotice(seen, isPaid)
     const evidence = withoutPayoutChange(seen, rotating.length > 0)
     const standing = standings.get(id) ?? NO_PAYOUTS
     const known = {
@@ -115,7 +117,7 @@ export function createCatalogue(
     keys: inputs.map(({ key }) => key),
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
     measuredOperators: judged.measuredSeeds,
-    trustPayees: toTrustPayees(ledger, judged.seeds, tables),
+    trustPayees: toTrustPayees(ledger, judged.seeds),
     paid,
     byId: new Map(listings.map((listing) => [listing.id, listing])),
     pages: content.pages,
@@ -151,13 +153,9 @@ function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
   })
 }
 
-function toTrustPayees(
-  { asOf, payees }: LedgerFacts,
-  seeds: readonly string[],
-  { independentOperators: operators }: Tables,
-): TrustPayees {
+function toTrustPayees({ asOf, payees }: LedgerFacts, seeds: readonly string[]): TrustPayees {
   const as_of = new Date(asOf).toISOString()
-  return { as_of, seeds: [...seeds], operators, payees: [...payees] }
+  return { as_of, seeds: [...seeds], payees: [...payees] }
 }
 
 /** Without the buyers one by one: a change of theirs alone changes no page. */

@@ -1,3 +1,4 @@
+import { chainOf, normalizePayout } from '../../domain/listing/caip-account.ts'
 import { BASE_URL_PLACEHOLDER } from '../../domain/listing/target-url.ts'
 import { listPayees } from '../../domain/owners/ledger-payees.ts'
 import {
@@ -13,6 +14,7 @@ import type { LedgerPayee } from '../../domain/trust/ledger-payment.ts'
 import { largestOf } from '../../domain/wire/extremes.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
+import { once } from '../files/memory.ts'
 
 /** The host a listing of the content is on. */
 export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
@@ -91,9 +93,35 @@ export function readPayoutFacts(
 const FEWEST_ROTATING = 3
 const MONTH_MS = 30 * 86_400_000
 
-/** Says that a seller's payees change by design, in the place of every "another payout". */
-export function toRotatingNotice({ drift = [] }: Evidence): Notice[] {
-  const named = drift.filter(({ what, is }) => what === 'payee' && is !== undefined)
+/** Whether the meter saw a payout (CAIP-10) paid. */
+export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
+  const paid = once(() => {
+    const wallets = new Map<string, Set<string>>()
+    for (const { network, payee, verdict } of payments) {
+      const own = wallets.get(network) ?? new Set<string>()
+      wallets.set(network, verdict === 'nothing_paid' ? own : own.add(payee))
+    }
+    return wallets
+  })
+  return (payout: string): boolean => {
+    const account = normalizePayout(payout)
+    return (
+      paid()
+        .get(chainOf(account))
+        ?.has(account.slice(account.lastIndexOf(':') + 1)) === true
+    )
+  }
+}
+
+/**
+ * Says that a seller's payees change by design, in the place of every "another payout". Naming addresses
+ * is cheap: who broke into a seller's server does it too, so each of them must have been paid.
+ */
+export function toRotatingNotice(
+  { drift = [] }: Evidence,
+  isPaid: (payout: string) => boolean,
+): Notice[] {
+  const named = drift.filter(({ what, is }) => what === 'payee' && is !== undefined && isPaid(is))
   const [last] = named
   if (last === undefined) return []
   const since = Date.parse(last.at) - MONTH_MS
@@ -104,7 +132,7 @@ export function toRotatingNotice({ drift = [] }: Evidence): Notice[] {
     0,
   )
   if (most < FEWEST_ROTATING) return []
-  const note = `The seller names another address for each payment: probes saw ${most} of them in thirty days. Payments to an address count once the seller proves it.`
+  const note = `The seller names another address for each payment: probes saw ${most} of them in thirty days, each of which was paid.`
   return [{ id: 'payout_rotating', note, at: last.at }]
 }
 

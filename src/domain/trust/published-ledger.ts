@@ -10,10 +10,8 @@ const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 export const TrustPayeesSchema = v.object({
   /** End of the window. */
   as_of: InstantSchema,
-  /** Domains of sellers whose buyers are known: an owner among them vouches. */
+  /** Domains of the known sellers: what is paid to them vouches. Those that sell what is as good as money are none. */
   seeds: v.array(text),
-  /** Sellers that people chose as independent, and why; those that sell what is as good as money are no seeds. */
-  operators: v.array(v.object({ domain: text, name: text, why: text })),
   payees: v.array(LedgerPayeeSchema),
 })
 export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>

@@ -70,6 +70,21 @@ export function scoreListings(ledger: Ledger): {
   return { listings: new Map(listings), measuredSeeds: measured.size }
 }
 
+/**
+ * Whether a payment of the window counted at a listing and known sellers vouch for its buyer there: what
+ * else is said of a sale, such as what was delivered, may rest on it.
+ *
+ * @param score of that listing
+ */
+export function isVouchedSale(
+  { payer, verdict }: Pick<LedgerPayment, 'payer' | 'verdict'>,
+  score: ListingScore | undefined,
+): boolean {
+  // Without the rule everybody counts, and nobody is vouched for.
+  if (score?.measured.unknown_buyers_30d === undefined) return false
+  return verdict === 'counted' && (score.buyers.get(payer) ?? 0) > 0
+}
+
 /** The window that ends with `asOf` is 0, the one before it 1; what is later than that has a negative number. */
 export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)

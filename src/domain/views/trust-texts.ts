@@ -19,12 +19,12 @@ const MOST = `${mostCustom / 10_000} cents`
 /** What is true today: how many known sellers are measured, and what that means. */
 export function toToday(measured: number, table: CostOfCheating): string {
   if (measured < measuredSeeds)
-    return `To tell real buyers from invented ones we must measure ${measuredSeeds} sellers we know to be independent. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+    return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
   const [low, middle, high] = TARGETS.map((target) => {
     const best = cheapestOf(table, target)
     return best === null ? 'more than we tried' : toUsd(Math.floor(best.cost_usd * 100) / 100)
   })
-  return `We measure ${measured} sellers we know to be independent. The cheapest way we found to invent buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing.`
+  return `We measure ${measured} known sellers: sellers that people chose because nobody can take them for a front. The cheapest way we found to invent buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing.`
 }
 
 export const IN_SHORT = [
@@ -34,7 +34,7 @@ export const IN_SHORT = [
 
 /** The rule for buyers, in three sentences. */
 export const RULE = [
-  `A buyer is known by what it paid, in the same ${TRUST.windowDays} days, to sellers on the list below: ${FULL} of that money for each listing where it counts in full.`,
+  `A buyer is known by what it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below): ${FULL} of that money for each listing where it counts in full.`,
   `The money is spread over all other listings it bought from, in proportion to the square of its custom there; custom is what it paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}, and what is over goes to the others in the same proportion.`,
   `What a listing gets, divided by ${FULL}, is the part of a buyer that counts there, and each of its payments and dollars counts by that part.`,
 ]
@@ -45,7 +45,7 @@ export const RULE_REASONS = [
   'The square keeps a hundred cheap shops from crowding out a seller whose customers come back. Spread by seller, they take all of a score for nothing; spread by dollar, one dear purchase that is paid back takes as much.',
   'Custom is counted by day, so that a rival who pays people to buy elsewhere has to pay them again each day.',
   'We compared this rule with five others; `npm run simulate:trust` prints how each of them does.',
-  `The rule holds where at least ${measuredSeeds} sellers on the list were paid in the window. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
+  `The rule holds where at least ${measuredSeeds} known sellers were paid in the window. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
   'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
   'Another provider’s figures are sums, so this rule can’t be applied to them. Such a score names the provider, and earns no tier or badge.',
 ]
@@ -53,7 +53,7 @@ export const RULE_REASONS = [
 /** Enough to compute every score from the published files. */
 export const RECOMPUTE = [
   'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
-  'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is an owner on the list of seeds.',
+  'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is one that `seeds` names.',
   `Where rows of fewer than ${measuredSeeds} different known sellers are among them, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
   'A buyer is a `payer`, on whatever chain. What it gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave without what it paid that seller, at most '.concat(
     `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
@@ -83,16 +83,16 @@ export const EXCLUSION_RULES: Record<WashFlagId, string> = {
 }
 
 export const GETS_PAST = [
-  'A seller that buys from sellers on the list anyway can split those purchases over many wallets. They become buyers for the fees alone.',
-  'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid sellers on the list.',
-  'Whoever is on the list could invent buyers for anybody, or give the money back. We choose who is on it, and say why.',
-  'Goods of a seller on the list that can be sold again give most of the money back. We list nobody who sells gift cards, credit or cash.',
+  'A seller that buys from known sellers anyway can split those purchases over many wallets. They become buyers for the fees alone.',
+  'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid known sellers.',
+  'A known seller could invent buyers for anybody, or give the money back. We choose the known sellers, and say why.',
+  'Goods of a known seller that can be sold again give most of the money back. We choose nobody who sells gift cards, credit or cash.',
   'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars: the table of harm says how much less.',
   'A rival’s real trade takes a share too: where a buyer spends at its shops about what it spends with a seller, both share what vouches for it. In a market where buyers paid known sellers little, ten cents at a rival’s shop are enough.',
   'A rival that sends a crowd, filled from one wallet, in the half hour of a seller’s real launch takes those real buyers with it that first paid the same amount in that half hour.',
   'A rival that had money of the seller’s, such as a refund, and gives it to a wallet before that first pays the seller, makes it look filled by the seller: it has to give at least half of what the wallet had.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
-  'Buyers who never pay a seller on the list do not count, however real they are. In the markets we invented these are one to eight in ten.',
+  'Buyers who never pay a known seller do not count, however real they are. In the markets we invented these are one to eight in ten.',
   'Refunds that take another way than the payment are not seen.',
   `Money of the seller’s is not recognised that reached a payer through two wallets or more, through an exchange, a bridge or a pool, in another token, more than ${hopDays} days before, or as less than half of what the payer had.`,
   'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
