@@ -16,7 +16,7 @@ import {
 import { type LedgerFiles, TrustPayeesSchema } from '../../src/domain/trust/published-ledger.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { listen } from '../call/relay-world.ts'
-import { createChain, createNode, payment } from '../meter/chain-double.ts'
+import { createChain, createNode, payment, transfer } from '../meter/chain-double.ts'
 import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 
@@ -117,6 +117,13 @@ test('the files alone give every digit of a thousand listings', () => {
 
 describe('with a node', () => {
   const chain = createChain({ start: NOON - 2 * DAY_MS, blockMs: 3_600_000 })
+  const [proxy, permitted] = ['0x402085c248eea27d92e8b30b2c58ed07f9e20001', wallet(5_004)]
+  const words = [TOKEN, '0xfa0', '0x7', '0x9', permitted, wallet(9), '0x0', '0x0']
+  const input = `0x13cd3b53${words.map((word) => word.slice(2).padStart(64, '0')).join('')}`
+  chain.mine({
+    logs: [transfer(permitted, wallet(9), 4_000)],
+    call: { from: wallet(900), to: proxy, input },
+  })
   for (const buyer of [1, 2, 3])
     chain.mine(payment(wallet(5_000 + buyer), wallet(9), 1_000 * buyer))
   for (let n = 0; n < 3; n += 1) chain.mine()
@@ -159,10 +166,10 @@ describe('with a node', () => {
   const faultsOf = (payments: readonly LedgerPayment[]) =>
     checkRows(url, { as_of: AS_OF, seeds: [], payees: payees(), payments }, idOf(9))
   const altered = (changes: Partial<LedgerPayment>) =>
-    read.map((row, n) => (n === 1 ? { ...row, ...changes } : row))
+    read.map((row, n) => (n === 2 ? { ...row, ...changes } : row))
 
   test('rows that are the chain’s have no fault', async () => {
-    expect(read).toHaveLength(3)
+    expect(read).toHaveLength(4)
     expect(await faultsOf(read)).toEqual([])
   })
 
@@ -172,7 +179,8 @@ describe('with a node', () => {
     ['a time', altered({ at: NOON - DAY_MS })],
     ['a log', altered({ log: 0 })],
     ['an invented row', [...read, { ...aRow(9, 4, 5_000, 1), verdict: 'counted' }]],
-    ['a missing row', read.filter((_, n) => n !== 1)],
+    ['a missing row', read.filter((_, n) => n !== 2)],
+    ['a missing row by Permit2', read.filter(({ amount }) => amount !== '4000')],
   ])('%s is found', async (_name, payments) => {
     expect((await faultsOf(payments)).length).toBeGreaterThan(0)
   })

@@ -5,6 +5,7 @@ import {
 } from '../../../src/domain/settlement/schemes/eip3009.ts'
 import {
   amountOf,
+  CallSchema,
   type EvmLog,
   LogSchema,
   QuantitySchema,
@@ -12,6 +13,7 @@ import {
   toAddress,
   toTopic,
 } from '../../../src/domain/settlement/schemes/evm-log.ts'
+import { permit2 } from '../../../src/domain/settlement/schemes/permit2.ts'
 import { usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
 import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
 import type { LedgerFiles } from '../../../src/domain/trust/published-ledger.ts'
@@ -21,10 +23,10 @@ import { WaypostError } from '../src/waypost-error.ts'
 
 /**
  * Holds the rows of a listing's window against an EVM chain's node: each row is one log of its transaction, of
- * the coin, the amount and the second it says; and no payment by an authorisation of the coin is missing.
+ * the coin, the amount and the second it says; and no payment by an authorisation of the coin or by Permit2 is
+ * missing.
  *
- * Known limits: payments of other schemes, and payments after the newest row of the chain, are not missed; why a
- * row does not count is not asked.
+ * Known limits: `NOT_MISSED` says what is not missed; why a row does not count is not asked.
  */
 export async function checkRows(
   url: string,
@@ -49,6 +51,10 @@ export async function checkRows(
     ? faults
     : [...faults, ...(await findMissing(ask, { network, wallets, rows: payments, asOf: as_of }))]
 }
+
+/** Payments that no single transfer shows, or that name a host which the files do not have. */
+export const NOT_MISSED =
+  'Missing rows are looked for by EIP-3009 and Permit2, up to the newest row of the chain; not of channels and escrows, Tempo and Solana.'
 
 type Ask = ReturnType<typeof createAsk>
 
@@ -107,7 +113,7 @@ interface Looked {
 const WINDOW_MS = 30 * 86_400_000
 const BLOCKS_AT_ONCE = 9_000
 
-/** Payments by an authorisation of the coin that the rows do not have. */
+/** Payments by an authorisation of the coin, or by Permit2, that the rows do not have. */
 async function findMissing(ask: Ask, { network, wallets, rows, asOf }: Looked): Promise<string[]> {
   const coin = usdAssetOf(network, { allowTestCoins: true })?.address
   if (coin === undefined) return []
@@ -129,13 +135,27 @@ async function findMissing(ask: Ask, { network, wallets, rows, asOf }: Looked): 
     const received = await logsOf([TRANSFER_TOPIC, null, wallets.map(toTopic)])
     const payers = [...new Set(received.flatMap(({ topics }) => topics[1] ?? []))]
     const uses = payers.length === 0 ? [] : await logsOf([AUTHORIZATION_USED_TOPIC, payers])
-    for (const { log } of eip3009.read({ logs: [...received, ...uses], call: null, coin }))
-      if (!known.has(`${log.transactionHash} ${log.logIndex}`))
-        missing.push(
-          `${log.transactionHash} log ${log.logIndex}: the rows do not have this payment`,
-        )
+    const unknown = received.filter((log) => !known.has(placeOf(log)))
+    const signed = eip3009.read({ logs: [...unknown, ...uses], call: null, coin })
+    const isSigned = new Set(signed.map(({ log }) => log))
+    const rest = unknown.filter((log) => !isSigned.has(log))
+    for (const { log } of [...signed, ...(await findPermitted(ask, rest, coin))])
+      missing.push(`${placeOf(log).replace(' ', ' log ')}: the rows do not have this payment`)
   }
   return missing
+}
+
+async function findPermitted(ask: Ask, transfers: readonly EvmLog[], coin: string) {
+  const permitted: { log: EvmLog }[] = []
+  for (const [hash, logs] of Map.groupBy(transfers, (log) => log.transactionHash)) {
+    const call = await ask('eth_getTransactionByHash', [hash], CallSchema)
+    for (const payment of permit2.read({ logs, call, coin })) permitted.push(payment)
+  }
+  return permitted
+}
+
+function placeOf({ transactionHash, logIndex }: EvmLog): string {
+  return `${transactionHash} ${logIndex}`
 }
 
 /** The first block that is not earlier than a moment; `end` where none before it is. */

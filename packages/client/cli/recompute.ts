@@ -5,7 +5,7 @@ import { type ListingScore, scoreListings } from '../../../src/domain/trust/scor
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { checkRows } from './check-rows.ts'
+import { checkRows, NOT_MISSED } from './check-rows.ts'
 import { EXIT, type Run, readArguments, readSubject } from './command-line.ts'
 import { printJson, toLine } from './printable.ts'
 
@@ -23,8 +23,9 @@ export const runRecompute: Run = async (args, connect) => {
   const shown = { score: trust.score, evidence: trust.evidence }
   const isSame = own.score === shown.score && own.evidence === shown.evidence
   const faults = values.rpc === undefined ? [] : await checkRows(values.rpc, files, id)
-  if (values.json === true) printJson({ id, ...own, shown, same: isSame, faults })
-  else console.log(toText(id, own, shown, faults).map(toLine).join('\n'))
+  const notes = values.rpc === undefined ? [] : [NOT_MISSED]
+  if (values.json === true) printJson({ id, ...own, shown, same: isSame, faults, notes })
+  else console.log([...toText(id, own, shown, faults), ...notes].map(toLine).join('\n'))
   return isSame && faults.length === 0 ? EXIT.ok : EXIT.refused
 }
 

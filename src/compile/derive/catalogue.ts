@@ -103,8 +103,7 @@ export function createCatalogue(
       ],
       payouts: standing,
     }
-    const made = [digest, known, content.said.get(id), paid.get(id)]
-    const key = digestOf(JSON.stringify(made), KEY)
+    const key = digestOf(JSON.stringify([digest, known, content.said.get(id), paid.get(id)]), KEY)
     return { ...known, facts: file.facts, description: file.description, key }
   })
   const context = { rules, baseUrl, directory: tables.site.short_name }
