@@ -8,7 +8,7 @@ import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
 import { createMarkFinder } from '../../domain/listing/marks.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
 import { type ClaimRules, GITHUB_ISSUER } from '../../domain/owners/claim-rules.ts'
-import { judgePayouts, NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
+import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
@@ -29,7 +29,7 @@ import {
   hostAt,
   isClaimed,
   isOptedOut,
-  readPayoutFacts,
+  readPayoutStandings,
   toPayoutNotices,
   toRotatingNotice,
 } from './payout-standings.ts'
@@ -77,8 +77,7 @@ export function createCatalogue(
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
-  const payouts = readPayoutFacts(content, ledger, baseUrl)
-  const standings = judgePayouts(payouts)
+  const standings = readPayoutStandings(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
