@@ -184,16 +184,16 @@ export function testPages(watched: () => Watched): void {
     expect(trust).toMatchObject({
       score: 5,
       sample: 'low',
-      raw: { payers: 2, settlements: 4, volume_usd: 0.004 },
+      raw: { payers: 2, settlements: 5, volume_usd: 0.005 },
       watch: [{ id: 'independence_unmeasured' }],
     })
     expect(trust).not.toHaveProperty('cost_to_fake_usd')
     expect(badges).toEqual(['domain_verified', 'live_tested'])
     expect(tiers.tier).toBe('verified')
     const text = await page('x402.direct')
-    expect(text).toContain('4 settlements $0.004')
+    expect(text).toContain('5 settlements $0.005')
     expect(text).toContain(
-      'Verified buyers 2 of 2 payers Settlements 4 of 4 Volume $0.004 of $0.004',
+      'Verified buyers 2 of 2 payers Settlements 5 of 5 Volume $0.005 of $0.005',
     )
     expect(text).toContain('invented ones, which cost under a cent')
     expect(text).toMatch(/Why 5 2 buyers \+14\.3 4 settlements \+5\.8 \$0\.004 volume/)
