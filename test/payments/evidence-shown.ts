@@ -196,7 +196,7 @@ export function testPages(watched: () => Watched): void {
       'Verified buyers 2 of 2 payers Settlements 5 of 5 Volume $0.005 of $0.005',
     )
     expect(text).toContain('invented ones, which cost under a cent')
-    expect(text).toMatch(/Why 5 2 buyers \+14\.3 4 settlements \+5\.8 \$0\.004 volume/)
+    expect(text).toMatch(/Why 5 2 buyers \+14\.3 5 settlements \+6\.5 \$0\.005 volume/)
     expect(await readJson('/badge/x402.direct.json')).toMatchObject({
       message: 'Verified · trust 5, 2 unvouched buyers',
     })
