@@ -87,7 +87,8 @@ function listingWith(response: object) {
     facts: { http: [{ method: 'GET', url: SAMPLE_FACTS.url, response }] },
   })
   const http = toKitOperations(listing, null)
-  const kit = { kind: 'http_api' as const, url: SAMPLE_FACTS.url, operations: http }
+  const auth = { type: 'payment' } as const
+  const kit = { kind: 'http_api' as const, url: SAMPLE_FACTS.url, auth, operations: http }
   return {
     http,
     foundOf: (at: number) => http.slice(at, at + 1).map(toFoundHttp)[0],

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startUnpaidSellers } from './evidence-sellers.ts'
 import { testPages, testProbing, type Watched } from './evidence-shown.ts'
+import { testPaidOnPage } from './paid-on-page.ts'
 import { preparePaymentPackages } from './prepare.ts'
 import type { World } from './world.ts'
 
@@ -440,6 +441,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       wash_flags: [{ flag: 'round_trip', settlements: 2 }],
     })
   })
+
+  testPaidOnPage(() => ({ world, lab, chain }))
 
   test('no signature, nonce or key of a payer is in the log', () => {
     const log = world.log.join('')

@@ -24,6 +24,8 @@ export interface CallRow {
   withoutParams: string
   /** What is a guess. */
   assumed: readonly string[]
+  /** `POST https://shop.example/search`, where the page may call it through the relay. */
+  trial: string | null
 }
 
 export interface CallReturns {
@@ -62,7 +64,7 @@ const ROW_TAGS = 190
 const PARAM_TAGS = 75
 const RETURNS_TAGS = 160
 
-type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
+type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
 /** Known limit: of a nested schema only the outer fields are listed; kit.json has it whole. */
 export function toCallRows(kit: Kit): CallRows | null {
@@ -71,7 +73,7 @@ export function toCallRows(kit: Kit): CallRows | null {
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
   return fitRows(
     'Operations',
-    kit.operations.map((one) => toOperationRow(one, kit.url)),
+    kit.operations.map((one) => toOperationRow(one, kit)),
   )
 }
 
@@ -81,7 +83,7 @@ function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
   let roomForReturns = ROOM_FOR_RETURNS
   const rows: CallRow[] = []
   for (const row of all) {
-    roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text)
+    roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text) + sizeOf(row.trial ?? '')
     if (roomForRows < 0 && rows.length > 0) break
     const params = row.params ?? []
     roomForParams -= params.reduce(
@@ -112,7 +114,7 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
   }
 }
 
-const PLAIN = { verb: null, price: null, tags: [], assumed: [], returns: null }
+const PLAIN = { verb: null, price: null, tags: [], assumed: [], returns: null, trial: null }
 
 function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
@@ -161,7 +163,10 @@ interface Guessable {
   assumed?: readonly string[] | undefined
 }
 
-function toOperationRow(operation: Kit['operations'][number], url: string): CallRow {
+/** A price that is listed without a word on access is asked without a key. */
+const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
+
+function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit): CallRow {
   const { method, price, params = [], body } = operation
   const seenTag = toSeenTag(operation)
   return {
@@ -184,6 +189,11 @@ function toOperationRow(operation: Kit['operations'][number], url: string): Call
     withoutParams: 'No input is described.',
     returns: operation.response === undefined ? null : toReturns(operation.response),
     assumed: (operation.assumed ?? []).filter((field) => field !== 'effect'),
+    // Where no key is asked for, and the relay goes there.
+    trial:
+      operation.relay_url !== undefined && NO_KEY.has(auth.type)
+        ? `${method} ${operation.url}`
+        : null,
   }
 }
 

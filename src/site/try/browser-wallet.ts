@@ -1,0 +1,125 @@
+import { toPaymentHeader } from '../../domain/doors/paid-call.ts'
+import { isJsonObject } from '../../domain/wire/parse-json.ts'
+import type { AskedOffer, AskedTerms } from './asked-terms.ts'
+
+/**
+ * Security model: the wallet is the person's own browser extension (EIP-1193). It alone has keys, shows
+ * what it is asked to sign and may refuse. This page asks it for an address, a chain and one signature
+ * of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page shows, and only
+ * below the ceiling the person set.
+ *
+ * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a
+ * seller cannot check.
+ */
+export interface BrowserWallet {
+  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
+}
+
+/** An authorisation may be used this long before now, since clocks differ (seconds). */
+const CLOCK_SKEW = 600
+const DEFAULT_TIMEOUT = 60
+const MAX_TIMEOUT = 900
+
+const TYPES = {
+  EIP712Domain: [
+    { name: 'name', type: 'string' },
+    { name: 'version', type: 'string' },
+    { name: 'chainId', type: 'uint256' },
+    { name: 'verifyingContract', type: 'address' },
+  ],
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+/** Why a browser's wallet cannot pay an offer; null where it can. */
+export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number): string | null {
+  const { name, version } = isJsonObject(offer.extra) ? offer.extra : {}
+  if (offer.scheme !== 'exact') return `Scheme ${String(offer.scheme)} needs a client of its own.`
+  if (chain === null || !chain.startsWith('eip155:'))
+    return 'A browser wallet pays on EVM networks only.'
+  if (typeof name !== 'string' || typeof version !== 'string')
+    return 'The seller does not say the name and version of its coin, so nothing can be signed.'
+  if (usd === null) return 'We do not know what this coin is worth, so we ask no wallet for it.'
+  return usd <= maxUsd ? null : `The seller asks $${usd}, more than your ceiling of $${maxUsd}.`
+}
+
+/**
+ * Asks the wallet for one signature.
+ *
+ * @returns the header that pays the offer
+ * @throws what the wallet throws, for instance when the person refuses
+ */
+export async function signOffer(
+  wallet: BrowserWallet,
+  { offer, chain }: AskedOffer,
+  { terms, version }: AskedTerms,
+): Promise<{ name: string; value: string }> {
+  const from = await askAccount(wallet)
+  const chainId = Number(chain?.slice('eip155:'.length))
+  await switchChain(wallet, chainId)
+  const now = Math.floor(Date.now() / 1000)
+  const authorization = {
+    from,
+    to: String(offer.payTo),
+    value: String(offer.amount ?? offer.maxAmountRequired),
+    validAfter: String(now - CLOCK_SKEW),
+    validBefore: String(now + timeoutOf(offer)),
+    nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
+  }
+  const { name, version: coinVersion } = isJsonObject(offer.extra) ? offer.extra : {}
+  const typed = {
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization',
+    domain: { name, version: coinVersion, chainId, verifyingContract: String(offer.asset) },
+    message: authorization,
+  }
+  const signature = await wallet.request({
+    method: 'eth_signTypedData_v4',
+    params: [from, JSON.stringify(typed)],
+  })
+  const payload = { signature: String(signature), authorization }
+  const header = toPaymentHeader(
+    version === 1
+      ? { x402Version: 1, scheme: 'exact', network: offer.network, payload }
+      : { ...repeated(terms), x402Version: 2, accepted: offer, payload },
+  )
+  if (header === null) throw new Error('The payment could not be written.')
+  return header
+}
+
+/** Version 2 repeats what the seller said of the resource and its extensions. */
+function repeated({ resource, extensions }: Record<string, unknown>) {
+  return {
+    ...(resource !== undefined && { resource }),
+    ...(extensions !== undefined && { extensions }),
+  }
+}
+
+async function askAccount(wallet: BrowserWallet): Promise<string> {
+  const accounts = await wallet.request({ method: 'eth_requestAccounts' })
+  const [first] = Array.isArray(accounts) ? accounts : []
+  if (typeof first !== 'string') throw new Error('The wallet shared no account.')
+  return first
+}
+
+async function switchChain(wallet: BrowserWallet, chainId: number): Promise<void> {
+  const wanted = `0x${chainId.toString(16)}`
+  const current = await wallet.request({ method: 'eth_chainId' })
+  if (String(current).toLowerCase() === wanted) return
+  await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] })
+}
+
+function timeoutOf({ maxTimeoutSeconds }: Record<string, unknown>): number {
+  const seconds = Number(maxTimeoutSeconds)
+  return seconds > 0 ? Math.min(seconds, MAX_TIMEOUT) : DEFAULT_TIMEOUT
+}
+
+function toHex(bytes: Uint8Array): string {
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

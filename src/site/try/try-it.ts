@@ -1,0 +1,160 @@
+import { readReceipt } from '../../domain/doors/paid-call.ts'
+import type { KitView } from '../../domain/kit/kit-view.ts'
+import { toPayout } from '../../domain/listing/caip-account.ts'
+import { EXPECT_HEADER, toExpectText } from '../../domain/pins/offer.ts'
+import type { Markup } from '../frame/html.ts'
+import { type AskedTerms, readAskedTerms } from './asked-terms.ts'
+import { type BrowserWallet, findPayFault, signOffer } from './browser-wallet.ts'
+import { toAnswerMarkup, toProblemMarkup, toTermsMarkup, toTryForm } from './try-markup.ts'
+import { type TryRequest, toRelayPath, toTryFields, toTryRequest } from './try-request.ts'
+
+type Operation = KitView['operations'][number]
+
+/** Longer answers are cut while they are read: this page is no place for a film (bytes). */
+const MAX_READ = 2_000_000
+
+/** Puts the form of an operation in place of its button. */
+export async function openTry(button: HTMLButtonElement): Promise<void> {
+  const { kit: path = '', try: key = '' } = button.dataset
+  button.disabled = true
+  const response = await fetch(path)
+  // Our own file; its shape is what `KitViewSchema` says.
+  const kit: KitView = await response.json()
+  const operation = kit.operations.find(({ method, url }) => `${method} ${url}` === key)
+  const relay = operation?.relay_url
+  if (operation === undefined || relay === undefined) return
+  const ceiling = operation.price?.max_usd === 0 ? null : ceilingOf(operation)
+  const box = document.createElement('div')
+  box.innerHTML = toTryForm(toTryFields(operation), ceiling).text
+  button.replaceWith(box)
+  const form = box.querySelector('form')
+  if (form === null) return
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void guard(form, () => ask(form, { kit, operation, relay }))
+  })
+  form.querySelector<HTMLElement>('input, select, textarea')?.focus()
+}
+
+function ceilingOf({ price }: Operation): number {
+  return price?.max_usd ?? 0.05
+}
+
+interface Tried {
+  kit: KitView
+  operation: Operation
+  relay: string
+}
+
+/** One call at a time; what goes wrong is said where the answer would be. */
+async function guard(form: HTMLFormElement, work: () => Promise<Markup>): Promise<void> {
+  const buttons = [...form.querySelectorAll('button')]
+  for (const button of buttons) button.disabled = true
+  const shown = await work().catch((error: unknown) => toProblemMarkup(messageOf(error)))
+  for (const button of buttons) button.disabled = false
+  const place = form.querySelector('[data-answer]')
+  if (place !== null) place.innerHTML = shown.text
+}
+
+/** Wallets throw plain objects with a message. */
+function messageOf(error: unknown): string {
+  const message = typeof error === 'object' && error !== null && Reflect.get(error, 'message')
+  return typeof message === 'string' && message !== '' ? message : 'The call failed.'
+}
+
+async function ask(form: HTMLFormElement, tried: Tried): Promise<Markup> {
+  const values = new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+  const request = toTryRequest(tried.operation, values)
+  if (typeof request === 'string') return toProblemMarkup(request)
+  const answer = await call(tried.relay, request, {})
+  if (answer.status !== 402) return toAnswerMarkup(answer)
+  const terms = readAskedTerms(answer, tried.operation, tried.kit.payees)
+  if (terms === null)
+    return toProblemMarkup('The seller answered 402 without terms of x402 that can be read here.')
+  listenForPay(form, { ...tried, request, terms })
+  return toTermsMarkup(terms, ceilingIn(form))
+}
+
+function ceilingIn(form: HTMLFormElement): number {
+  const ceiling = Number(new FormData(form).get('ceiling'))
+  return Number.isFinite(ceiling) && ceiling > 0 ? ceiling : 0
+}
+
+interface Payable extends Tried {
+  request: TryRequest
+  terms: AskedTerms
+}
+
+/** The buttons are drawn after this: the form hears their clicks. The last 402 is the one that is paid. */
+function listenForPay(form: HTMLFormElement, payable: Payable): void {
+  form.onclick = ({ target }) => {
+    const at = target instanceof HTMLElement ? target.dataset.pay : undefined
+    if (at === undefined) return
+    form.onclick = null
+    void guard(form, () => pay(form, payable, Number(at)))
+  }
+}
+
+async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise<Markup> {
+  const { request, terms, relay } = payable
+  const wallet: BrowserWallet | undefined = Reflect.get(window, 'ethereum')
+  if (wallet === undefined)
+    return toProblemMarkup(
+      'This browser has no wallet. Install one that speaks EIP-1193, or pay with the command above.',
+    )
+  const asked = terms.offers[at]
+  const ceiling = ceilingIn(form)
+  const fault = asked === undefined ? 'This offer is gone.' : findPayFault(asked, ceiling)
+  if (asked === undefined || fault !== null) return toProblemMarkup(fault ?? '')
+  const payment = await signOffer(wallet, asked, terms)
+  const payee = toPayout(asked.chain, asked.payee)
+  const answer = await call(relay, request, {
+    [payment.name]: payment.value,
+    [EXPECT_HEADER]: toExpectText({ max_usd: ceiling, ...(payee !== null && { payee: [payee] }) }),
+  }).catch(() => null)
+  return answer === null ? toProblemMarkup(LOST) : toAnswerMarkup(answer)
+}
+
+const LOST =
+  'The connection broke after your payment went out. It may have been taken: look at your wallet before you pay again.'
+
+/** Through the relay, from this page's own origin. */
+async function call(relay: string, request: TryRequest, more: Record<string, string>) {
+  const { method, headers, body } = request
+  const response = await fetch(toRelayPath(relay, request), {
+    method,
+    headers: { ...headers, ...more },
+    ...(body !== undefined && { body }),
+    redirect: 'error',
+    credentials: 'omit',
+    cache: 'no-store',
+  })
+  const named = Object.fromEntries(response.headers)
+  const text = await readText(response)
+  return {
+    ...{ status: response.status, headers: named, body: text, text },
+    type: named['content-type'] ?? '',
+    receipt: readReceipt(named),
+    witnessed: toOwnPath(named['call-receipt']),
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let read = 0; reader !== undefined && read < MAX_READ; ) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    read += value.length
+    text += decoder.decode(value, { stream: true })
+  }
+  await reader?.cancel()
+  return text
+}
+
+/** A link is followed on our own origin alone, whatever a seller wrote into the header. */
+function toOwnPath(text: string | undefined): string | null {
+  const url = text === undefined ? null : URL.parse(text, location.origin)
+  return url?.origin === location.origin ? url.pathname : null
+}

@@ -1,0 +1,74 @@
+import { cutText } from '../../domain/derived/cut-text.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
+import { html, type Markup } from '../frame/html.ts'
+import type { AskedOffer, AskedTerms } from './asked-terms.ts'
+import { findPayFault } from './browser-wallet.ts'
+import type { TryField } from './try-request.ts'
+
+/** Characters of an answer that are shown; the rest can be saved. */
+const MAX_SHOWN = 20_000
+
+/** The form of one operation. @param ceiling US dollars that a payment may cost at most */
+export function toTryForm(fields: readonly TryField[], ceiling: number | null): Markup {
+  return html`
+    <form class="try" novalidate>
+      ${fields.map(toInput)}
+      ${ceiling !== null && html`<label><span>At most, in US dollars</span><input name="ceiling" inputmode="decimal" value="${ceiling}"></label>`}
+      <p class="buttons"><button class="button primary">${ceiling === null ? 'Call it' : 'Ask the price'}</button></p>
+      <p class="small soft">${ceiling === null ? 'The call goes through our relay.' : 'The seller answers with its price. Nothing is paid until your wallet signs.'}</p>
+      <div data-answer role="status"></div></form>`
+}
+
+function toInput({ key, name, type, choices, isRequired, value }: TryField): Markup {
+  const label = html`<span><code>${name}</code>${isRequired && html`<b> required</b>`}</span>`
+  const options = type === 'boolean' ? ['true', 'false'] : choices
+  if (options.length > 0)
+    return html`
+      <label>${label}<select name="${key}">${['', ...options].map(
+        (option) => html`<option${option === value && html` selected`}>${option}</option>`,
+      )}</select></label>`
+  if (type === 'json')
+    return html`<label>${label}<textarea name="${key}" rows="3" dir="auto">${value}</textarea></label>`
+  const mode = type === 'string' ? 'text' : 'decimal'
+  return html`<label>${label}<input name="${key}" inputmode="${mode}" dir="auto" value="${value}"></label>`
+}
+
+/** The seller's own terms, each with what the directory expected and a way to pay it. */
+export function toTermsMarkup({ offers }: AskedTerms, maxUsd: number): Markup {
+  const rows = offers.map((asked, at) => {
+    const fault = findPayFault(asked, maxUsd)
+    return html`
+      <li><p><strong class="money">${toPrice(asked)}</strong> on ${asked.network},
+        paid to <code class="payee">${asked.payee}</code></p>
+        ${asked.drift.map((text) => html`<p><span class="dot missing"></span> ${text}</p>`)}
+        ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${toPrice(asked)} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
+  })
+  return html`<p>The seller asks:</p><ul class="asked">${rows}</ul>`
+}
+
+function toPrice({ usd, offer }: AskedOffer): string {
+  return usd === null ? `${String(offer.amount ?? offer.maxAmountRequired)} units` : toUsd(usd)
+}
+
+interface Shown {
+  status: number
+  type: string
+  text: string
+  /** The seller's word on the settlement. */
+  receipt: unknown
+  /** Address of the directory's own receipt. */
+  witnessed: string | null
+}
+
+/** What came back. Foreign bytes are text here, whatever the seller calls them. */
+export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown): Markup {
+  return html`
+    <p><strong>${status}</strong> <span class="soft">${type}</span></p>
+    ${text !== '' && html`<pre dir="auto"><code>${cutText(text, MAX_SHOWN)}</code></pre>`}
+    ${receipt !== undefined && html`<details><summary>Receipt of the seller</summary><pre><code>${JSON.stringify(receipt, null, 2)}</code></pre></details>`}
+    ${witnessed !== null && html`<p class="small"><a href="${witnessed}">Our receipt of what came back</a></p>`}`
+}
+
+export function toProblemMarkup(text: string): Markup {
+  return html`<p class="notice" dir="auto">${text}</p>`
+}
