@@ -27,6 +27,9 @@ import { createResolver } from '../ports/resolver.ts'
 import { createStrangerRuns } from '../probe/stranger-runs.ts'
 import { createProposalRoute, createProposePage } from '../proposals/proposal-form.ts'
 import { createPropose } from '../proposals/propose.ts'
+import { createJudge } from '../receipts/judge-calls.ts'
+import { createReceiptRoutes } from '../receipts/receipt-routes.ts'
+import { createWitness } from '../receipts/witness.ts'
 import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
@@ -163,7 +166,17 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     changes: createChanges(parts),
     propose: createProposalRoute(parts, propose),
   }
-  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed)
+  const { judge } = createJudge({
+    declared: () => parts.release().doorData.declaredCalls(),
+    add: parts.ledger.receipts.add,
+    log: parts.log,
+  })
+  const relay = createRelay(
+    parts,
+    RELAY_LIMITS,
+    metrics.relayed,
+    createWitness({ ...parts, judge }),
+  )
   const cards = createListingCards(parts)
   const prepare = {
     checked: createCheckPage(parts, check),
@@ -218,6 +231,7 @@ export function createLedgerHandlers(
     payout_withdraw: createPayoutWithdrawal(parts),
     payout_check: createPayoutCheck(parts),
     dispute: createDisputeRoute(parts),
+    ...createReceiptRoutes(parts),
     watch_start: createWatchStart(parts),
     ...createWatchRoutes(parts),
   }

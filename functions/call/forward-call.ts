@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { judgeTerms } from '../../src/domain/pins/expectation.ts'
 import type { Expectation } from '../../src/domain/pins/offer.ts'
 import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
 import {
@@ -12,7 +11,9 @@ import type { Budget } from '../limits/budget.ts'
 import type { GuardOptions } from '../net/guard.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
-import { CallEnd, type MakeCallProblem, toCallProblem, toChanged } from './call-problem.ts'
+import { CallEnd, type MakeCallProblem, toCallProblem } from './call-problem.ts'
+import type { Watch } from './call-watch.ts'
+import { holdTerms } from './hold-terms.ts'
 import type { Place, RelayLimits } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
 import { createUpload, hasBody } from './upload.ts'
@@ -33,6 +34,8 @@ export interface Forward {
   guard: GuardOptions
   limits: RelayLimits
   refuse: MakeCallProblem
+  /** Who looks at it while it passes; null for most calls. */
+  watch: Watch | null
   /** Told of every final head before it is passed on. */
   onHead: (head: SellerHead) => void
 }
@@ -46,7 +49,7 @@ export async function forwardCall(
   res: ServerResponse,
   forward: Forward,
 ): Promise<void> {
-  const { limits } = forward
+  const { limits, watch } = forward
   const isPaid = carriesPayment(req.rawHeaders)
   const isCredible = isPaid && paymentDecodes(req.rawHeaders)
   const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
@@ -54,7 +57,8 @@ export async function forwardCall(
   let call: SellerCall | null = null
   const clock = createAnswerClock(limits, patienceMs, (error) => call?.abort(error))
   const answer = createAnswer(res, forward, isPaid, () => call, finish)
-  const upload = createBody(req, limits, clock)
+  const upload = createBody(req, limits, clock, watch)
+  const listener = holdTerms(answer.listener, forward, () => call, finish)
   call = callSeller(
     {
       target: forward.target,
@@ -66,7 +70,7 @@ export async function forwardCall(
     forward.guard,
     limits,
     clock,
-    holdTerms(answer.listener, forward, () => call, finish),
+    watch === null ? listener : watch.listen(listener, () => call?.isSent() === true),
   )
   const drain = createDrain(forward, call, patienceMs, isOver)
   const letGo = (error: Error, answerFirst: () => void) => {
@@ -85,7 +89,13 @@ export async function forwardCall(
     if (!res.writableFinished) letGo(new CallEnd('caller_gone'), () => {})
   })
   const own = await isOver
-  if (own !== null) await sendResponse(req, res, own)
+  if (own === null) return
+  if (watch !== null) addHeaders(own.headers, watch.headers)
+  await sendResponse(req, res, own)
+}
+
+function addHeaders(headers: Headers, pairs: readonly string[]): void {
+  for (let at = 0; at + 1 < pairs.length; at += 2) headers.set(pairs[at] ?? '', pairs[at + 1] ?? '')
 }
 
 /**
@@ -114,10 +124,18 @@ function createDrain(
   }
 }
 
-function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerClock) {
+function createBody(
+  req: IncomingMessage,
+  limits: RelayLimits,
+  clock: AnswerClock,
+  watch: Watch | null,
+) {
   if (!hasBody(req)) return null
   const isCallerSlow = () => !req.complete && !req.isPaused()
-  return createUpload(req, limits, () => clock.uploading(isCallerSlow))
+  return createUpload(req, limits, (chunk) => {
+    clock.uploading(isCallerSlow)
+    watch?.onRequestBody(chunk)
+  })
 }
 
 /**
@@ -126,12 +144,13 @@ function createBody(req: IncomingMessage, limits: RelayLimits, clock: AnswerCloc
  */
 function createAnswer(
   res: ServerResponse,
-  { target, path, transport, refuse, onHead }: Forward,
+  { target, path, transport, watch, refuse, onHead }: Forward,
   isPaid: boolean,
   call: () => SellerCall | null,
   finish: (own: Response | null) => void,
 ) {
-  const writer = createAnswerWriter(res, isPaid, transport, () => call()?.resume())
+  const sent = watch === null ? transport : [...transport, ...watch.headers]
+  const writer = createAnswerWriter(res, isPaid, sent, () => call()?.resume())
   let phase: 'waiting' | 'passing' | 'discarding' = 'waiting'
   const listener: SellerListener = {
     onHead(head) {
@@ -165,43 +184,6 @@ function createAnswer(
       phase = 'discarding'
       call()?.resume()
     },
-  }
-}
-
-const MOST_TERMS_BYTES = 256 * 1024
-
-/** A 402 whose caller expects something is read whole and judged before any of it is passed on. */
-function holdTerms(
-  inner: SellerListener,
-  { expectation, refuse }: Forward,
-  call: () => SellerCall | null,
-  finish: (own: Response) => void,
-): SellerListener {
-  if (expectation === null) return inner
-  let held: { head: SellerHead; chunks: Buffer[]; size: number } | null = null
-  return {
-    onHead(head) {
-      if (head.status === 402) held = { head, chunks: [], size: 0 }
-      else inner.onHead(head)
-    },
-    onData(chunk) {
-      if (held === null) return inner.onData(chunk)
-      held.chunks.push(chunk)
-      held.size += chunk.length
-      if (held.size > MOST_TERMS_BYTES) call()?.abort(new CallEnd('invalid'))
-      return true
-    },
-    onEnd() {
-      if (held !== null) {
-        const body = Buffer.concat(held.chunks)
-        const changed = judgeTerms(held.head.headers, body.toString('utf8'), expectation)
-        if (changed.length > 0) return finish(toChanged(changed, refuse))
-        inner.onHead(held.head)
-        inner.onData(body)
-      }
-      inner.onEnd()
-    },
-    onFail: inner.onFail,
   }
 }
 

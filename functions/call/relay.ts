@@ -15,6 +15,7 @@ import type { Release } from '../release/release.ts'
 import type { Hints } from '../settlements/hints.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
+import { NO_WITNESS, type Witness } from './call-watch.ts'
 import { forwardCall } from './forward-call.ts'
 import { createInFlight, type Place, RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
 import type { SellerHead } from './seller-call.ts'
@@ -44,6 +45,7 @@ export function createRelay(
   parts: RelayParts,
   limits: RelayLimits = RELAY_LIMITS,
   tell: TellOutcome = () => {},
+  witness: Witness = NO_WITNESS,
 ): Relay {
   const { config, log } = parts
   const make = createCallProblems(parts.problem, config.BASE_URL)
@@ -52,7 +54,7 @@ export function createRelay(
     return make(problem, extra)
   }
   const own = new URL(config.BASE_URL)
-  const enter = createEntrance(parts, limits, refuse, tell)
+  const enter = createEntrance(parts, { limits, refuse, tell, witness })
   return async function relay(req, res) {
     try {
       const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
@@ -70,9 +72,12 @@ export function createRelay(
 /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
 function createEntrance(
   parts: RelayParts,
-  limits: RelayLimits,
-  refuse: MakeCallProblem,
-  tell: TellOutcome,
+  {
+    limits,
+    refuse,
+    tell,
+    witness,
+  }: { limits: RelayLimits; refuse: MakeCallProblem; tell: TellOutcome; witness: Witness },
 ) {
   const { config, log, clock, ledger } = parts
   const admit = createAdmission(parts, limits, refuse, tell)
@@ -103,7 +108,8 @@ function createEntrance(
     }
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
     try {
-      const call = { ...everyCall, ...admitted, target, path, expectation, onHead }
+      const watch = witness.watch(req, { listing, path, client: admitted.client })
+      const call = { ...everyCall, ...admitted, target, path, expectation, onHead, watch }
       await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
     } finally {
       admitted.place.leave()

@@ -9,12 +9,12 @@ import type { RelayLimits } from './relay-limits.ts'
  * was all sent (a 402 usually does); destroying the caller's request would cut the connection
  * that the answer has to go back on. What still arrives then is read and thrown away.
  *
- * @param onProgress told of every chunk, for the idle clock.
+ * @param onProgress told of every chunk, for the idle clock and the witness.
  */
 export function createUpload(
   req: IncomingMessage,
   { requestBodyBytes: maxBytes, upload: pace }: Pick<RelayLimits, 'requestBodyBytes' | 'upload'>,
-  onProgress: () => void,
+  onProgress: (chunk: Buffer) => void,
 ): Readable {
   let received = 0
   let isOver = false
@@ -35,7 +35,7 @@ export function createUpload(
     }
     if (received > maxBytes) upload.destroy(new CallEnd('too_large'))
     else if (!upload.push(chunk)) req.pause()
-    onProgress()
+    onProgress(chunk)
   })
   const stopWatching = watchPace(
     req,

@@ -6,6 +6,7 @@ import { createHttpClient, type HttpClient } from '../net/http-client.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { hostOf } from '../probe/run-probes.ts'
+import { HEAD_EVERY_MS } from '../receipts/receipt-log.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
 import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
 import { hasHintSince } from '../settlements/hints.ts'
@@ -31,6 +32,7 @@ const LOOK_FOR_MS = 600_000
 export function startChores(parts: Parts) {
   let running: Promise<void> = Promise.resolve()
   let looking: Promise<void> = Promise.resolve()
+  let signing: Promise<void> = Promise.resolve()
   const stopping = new AbortController()
   const run = () => {
     running = running.then(() => runChores(parts, stopping.signal))
@@ -38,10 +40,14 @@ export function startChores(parts: Parts) {
   const look = () => {
     looking = looking.then(() => runChore(parts, stopping.signal, measureWhereHinted))
   }
+  const sign = () => {
+    signing = signing.then(() => runChore(parts, stopping.signal, signReceipts))
+  }
   const timers = [
     setTimeout(run, FIRST_AFTER_MS),
     setInterval(run, EVERY_MS),
     setInterval(look, LOOK_EVERY_MS),
+    setInterval(sign, HEAD_EVERY_MS),
   ]
   for (const timer of timers) timer.unref()
   return {
@@ -50,7 +56,7 @@ export function startChores(parts: Parts) {
       stopping.abort()
     },
     /** Resolves when nothing is under way. */
-    idle: async () => void (await Promise.all([running, looking])),
+    idle: async () => void (await Promise.all([running, looking, signing])),
   }
 }
 
@@ -68,6 +74,11 @@ async function runChore(parts: Parts, signal: AbortSignal, chore: Chore): Promis
 export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
   for (const chore of [tidyUp, recheckPayouts, measureAsChore, probeWhereAsked])
     await runChore(parts, signal, chore)
+}
+
+/** A head a minute, where there are new receipts; of several servers one signs. */
+async function signReceipts({ ledger }: Parts): Promise<void> {
+  await ledger.receipts.signHead()
 }
 
 async function tidyUp(parts: Parts): Promise<void> {

@@ -9,6 +9,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver, type Resolver } from '../ports/resolver.ts'
+import { openReceipts } from '../receipts/open-receipts.ts'
 import { createMailWriter } from '../sellers/sessions/mail-writer.ts'
 import { createHints } from '../settlements/hints.ts'
 import { openStore } from '../store/open-store.ts'
@@ -74,14 +75,16 @@ export function createLedger(
   const send = { mail, webhook: webhooks.send }
   const deliveries = createDeliveryQueue({ store, clock, log, send, giveUp: pauseWatch })
   const hints = createHints({ store, clock, log })
+  const receipts = openReceipts({ store, clock, log, baseUrl: config.BASE_URL })
   return {
     store,
     clicks,
     usage,
     deliveries,
     hints,
+    receipts,
     close: async () => {
-      await Promise.all([clicks, usage, deliveries].map((part) => part.close()))
+      await Promise.all([clicks, usage, deliveries, receipts].map((part) => part.close()))
       await hints.written()
       await webhooks.close()
       mailer.close()

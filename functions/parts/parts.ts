@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Resolver } from '../ports/resolver.ts'
+import type { Receipts } from '../receipts/open-receipts.ts'
 import type { Release } from '../release/release.ts'
 import type { Hints } from '../settlements/hints.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -31,6 +32,7 @@ export interface Ledger {
   usage: Usage
   deliveries: DeliveryQueue
   hints: Hints
+  receipts: Receipts
   /** Writes what is still in memory, then closes the store. */
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
+import { DeclaredRowSchema } from '../../src/domain/derived/declared-call.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { Peer, SiteTexts } from '../../src/domain/derived/tables.ts'
 import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
@@ -117,6 +118,10 @@ export function createDoorData(read: (name: string) => Promise<string>) {
       return new Map(
         tasks.map((task) => [task.id, { task, sellers: byTask.get(task.id) ?? [] }] as const),
       )
+    }),
+    declaredCalls: once(async () => {
+      const rows = await readRows(read, 'data/declared-calls.ndjson', DeclaredRowSchema)
+      return new Map(rows.map((row) => [row.digest, row]))
     }),
     probePlans: once(() => readRows(read, 'data/probe-plans.ndjson', ProbePlanSchema)),
     compareRows: once(async () => {

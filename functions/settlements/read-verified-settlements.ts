@@ -8,6 +8,7 @@ import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledg
 import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
 import { HISTORY_MS, windowEnd } from '../../src/domain/trust/score-listings.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
+import { readWitnessedCalls } from '../receipts/read-deliveries.ts'
 import type { Store } from '../store/schema/store.ts'
 import { findFreshPayouts, readPayers, readSettlements, readTransfers } from './settlement-rows.ts'
 
@@ -42,5 +43,10 @@ export async function readVerifiedSettlements(
     transfers: await readTransfers(store, asOf - HISTORY_MS - WASH.hopDays * DAY_MS),
     hasPaidElsewhere: payers.hasPaidElsewhere,
   })
-  return { asOf, payments, payees }
+  return {
+    asOf,
+    payments,
+    payees,
+    witnessed: await readWitnessedCalls(store, asOf - HISTORY_MS / 3),
+  }
 }

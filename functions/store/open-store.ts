@@ -6,7 +6,12 @@ import { codeOf, OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { within } from '../ports/clock.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { addDeliveryHosts, createTables, keepOneReader } from './migrations/baseline.ts'
+import {
+  addDeliveryHosts,
+  addReceipts,
+  createTables,
+  keepOneReader,
+} from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
 import { askStore } from './schema/patience.ts'
 import { type Store, type Tables, tryWriting } from './schema/store.ts'
@@ -36,11 +41,15 @@ function listMigrations(): Record<string, Migration> {
   const oneReader = async (db: Kysely<unknown>) => {
     if (!isNew) await keepOneReader(db)
   }
+  const receipts = async (db: Kysely<unknown>) => {
+    if (!isNew) await addReceipts(db)
+  }
   return {
     '0001-baseline': { up: baseline },
     ...Object.fromEntries(folded),
     '0009-delivery-hosts': { up: addHosts },
     '0010-one-reader': { up: oneReader },
+    '0011-receipts': { up: receipts },
   }
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import type { Witness } from '../../functions/call/call-watch.ts'
 import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
 import { createProblems } from '../../functions/http/problem.ts'
@@ -28,6 +29,7 @@ export interface RelayWorldOptions {
   limits?: Partial<RelayLimits>
   resolver?: Resolver
   ledger?: RelayParts['ledger']
+  witness?: Witness
   /** Listings that are gone. */
   gone?: readonly Gone[]
   /** Shown each request before the relay is. */
@@ -55,7 +57,12 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     ledger: options.ledger ?? { usage: { called: () => {} }, hints: { note: () => {} } },
     release: () => ({ listings, gone: new Map(options.gone?.map((row) => [row.id, row])) }),
   }
-  const relay = createRelay(parts, { ...RELAY_LIMITS, ...options.limits })
+  const relay = createRelay(
+    parts,
+    { ...RELAY_LIMITS, ...options.limits },
+    undefined,
+    options.witness,
+  )
   const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => {
     options.onRequest?.(req)
     void relay(req, res)

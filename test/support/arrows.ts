@@ -22,6 +22,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain/settlement/schemes': { ours: [], packages: ['valibot', '@noble/hashes'] },
   // What a caller relies on is named by a hash.
   'src/domain/pins': { ours: ['src/domain'], packages: ['valibot', '@noble/hashes'] },
+  // Receipts are signed, and their log is a tree of hashes.
+  'src/domain/receipts': {
+    ours: ['src/domain'],
+    packages: ['valibot', '@noble/hashes', '@noble/curves'],
+  },
   'src/domain/wire': { ours: [], packages: ['valibot'] },
   // Reads schemas instead of compiling them: nothing foreign becomes code.
   'src/domain/json-schema': { ours: ['src/domain/wire'], packages: ['@cfworker/json-schema'] },
@@ -140,6 +145,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'functions/probe': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'tldts', 'valibot'] },
   'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
+  'functions/receipts': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'valibot', '@noble/*'] },
   'functions/release': { ours: [...LIVE, ...PAGE_WORDS], packages: ['node:*', 'valibot'] },
   // A release from a store is put in place as a build puts its own.
   'functions/releases': {

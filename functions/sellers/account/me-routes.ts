@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import type { Receipt } from '../../../src/domain/receipts/receipt.ts'
 import type { ListingAnalyticsSchema } from '../../../src/domain/views/seller-views.ts'
 import {
   type ClickCount,
@@ -8,6 +9,7 @@ import {
 } from '../../analytics/read-clicks.ts'
 import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { readReceiptsOf } from '../../receipts/read-deliveries.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
@@ -59,14 +61,18 @@ async function readOwn({ ledger, clock, release }: Parts, sellerId: string, days
   const since = toDay(clock.now()) - days + 1
   const clicks = await readClickCounts(store, ids, since)
   const usage = await readUsageCounts(store, ids, since)
-  return { claims, owned, listings: ids.map((id) => toListingAnalytics(id, clicks, usage)) }
+  const listings = ids.map(async (id) => ({
+    ...toListingAnalytics(id, clicks, usage),
+    deliveries: (await readReceiptsOf(store, id)).map(toDelivery),
+  }))
+  return { claims, owned, listings: await Promise.all(listings) }
 }
 
 function toListingAnalytics(
   id: string,
   allClicks: readonly ClickCount[],
   allUsage: readonly UsageCount[],
-): ListingAnalytics {
+): Omit<ListingAnalytics, 'deliveries'> {
   const clicks = allClicks.filter(({ listing_id }) => listing_id === id)
   const usage = allUsage.filter(({ listing_id }) => listing_id === id)
   const byDay = [...Map.groupBy(clicks, ({ day }) => toDate(day))].sort()
@@ -83,6 +89,16 @@ function toListingAnalytics(
     calls: usesOf('call'),
     search_impressions: usesOf('impression'),
   }
+}
+
+/** Hashes are the caller's to check; the seller knows what it answered. */
+function toDelivery({
+  listing_id: _,
+  request: __,
+  answer: ___,
+  ...delivery
+}: Receipt & { call: string }): ListingAnalytics['deliveries'][number] {
+  return delivery
 }
 
 function sumOf(rows: readonly ClickCount[]): number {

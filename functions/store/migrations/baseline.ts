@@ -2,11 +2,12 @@ import { type Kysely, PostgresAdapter, sql } from 'kysely'
 import type { Column, Table } from './columns.ts'
 import { addMonths, BY_MONTH } from './months.ts'
 import { PAYMENT_TABLES } from './payment-tables.ts'
+import { RECEIPT_TABLES } from './receipt-tables.ts'
 import { TABLES } from './tables.ts'
 
 /** All tables. PostgreSQL keeps by month what grows every day. */
 export async function createTables(db: Kysely<unknown>): Promise<void> {
-  const all = { ...TABLES, ...PAYMENT_TABLES }
+  const all = { ...TABLES, ...PAYMENT_TABLES, ...RECEIPT_TABLES }
   for (const [name, table] of Object.entries(all)) await createTable(db, name, table)
   if (isPostgres(db)) await addMonths(db, Date.now())
   for (const [index, columns] of Object.entries(INDEXES))
@@ -33,6 +34,13 @@ export async function keepOneReader(db: Kysely<unknown>): Promise<void> {
     'alter table settlement drop column seen_by',
   ])
     await sql.raw(statement).execute(db)
+}
+
+/** Receipts of paid calls, and their log. */
+export async function addReceipts(db: Kysely<unknown>): Promise<void> {
+  for (const [name, table] of Object.entries(RECEIPT_TABLES)) await createTable(db, name, table)
+  for (const index of ['receipt_listing', 'receipt_time'] as const)
+    await sql.raw(`create index ${index} on ${INDEXES[index]}`).execute(db)
 }
 
 async function createTable(
@@ -83,4 +91,6 @@ const INDEXES = {
   job_due: 'job (queue, due)',
   watch_target: 'watch (kind, target)',
   watch_owner: 'watch (owner)',
+  receipt_listing: 'receipt (listing_id, called_at)',
+  receipt_time: 'receipt (called_at)',
 }

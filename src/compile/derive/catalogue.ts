@@ -11,6 +11,7 @@ import { type ClaimRules, GITHUB_ISSUER } from '../../domain/owners/claim-rules.
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { hostOf } from '../../domain/owners/shared-hosts.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
+import { countDelivered } from '../../domain/receipts/delivered.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
@@ -79,6 +80,7 @@ export function createCatalogue(
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
   const standings = readPayoutStandings(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
+  const delivered = countDelivered(ledger.witnessed, ledger.payments, judged.listings)
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
   const findMark = createMarkFinder(tables.marks)
@@ -95,6 +97,7 @@ export function createCatalogue(
       mark: findMark(file.facts.url),
       own: toOwn(judged.listings.get(id)),
       isClaimed: isClaimed(file, ledger, baseUrl),
+      delivered: delivered.get(id),
       notices: [
         ...toPayoutNotices(file, evidence, standing),
         ...rotating,

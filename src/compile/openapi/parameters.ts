@@ -19,6 +19,10 @@ const TEXT = { type: 'string' }
 
 /** Path parameters by their name in the route table. A name without words stops the build. */
 const PATH_TEXTS: Readonly<Record<string, { description: string; example: string }>> = {
+  receipt_id: {
+    description: 'Id of a receipt: the end of the address in the Call-Receipt header.',
+    example: 'AAECAwQFBgcICQoLDA0ODw',
+  },
   listing_id: {
     description: 'Id of a listing, as the search gives it: its prefix, a dot and its name.',
     example: 'x402.exa',

@@ -24,6 +24,12 @@ import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-ski
 import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
 import { TasksSchema, TaskViewSchema } from '../../domain/plans/task-views.ts'
 import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
+import {
+  ReceiptEntriesSchema,
+  ReceiptKeysSchema,
+  ReceiptLogViewSchema,
+  ReceiptViewSchema,
+} from '../../domain/receipts/receipt.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
@@ -110,6 +116,10 @@ export const SCHEMAS = {
   WatchBody: WatchBodySchema,
   WatchStarted: WatchStartedSchema,
   Watches: WatchesSchema,
+  Receipt: ReceiptViewSchema,
+  ReceiptLog: ReceiptLogViewSchema,
+  ReceiptEntries: ReceiptEntriesSchema,
+  ReceiptKeys: ReceiptKeysSchema,
   ClaimStarted: sellers.ClaimStartedSchema,
   ClaimChecked: sellers.ClaimCheckedSchema,
   Analytics: sellers.AnalyticsSchema,

@@ -1,5 +1,6 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCompareRow } from '../../domain/compare/compare-row.ts'
+import { findDeclaredCalls, toDeclaredRows } from '../../domain/derived/declared-call.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toArdRow } from '../../domain/doors/ard-entry.ts'
 import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
@@ -31,6 +32,7 @@ const PARTS = {
   ard: ({ listing }: Made) => [toArdRow(listing)],
   paid: ({ listing, catalogue }: Made) => toResourceRows([listing], catalogue.baseUrl),
   tasks: ({ listing, catalogue }: Made) => toTaskSellers(listing, catalogue.tables.tasks),
+  declared: ({ listing }: Made) => toDeclaredRows(listing),
   probe: ({ listing: { id, facts } }: Made) => [planProbe(id, facts) ?? []].flat(),
   page: ({ compiled }: Made) => (compiled.view.first_party ? [] : [toSearchPage(compiled)]),
   document: ({ listing, catalogue }: Made) =>
@@ -71,6 +73,7 @@ export function toListingParts(
     ard: [],
     paid: [],
     tasks: [],
+    declared: [],
     probe: [],
     page: [],
     document: [],
@@ -113,6 +116,7 @@ export function toLines(rows: readonly unknown[]): string {
 
 export function toLiveListing(listing: DerivedListing): LiveListing {
   const { id, facts, mark, status, buy, surface, payouts, digest } = listing
+  const declared = findDeclaredCalls(listing)
   return {
     id,
     name: facts.name,
@@ -128,5 +132,8 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
     pricing: facts.pricing,
     payout: [...payouts.owned],
     ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
+    ...(declared.length > 0 && {
+      declared: declared.map(({ method, url, digest }) => ({ method, url, digest })),
+    }),
   }
 }

@@ -22,6 +22,7 @@ export function writeRows(data: ReleaseWriter, catalogue: Catalogue, parts: List
     'paid-resources.ndjson': Buffer.concat(parts.paid),
     'tasks.ndjson': toLines(catalogue.tables.tasks.flatMap((row) => toTask(row) ?? [])),
     'task-sellers.ndjson': Buffer.concat(parts.tasks),
+    'declared-calls.ndjson': Buffer.concat(parts.declared),
     'probe-plans.ndjson': Buffer.concat(parts.probe),
     'gone.ndjson': toLines(gone),
     [basename(CONTENT_HASHES)]: Buffer.concat(parts.hashes),

@@ -6,6 +6,7 @@ import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/ta
 import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
 import { payeesOf, toDigest } from '../pins/caller-facts.ts'
+import type { Delivered } from '../receipts/delivered.ts'
 import {
   type Evidence,
   MEASURED_PROVIDER,
@@ -37,6 +38,8 @@ export interface DerivedListing {
   buy: ReturnType<typeof judgeBuy>
   trust: TrustVerdict
   isLiveTested: boolean
+  /** What came back for payments that count; absent where nothing is known. */
+  delivered?: Delivered
   /** Of the last 90 days. */
   probes: readonly Probe[]
   badges: BadgeId[]
@@ -66,6 +69,8 @@ export interface DeriveInput {
   /** What the meter saw, where it reads a payout of the listing: nothing paid to it is missed then. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
+  /** What came back for payments, where that is known. */
+  delivered?: Delivered | undefined
   /** What the ledger knows of it, beside the notices of its evidence. */
   notices?: readonly Notice[]
   payouts: PayoutStanding
@@ -105,7 +110,8 @@ export function deriveListing(
     trust,
     isLiveTested: liveTested,
     probes: input.evidence.probes ?? [],
-    badges: earnBadges({ status, trust, isLiveTested: liveTested }),
+    badges: earnBadges({ status, trust, isLiveTested: liveTested, delivered: input.delivered }),
+    ...(input.delivered !== undefined && { delivered: input.delivered }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface,
     notices: toNotices(input, surface),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { DELIVERS, type Delivered, earnsDelivers } from '../receipts/delivered.ts'
 import type { Probe } from '../trust/evidence.ts'
 import { TRUST, type TrustVerdict } from '../trust/trust.ts'
 import {
@@ -69,14 +70,18 @@ function findUnmetForTrusted({ isLiveTested, trust }: TierFacts): string | null 
   return trust.sample === 'low' ? TIER_REASONS.tooFewSales : null
 }
 
-type BadgeFacts = Omit<TierFacts, 'isClaimed'> & { status: Status }
+type BadgeFacts = Omit<TierFacts, 'isClaimed'> & {
+  status: Status
+  delivered?: Delivered | undefined
+}
 
 /** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
-export function earnBadges({ status, trust, isLiveTested }: BadgeFacts): BadgeId[] {
+export function earnBadges({ status, trust, isLiveTested, delivered }: BadgeFacts): BadgeId[] {
   const badges: BadgeId[] = [status === 'claimed' ? 'domain_verified' : 'unclaimed']
   if (trust.evidence === 'verified_non_wash_payments' && trust.isVouched)
     badges.push('paid_usage_verified')
   if (isLiveTested) badges.push('live_tested')
+  if (earnsDelivers(delivered)) badges.push('delivers')
   return badges
 }
 
@@ -101,6 +106,10 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
     label: 'Live-Tested',
     earned:
       'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises.',
+  },
+  delivers: {
+    label: 'Delivers',
+    earned: `At least ${DELIVERS.calls} paid calls of ${DELIVERS.buyers} vouched buyers went through the relay in 30 days, and ${DELIVERS.share * 100} of 100 were answered as declared.`,
   },
 }
 

@@ -3,6 +3,7 @@ import { AuthViewSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { costOf, type Pricing, PricingSchema } from '../listing/pricing.ts'
 import { ShownToolSchema, SkillSchema } from '../listing/tools-and-skills.ts'
+import { DeliveredSchema } from '../receipts/delivered.ts'
 import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
@@ -61,6 +62,8 @@ export const KitViewSchema = v.object({
   /** Ready to paste: code by language for HTTP, configuration by client for MCP. */
   snippets: v.record(v.string(), v.string()),
   trust: TrustSchema,
+  /** What came back for payments that count, in 30 days; absent where nothing is known. */
+  delivered: v.optional(DeliveredSchema),
   page: v.string(),
   badge_svg: v.string(),
   texts: SellerTextsSchema,
@@ -103,6 +106,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     discovery: facts.discovery,
     snippets: toSnippets(listing, invoke, operations),
     trust,
+    ...present({ delivered: listing.delivered }),
     page: `${baseUrl}${pagePath(id)}`,
     badge_svg: `${baseUrl}${badgePath(id)}`,
     texts: SELLER_TEXTS,

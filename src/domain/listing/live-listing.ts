@@ -24,6 +24,12 @@ export const LiveListingSchema = v.strictObject({
   payout: v.array(v.string()),
   /** Payouts that count for nobody here until their holder proves them, where there are any. */
   payout_contested: v.exactOptional(v.array(v.string())),
+  /** Operations that the relay takes and that say what a good answer is, where there are any. */
+  declared: v.exactOptional(
+    v.array(
+      v.strictObject({ method: v.picklist(HTTP_METHODS), url: v.string(), digest: v.string() }),
+    ),
+  ),
 })
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { findValueFault } from '../json-schema/value-fault.ts'
 import { MAX_OFFERS } from '../kit/found-operation.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
+import { DELIVERS } from '../receipts/delivered.ts'
 import { fillRequest, takenBy } from '../tasks/filled-request.ts'
 import { membersOf, type Task } from '../tasks/task.ts'
 import { smallestOf } from '../wire/extremes.ts'
@@ -136,9 +137,12 @@ function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }
 
-/** What is known of its deliveries: nothing yet, so all are alike. */
-function knownToDeliver(_candidate: Candidate): number {
-  return 0
+/** 1 where nearly all paid calls brought what is declared, -1 where fewer than half did; 0 between, and where nobody knows. */
+function knownToDeliver({ seller }: Candidate): number {
+  const [good, all] = seller.delivered ?? [0, 0]
+  if (all === 0) return 0
+  if (good >= all * DELIVERS.share) return 1
+  return good * 2 < all ? -1 : 0
 }
 
 function toRow(

@@ -3,6 +3,7 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import { toKitOperations } from '../kit/kit-operations.ts'
 import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/operation.ts'
 import { isJsonPayload } from '../operation/output-fields.ts'
+import type { Delivered } from '../receipts/delivered.ts'
 import { needsNoAccount } from '../tasks/filled-request.ts'
 import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
 import { smallestOf } from '../wire/extremes.ts'
@@ -26,12 +27,21 @@ export const TaskSellerSchema = v.object({
   /** The lowest price of one call in US dollars: 0 where nobody pays; null where none is known. */
   usd: v.nullable(v.number()),
   digest: v.string(),
+  /** Paid calls that were answered as declared, and all that were judged; absent where nothing is known. */
+  delivered: v.optional(v.tuple([v.number(), v.number()])),
   /** Whether the relay takes it. */
   relayed: v.boolean(),
   /** The answer is not JSON: its text is the whole. */
   is_text: v.optional(v.literal(true)),
 })
 export type TaskSeller = v.InferOutput<typeof TaskSellerSchema>
+
+/** Of the operation where it is known, else of the listing. */
+function toShare(delivered: Delivered | undefined, method: string, url: string) {
+  const own = delivered?.operations.find((each) => each.method === method && each.url === url)
+  const known = own ?? delivered
+  return known && ([known.delivered, known.paid_calls] satisfies [number, number])
+}
 
 /** Rules of a schema that a value may break although the task allows it. */
 const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
@@ -63,6 +73,7 @@ export function toTaskSellers(listing: DerivedListing, tasks: readonly TaskRow[]
         relayed: known.relay_url !== undefined,
         ...present({
           params: params?.map(({ name, in: place }) => ({ name, in: place })),
+          delivered: toShare(listing.delivered, method, url),
           body: body && { content_type: body.content_type },
           send,
           accepts: Object.keys(accepts).length > 0 ? accepts : undefined,

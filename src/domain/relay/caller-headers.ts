@@ -81,6 +81,9 @@ export interface AnswerFacts {
   isPaid: boolean
 }
 
+/** Ours to say: a seller that wrote them would name a receipt of its own. */
+const OF_RECEIPTS = /^call-(?:receipt|witness)/
+
 /** Unregistered, and orders to a web server in front of us: fetch this of your files for me. */
 const FOR_WEB_SERVERS = new Set([
   'x-accel-redirect',
@@ -123,6 +126,7 @@ export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts
 /** `Access-Control-` is ours to answer; `Sec-` is kept for browsers, registered or not yet. */
 function isPassed(name: string): boolean {
   if (/^(access-control|sec)-/.test(name) || FOR_WEB_SERVERS.has(name)) return false
+  if (OF_RECEIPTS.test(name)) return false
   return DESCRIBES_ANSWER.has(name) || !REGISTERED_FIELDS.has(name)
 }
 

@@ -1,3 +1,4 @@
+import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import type { Evidence } from './evidence.ts'
 import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
 
@@ -31,6 +32,19 @@ export interface OwnerFacts {
   demand: ReadonlyMap<string, Demand>
 }
 
+/** A receipt as the ledger has it, as far as figures are made from it. */
+export interface WitnessedCall {
+  listing_id: string
+  /** Method and address of the operation. */
+  call: string
+  /** Milliseconds. */
+  called_at: number
+  /** Hash of payee and payer. */
+  payment: string
+  transaction: string | null
+  verdict: DeliveryVerdict
+}
+
 /** What was paid, as far as this service saw it on chains itself. */
 export interface PaymentFacts {
   /** End of the window, milliseconds. */
@@ -39,6 +53,8 @@ export interface PaymentFacts {
   payments: readonly LedgerPayment[]
   /** Those that the meter reads: for their listings our own figures alone count. */
   payees: readonly LedgerPayee[]
+  /** Paid calls of the window that the relay witnessed. */
+  witnessed: readonly WitnessedCall[]
 }
 
 /** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
@@ -48,6 +64,7 @@ export const NO_PAYMENT_FACTS: PaymentFacts = {
   asOf: 0,
   payments: [],
   payees: [],
+  witnessed: [],
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {

@@ -4,9 +4,11 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
+import { DeliveredSchema } from '../receipts/delivered.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
+import { present } from '../wire/parse-json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { BADGES, BUY, CLAIM_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import {
@@ -60,6 +62,8 @@ export const ListingViewSchema = v.object({
   origin: v.string(),
   attribution: v.array(v.string()),
   badges: v.array(v.picklist(BADGES)),
+  /** What came back for payments that count, in 30 days; absent where nothing is known. Never in the score. */
+  delivered: v.optional(DeliveredSchema),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
   ...callableEntries,
@@ -126,6 +130,7 @@ export function toListingView(
     origin: new URL(facts.url).origin,
     attribution: [...new Set(sourceIdsOf(listing).map((source) => attributionOf(sources, source)))],
     badges: listing.badges,
+    ...present({ delivered: listing.delivered }),
     tiers: toTiersView(listing, baseUrl),
     invoke: toInvokeView(facts.invoke),
     get digest() {

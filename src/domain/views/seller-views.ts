@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
+import { ReceiptSchema } from '../receipts/receipt.ts'
 import { count, described, optionally } from '../wire/shapes.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
 
@@ -94,7 +95,16 @@ export const OptOutSchema = v.object({
   effective: v.literal('next_build'),
 })
 
+/** What the relay saw come back for a payment, for the seller alone to see one by one. */
+export const SeenDeliverySchema = v.object({
+  ...v.omit(ReceiptSchema, ['listing_id', 'request', 'answer']).entries,
+  /** Method and address of the operation. */
+  call: v.string(),
+})
+
 export const ListingAnalyticsSchema = v.object({
+  /** The newest fifty paid calls that were judged. */
+  deliveries: v.array(SeenDeliverySchema),
   listing_id: v.string(),
   clicks: v.object({
     total: count,

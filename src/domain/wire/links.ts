@@ -12,6 +12,7 @@ export const pagePath = (id: string) => `/listing/${id}`
 export const badgePath = (id: string) => `/badge/${id}.svg`
 /** The badge as data, for badge services. */
 export const badgeDataPath = (id: string) => `/badge/${id}.json`
+export const receiptPath = (id: string) => `/api/v1/receipts/${id}`
 export const callPath = (id: string) => `/api/v1/call/${id}`
 export const comparePath = (slug: string) => `/compare/${slug}`
 /** A page that compares chosen listings; a function answers it. */

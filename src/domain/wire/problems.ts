@@ -60,6 +60,11 @@ export const PROBLEMS = {
     title: 'No such claim',
     help: 'You have no claim with this id. The list of your claims shows the ids you can check.',
   },
+  'receipt-not-found': {
+    status: 404,
+    title: 'No such receipt',
+    help: 'A receipt is in the log a moment after its call ended: ask again in a second. Of calls that the caller left, and of more calls than are judged, there is none.',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'The method is not allowed here',

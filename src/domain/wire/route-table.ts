@@ -93,6 +93,25 @@ export const ROUTES = {
   },
   propose: { methods: ['POST'], path: '/api/v1/proposals', answer: 'live', needs: 'store' },
   dispute: { methods: ['POST'], path: '/api/v1/trust/disputes', answer: 'live', needs: 'store' },
+  receipt_log: { methods: ['GET'], path: '/api/v1/receipts/log', answer: 'live', needs: 'store' },
+  receipt_entries: {
+    methods: ['GET'],
+    path: '/api/v1/receipts/log/entries',
+    answer: 'live',
+    needs: 'store',
+  },
+  receipt: {
+    methods: ['GET'],
+    path: '/api/v1/receipts/:receipt_id',
+    answer: 'live',
+    needs: 'store',
+  },
+  receipt_keys: {
+    methods: ['GET'],
+    path: '/.well-known/receipt-keys.json',
+    answer: 'live',
+    needs: 'store',
+  },
   watch_start: { methods: ['POST'], path: '/api/v1/watches', answer: 'live', needs: 'store' },
   watches: { methods: ['GET'], path: '/api/v1/watches/:token', answer: 'live', needs: 'store' },
   watch_end: {

@@ -122,6 +122,7 @@ export const BADGES = [
   'domain_verified',
   'paid_usage_verified',
   'live_tested',
+  'delivers',
 ] as const
 export type BadgeId = (typeof BADGES)[number]
 
@@ -185,3 +186,18 @@ export type Runs = (typeof RUNS)[number]
 export const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unknown'] as const
 export type PriceBucket = (typeof PRICE_BUCKETS)[number]
 export const SEARCH_VIEWS = ['full', 'compact'] as const
+
+/** What came back for a payment. Closed: receipts, pages, seller and client name no other. */
+export const DELIVERY_VERDICTS = [
+  'as_declared',
+  'other_shape',
+  'empty',
+  'error_in_200',
+  /** Right in shape, and an answer to somebody else's question or to nobody's. */
+  'canned',
+  'payment_asked_again',
+  'refused',
+  'cut_off',
+  'too_large_to_judge',
+] as const
+export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number]

@@ -103,6 +103,7 @@ function toPayouts(): KnownPayout[] {
 function toNumbers(clicks: number) {
   const date = new Date().toISOString().slice(0, 10)
   return {
+    deliveries: [],
     listing_id: 'x402.service',
     clicks: { total: clicks, by_day: [{ date, clicks }], by_src: { web: clicks } },
     calls: clicks,

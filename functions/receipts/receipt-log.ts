@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import { appendLeaves, foldPeaks, leafHash } from '../../src/domain/receipts/merkle-log.ts'
+import { type Receipt, toLeaf, toSignedHead } from '../../src/domain/receipts/receipt.ts'
+import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import { inPieces } from '../store/rows.ts'
+import type { Store, Tables } from '../store/schema/store.ts'
+import { createLoop } from '../store/work-loop.ts'
+import type { ReceiptSigners } from './receipt-keys.ts'
+
+/**
+ * The log that receipts are kept in: nothing in it changes, goes or comes between.
+ *
+ * Security model: whoever appends holds the one row of `receipt_log` to the end of its transaction, so that
+ * servers append one after the other, and a receipt is in the log or not at all. A head is signed over the
+ * same row, so that no two heads of one size differ. What a killed server had not written is lost, and
+ * nobody was told of it.
+ *
+ * Known limit: a restored backup knows less than heads that were given out before. Copies of the log tell.
+ */
+export type ReceiptLog = ReturnType<typeof createReceiptLog>
+
+export interface NewReceipt {
+  receipt: Receipt
+  /** Method and address of the operation. */
+  call: string
+  /** Hash of payee and payer. */
+  payment: string | null
+}
+
+const MAX_BATCH = 200
+/** Receipts that wait for a store that is down; what comes on top is dropped. */
+const MAX_WAITING = 5_000
+/** Receipts of one moment are written together (milliseconds). */
+const GATHER_MS = 20
+const RETRY_MS = 1_000
+export const HEAD_EVERY_MS = 60_000
+const LOG = 'receipts'
+
+export const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
+export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+export const fromHex = (text: string): Uint8Array => Buffer.from(text, 'hex')
+
+export function createReceiptLog(parts: {
+  store: Store
+  clock: Clock
+  log: Log
+  /** Address of the log, which its heads name. */
+  address: string
+  signers: ReceiptSigners
+}) {
+  const { store, log } = parts
+  const waiting: NewReceipt[] = []
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  const loop = createLoop(async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH)
+      await appendReceipts(store, batch)
+      waiting.splice(0, batch.length)
+    }
+  })
+  const flush = async (): Promise<void> => {
+    timer = undefined
+    try {
+      await loop.run()
+    } catch (error) {
+      log.error('receipts.not_written', {
+        reason: String(error).slice(0, 200),
+        waiting: waiting.length,
+      })
+      if (!isClosed) start(RETRY_MS)
+    }
+  }
+  const start = (ms: number) => {
+    timer ??= setTimeout(() => void flush(), ms)
+  }
+  return {
+    /** Keeps a receipt. Returns at once; false where there is no room for it. */
+    add(receipt: NewReceipt): boolean {
+      if (waiting.length >= MAX_WAITING || isClosed) return false
+      waiting.push(receipt)
+      start(GATHER_MS)
+      return true
+    },
+    /** Resolves when what was added so far is written, or could not be. */
+    async written(): Promise<void> {
+      clearTimeout(timer)
+      await flush()
+    },
+    /** Signs what is there, where that is more than the newest head has and it is a minute old. */
+    signHead: () => signHead(parts),
+    async close(): Promise<void> {
+      isClosed = true
+      clearTimeout(timer)
+      await flush()
+    },
+  }
+}
+
+/** Appends in one transaction. What of them is there already, after an answer that got lost, is left out. */
+export async function appendReceipts(store: Store, batch: readonly NewReceipt[]): Promise<void> {
+  await store.db.transaction().execute(async (trx) => {
+    const { size, peaks } = await holdLog(trx, store.dialect)
+    const ids = batch.map(({ receipt }) => receipt.id)
+    const known = await trx.selectFrom('receipt').select('id').where('id', 'in', ids).execute()
+    const isKnown = new Set(known.map(({ id }) => id))
+    const fresh = batch.filter(({ receipt }) => !isKnown.has(receipt.id))
+    if (fresh.length === 0) return
+    const leaves = fresh.map(({ receipt }) => leafHash(sha256, toLeaf(receipt)))
+    const grown = appendLeaves(sha256, { size, peaks }, leaves)
+    const rows = fresh.map(({ receipt, call, payment }, at) => ({
+      position: size + at,
+      id: receipt.id,
+      listing_id: receipt.listing_id,
+      call,
+      called_at: Date.parse(receipt.at),
+      payment,
+      body: toCanonicalJson(receipt),
+    }))
+    await trx.insertInto('receipt').values(rows).execute()
+    const nodes = grown.nodes.map(({ hash, ...node }) => ({ ...node, hash: toHex(hash) }))
+    for (const some of inPieces(nodes)) await trx.insertInto('receipt_node').values(some).execute()
+    await trx
+      .updateTable('receipt_log')
+      .set({ size: grown.size, peaks: grown.peaks.map(toHex).join(',') })
+      .where('name', '=', LOG)
+      .execute()
+  })
+}
+
+/** The log's row, held to the end of the transaction: SQLite has one writer anyway. */
+async function holdLog(db: Store['db'], dialect: Store['dialect']) {
+  await db
+    .insertInto('receipt_log')
+    .values({ name: LOG, size: 0, peaks: '' })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+  const row = db.selectFrom('receipt_log').selectAll().where('name', '=', LOG)
+  return toTree(await (dialect === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow())
+}
+
+function toTree({ size, peaks }: Tables['receipt_log']) {
+  return { size, peaks: peaks === '' ? [] : peaks.split(',').map(fromHex) }
+}
+
+async function signHead({
+  store,
+  clock,
+  address,
+  signers,
+}: Parameters<typeof createReceiptLog>[0]): Promise<void> {
+  const { db, dialect } = store
+  const signer = await signers()
+  const now = clock.now()
+  await db.transaction().execute(async (trx) => {
+    const { size, peaks } = await holdLog(trx, dialect)
+    const newest = await trx
+      .selectFrom('receipt_head')
+      .select(['size', 'at'])
+      .orderBy('size', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    if (newest !== undefined && (newest.size >= size || newest.at > now - HEAD_EVERY_MS)) return
+    if (size === 0) return
+    const root = toHex(foldPeaks(sha256, peaks))
+    const head = { size, root, at: new Date(now).toISOString() }
+    const signature = signer.sign(toSignedHead(address, head))
+    const row = { size, root, at: now, key_id: signer.id, signature }
+    await trx.insertInto('receipt_head').values(row).execute()
+  })
+}

@@ -1,0 +1,47 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { CallArguments, SeenAnswers } from '../../src/domain/receipts/canned-answer.ts'
+
+/** Operations of which something is remembered, and calls of each. */
+const MAX_OPERATIONS = 2_000
+const MAX_CALLS = 16
+
+interface Call {
+  /** Of all arguments together, and of each by its name. */
+  args: string
+  each: ReadonlySet<string>
+  answer: string
+}
+
+/**
+ * What was asked and told lately, to know the answer of one caller in another's. Hashes alone, salted with
+ * what this process made up when it started: they say nothing to anybody and are gone when it ends.
+ */
+export function createRecentAnswers() {
+  const salt = randomBytes(16).toString('hex')
+  const operations = new Map<string, Call[]>()
+  const mark = (text: string) => hash('sha256', salt + text, 'base64').slice(0, 16)
+  return {
+    /** Looks at what came before, then remembers this one. */
+    see(operation: string, args: CallArguments, answer: Buffer): SeenAnswers {
+      const before = operations.get(operation) ?? []
+      const call: Call = {
+        args: mark([...args].map(([name, value]) => `${name}=${value}`).join('\n')),
+        each: new Set([...args].map(([name, value]) => mark(`${name}=${value}`))),
+        answer: mark(answer.toString('latin1')),
+      }
+      // What was used last is last.
+      operations.delete(operation)
+      operations.set(operation, [...before, call].slice(-MAX_CALLS))
+      const [oldest] = operations.keys()
+      if (operations.size > MAX_OPERATIONS && oldest !== undefined) operations.delete(oldest)
+      const others = before.filter((each) => each.args !== call.args)
+      return {
+        hasArgument: (name, value) => others.some(({ each }) => each.has(mark(`${name}=${value}`))),
+        sameAnswers: () => {
+          const same = others.filter((each) => each.answer === call.answer)
+          return new Set(same.map(({ args: one }) => one)).size
+        },
+      }
+    },
+  }
+}

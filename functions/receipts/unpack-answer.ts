@@ -1,0 +1,49 @@
+import {
+  brotliDecompressSync,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib'
+import type { DeliveredAnswer } from '../../src/domain/receipts/delivered-answer.ts'
+import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
+
+/** One buffer of this size and no second: a small archive of a large file ends at once. */
+const options = { maxOutputLength: JUDGED_BYTES.unpacked, chunkSize: 64 * 1024 }
+
+type Unpack = (bytes: Buffer) => Buffer
+
+const CODINGS = new Map<string, Unpack>([
+  ['gzip', (bytes) => gunzipSync(bytes, options)],
+  ['x-gzip', (bytes) => gunzipSync(bytes, options)],
+  ['br', (bytes) => brotliDecompressSync(bytes, options)],
+  ['zstd', (bytes) => zstdDecompressSync(bytes, options)],
+  // Half of the world's servers leave the wrapping of zlib away.
+  ['deflate', (bytes) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, options)],
+])
+
+/** @param encodings values of `Content-Encoding` */
+export function unpackAnswer(
+  bytes: Buffer,
+  encodings: readonly string[],
+): Pick<DeliveredAnswer, 'end' | 'body'> {
+  const codings = encodings.flatMap((value) => value.toLowerCase().split(','))
+  const named = codings
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  const [coding, ...more] = named
+  if (coding === undefined) return { end: 'whole', body: bytes }
+  const unpack = CODINGS.get(coding)
+  if (unpack === undefined || more.length > 0) return { end: 'unread', body: Buffer.alloc(0) }
+  try {
+    return { end: 'whole', body: bytes.length === 0 ? bytes : unpack(bytes) }
+  } catch (error) {
+    const isCut = /^Z_BUF_ERROR$|UNEXPECTED_EOF|_ERROR_UNEXPECTED/.test(codeOf(error))
+    return { end: isCut ? 'cut' : 'unread', body: Buffer.alloc(0) }
+  }
+}
+
+function isWrapped([first = 0, second = 0]: Buffer): boolean {
+  return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import { isAtAddress } from '../../src/domain/operation/is-at-address.ts'
+import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
+import {
+  RECEIPT_HEADER,
+  RECEIPT_SECRET_HEADER,
+  WITNESS_HEADER,
+} from '../../src/domain/receipts/receipt.ts'
+import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
+import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
+import { receiptPath } from '../../src/domain/wire/links.ts'
+import { CallEnd } from '../call/call-problem.ts'
+import type { Watch, Witness } from '../call/call-watch.ts'
+import type { SellerHead, SellerListener } from '../call/seller-call.ts'
+import { createMemoryCounter } from '../limits/counter.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { JudgeCall, SeenCall } from './judge-calls.ts'
+
+/**
+ * Looks at paid calls as they pass: copies the answer up to a bound, and has it judged when it has gone.
+ *
+ * Security model: what is copied is in memory until it is judged and nowhere else; a seller's words reach
+ * neither a receipt nor a log. How many calls are looked at, how much of each, and how many receipts a client
+ * or a listing makes an hour are bounded, and beyond each bound the call passes as any other does. A caller
+ * that leaves or stops is no fault of the seller's: then nothing is said.
+ */
+interface WitnessParts {
+  config: Pick<Config, 'BASE_URL' | 'WITNESS'>
+  clock: Clock
+  judge: JudgeCall
+  bounds?: typeof WITNESS_LIMITS
+}
+
+export const WITNESS_LIMITS = {
+  /** Calls whose answers are copied at once: 16 MiB in all. */
+  atOnce: 64,
+  /** Bytes of a request that are kept to know what was asked. */
+  requestBytes: 64 * 1024,
+  /** Receipts an hour: whoever writes payment headers at random must not fill the log. */
+  receiptsOfClient: 600,
+  receiptsInAll: 20_000,
+  /** Of answers that name no transaction: anybody can get those for nothing. */
+  unsettledOfClient: 120,
+  unsettledInAll: 2_000,
+}
+
+const HOUR_S = 3_600
+
+export function createWitness({
+  config,
+  clock,
+  judge,
+  bounds = WITNESS_LIMITS,
+}: WitnessParts): Witness {
+  const counter = createMemoryCounter({ seconds: HOUR_S })
+  let copying = 0
+  const isWithin = async (kind: 'receipts' | 'unsettled', client: string) => {
+    const own = await counter.count(`${kind} ${client}`)
+    const all = await counter.count(kind)
+    const [most, mostInAll] =
+      kind === 'receipts'
+        ? [bounds.receiptsOfClient, bounds.receiptsInAll]
+        : [bounds.unsettledOfClient, bounds.unsettledInAll]
+    return own.used <= most && all.used <= mostInAll
+  }
+  return {
+    watch(req, { listing, path, client }) {
+      const declared = config.WITNESS ? findDeclared(req, listing, path) : null
+      if (declared === null) return null
+      const copies = copying < bounds.atOnce
+      if (copies) copying += 1
+      const call = createSeenCall(req, { listing, path, declared, now: clock.now() })
+      const done = (isSeen: boolean) => {
+        if (copies) copying -= 1
+        if (!isSeen) return
+        const isCounted = isWithin('receipts', client).then(
+          async (isIn) =>
+            isIn && (call.transaction !== null || (await isWithin('unsettled', client))),
+        )
+        void isCounted.then((isIn) => {
+          if (isIn) judge({ ...call, ms: Math.max(0, Math.round(clock.now() - call.startedAt)) })
+        })
+      }
+      return createWatch(call, {
+        copies,
+        baseUrl: config.BASE_URL,
+        requestBytes: bounds.requestBytes,
+        done,
+      })
+    },
+  }
+}
+
+/** The operation that a call buys; null for a call that is not looked at. */
+function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: string) {
+  if (declared === undefined || !carriesPayment(req.rawHeaders)) return null
+  const found = declared.find(({ method, url }) => method === req.method && isAtAddress(url, path))
+  const isOff = valuesOf(req.rawHeaders, WITNESS_HEADER).some((value) => /^\s*off\s*$/i.test(value))
+  if (found === undefined || isOff || asksForOther(req)) return null
+  return paymentDecodes(req.rawHeaders) ? found : null
+}
+
+/** Parts, conditions and other types than any make answers that nobody declared. */
+function asksForOther({ headers }: IncomingMessage): boolean {
+  const { accept } = headers
+  const isNarrow = accept !== undefined && !/\*\/\*|\/\*|json/.test(accept)
+  return isNarrow || ['range', 'if-none-match', 'if-modified-since'].some((name) => name in headers)
+}
+
+function createSeenCall(
+  req: IncomingMessage,
+  given: { listing: LiveListing; path: string; declared: SeenCall['declared']; now: number },
+): SeenCall {
+  return {
+    id: randomBytes(16).toString('base64url'),
+    secret: randomBytes(32),
+    listingId: given.listing.id,
+    declared: given.declared,
+    startedAt: given.now,
+    request: {
+      method: req.method ?? '',
+      path: given.path,
+      headers: req.rawHeaders,
+      body: [],
+      isWhole: true,
+    },
+    status: null,
+    contentType: '',
+    encodings: [],
+    transaction: null,
+    answer: { chunks: [], size: 0, end: 'whole' },
+    ms: 0,
+  }
+}
+
+interface WatchOptions {
+  copies: boolean
+  baseUrl: string
+  requestBytes: number
+  done: (isSeen: boolean) => void
+}
+
+function createWatch(call: SeenCall, { copies, baseUrl, requestBytes, done }: WatchOptions): Watch {
+  let requestSize = 0
+  const { answer, request } = call
+  if (!copies) answer.end = 'unread'
+  const onHead = ({ status, headers }: SellerHead) => {
+    call.status = status
+    call.contentType = valuesOf(headers, 'content-type')[0] ?? ''
+    call.encodings = valuesOf(headers, 'content-encoding')
+    call.transaction = readSettledTransaction(headers)
+  }
+  const onData = (chunk: Buffer) => {
+    answer.size += chunk.length
+    if (answer.end === 'unread') return
+    if (answer.size > JUDGED_BYTES.packed) {
+      answer.chunks = []
+      answer.end = 'unread'
+      // A copy: the writer frees what it is handed.
+    } else answer.chunks.push(Buffer.from(chunk))
+  }
+  return {
+    headers: [
+      RECEIPT_HEADER,
+      `${baseUrl}${receiptPath(call.id)}`,
+      RECEIPT_SECRET_HEADER,
+      call.secret.toString('base64url'),
+    ],
+    onRequestBody(chunk) {
+      requestSize += chunk.length
+      if (requestSize <= requestBytes) request.body.push(Buffer.from(chunk))
+      else {
+        request.body = []
+        request.isWhole = false
+      }
+    },
+    listen(inner: SellerListener, isSent) {
+      return {
+        onHead(head) {
+          onHead(head)
+          inner.onHead(head)
+        },
+        onData(chunk) {
+          onData(chunk)
+          return inner.onData(chunk)
+        },
+        onEnd() {
+          inner.onEnd()
+          done(true)
+        },
+        onFail(error) {
+          if (answer.end === 'whole') answer.end = 'cut'
+          const isSellers = isSent() && isFaultOfSeller(error)
+          inner.onFail(error)
+          done(isSellers || isDecided(call))
+        },
+      }
+    },
+  }
+}
+
+/** The connection was cut, or nothing came in time; not that the caller left, stopped or had to give way. */
+function isFaultOfSeller(error: Error): boolean {
+  return !(error instanceof CallEnd) || error.why === 'late' || error.why === 'invalid'
+}
+
+/** By its status alone, whatever became of the rest. */
+function isDecided({ status }: SeenCall): boolean {
+  return status !== null && (status < 200 || status > 299)
+}

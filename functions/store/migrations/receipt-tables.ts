@@ -1,0 +1,39 @@
+import { integer, key, maybe, moment, table, text, unique } from './columns.ts'
+
+export const RECEIPT_TABLES = {
+  /** What became of paid calls, in the order of the log. Nothing that was asked or answered is here. */
+  receipt: table({
+    position: { ...moment, sql: 'moment not null primary key' },
+    id: unique,
+    listing_id: text,
+    /** Method and address of the operation, as content has it. */
+    call: text,
+    called_at: moment,
+    /** Hash of payee and payer, to find the payment on its chain; null where the payment named neither. */
+    payment: maybe(text),
+    /** The receipt itself: canonical JSON, the leaf of the log. */
+    body: text,
+  }),
+  /** Complete subtrees of the log, by level and place; those of level 0 are its leaves. Hex. */
+  receipt_node: table(
+    { level: integer, place: moment, hash: text },
+    'receipt_node_key primary key (level, place)',
+  ),
+  /** One row: how far the log is. Whoever appends holds it, so that no two servers append at once. */
+  receipt_log: table({ name: key, size: moment, peaks: text }),
+  receipt_head: table({
+    size: { ...moment, sql: 'moment not null primary key' },
+    root: text,
+    at: moment,
+    key_id: text,
+    signature: text,
+  }),
+  /** Keys that sign; the secret of one that was rotated out is gone. */
+  receipt_key: table({
+    id: key,
+    public_key: text,
+    secret: maybe(text),
+    created_at: moment,
+    retired_at: maybe(moment),
+  }),
+}

@@ -1,0 +1,177 @@
+import { placeholdersOf } from '../listing/operation.ts'
+import { toCanonicalJson } from '../wire/canonical-json.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import type { DeclaredResponse } from './delivered-answer.ts'
+
+/**
+ * Answers in the right shape that are no answers: the published example whatever was asked, or what
+ * somebody else was told. Three things are known for sure, and nothing else is called canned: it is the
+ * published example, and other arguments were sent; it names another caller's argument where the example
+ * names its own; it is byte for byte what two callers before were told who asked for other things.
+ *
+ * Known limit: made-up values that differ each time, and copies that get the name of what was asked for,
+ * look like true answers to anybody who does not know the truth.
+ */
+export type CallArguments = ReadonlyMap<string, string>
+
+/** What is declared of a call, as far as arguments come back in its answer. */
+export interface DeclaredCall {
+  url: string
+  params?: readonly { name: string; in: string; example?: unknown }[] | undefined
+  body?: { example?: unknown; schema?: unknown } | undefined
+  response?: DeclaredResponse | undefined
+}
+
+/** What was seen of one operation lately; texts are hashes. */
+export interface SeenAnswers {
+  /** Whether an argument with that name and value was sent by another call. */
+  hasArgument(name: string, value: string): boolean
+  /** Calls with other arguments that were told the same. */
+  sameAnswers(): number
+}
+
+const MAX_ARGUMENTS = 40
+const MAX_VALUE = 500
+const LEAST_NAME = 3
+const MAX_DEPTH = 4
+const MAX_PLACES = 400
+/** Values that cannot be equal by chance: long texts, and numbers of some digits. */
+const LEAST_SUBSTANCE = 4
+/** How often the same must have been told before: of two, one may be a repair of the other's question. */
+const LEAST_SAME = 2
+
+/**
+ * The declared arguments of a call, in lower case: what else a request carries is none, so that nobody
+ * makes two questions out of one by a parameter that no seller reads.
+ *
+ * @param target path and query @param body parsed, undefined without one
+ */
+export function readArguments(call: DeclaredCall, target: string, body: unknown): CallArguments {
+  const url = URL.parse(target, call.url)
+  const query = url?.searchParams ?? new URLSearchParams()
+  const inQuery = (call.params ?? []).flatMap(({ name, in: place }) =>
+    place === 'query' ? [[name, query.get(name) ?? ''] as const] : [],
+  )
+  const inBody = namesIn(call.body).map(
+    (name) => [name, isJsonObject(body) ? body[name] : ''] as const,
+  )
+  return toArguments([...inQuery, ...readPath(call.url, url?.pathname ?? ''), ...inBody])
+}
+
+/** Those of the published example. */
+export function exampleArguments({ params = [], body }: DeclaredCall): CallArguments {
+  const inBody = isJsonObject(body?.example) ? Object.entries(body.example) : []
+  return toArguments([...params.map(({ name, example }) => [name, example] as const), ...inBody])
+}
+
+/** @returns why an answer is nobody's, or null */
+export function findCanned(
+  call: DeclaredCall,
+  { args, value, seen }: { args: CallArguments; value: unknown; seen: SeenAnswers },
+): string | null {
+  const { example } = call.response ?? {}
+  const published = exampleArguments(call)
+  const echoes = example === undefined ? [] : findEchoes(example, published)
+  for (const { path, name } of echoes) {
+    const [own = '', told] = [args.get(name), normalize(at(value, path))]
+    if (own === '' || told === '' || isRelated(own, told)) continue
+    if (told === published.get(name))
+      return 'It names what the published example asks for, and something else was asked for.'
+    if (seen.hasArgument(name, told))
+      return 'It names what another caller asked for, and something else was asked for.'
+  }
+  if (args.size === 0 || !hasSubstance(value)) return null
+  const isPublished = example !== undefined && toCanonicalJson(value) === toCanonicalJson(example)
+  if (isPublished && isOtherThan(args, published))
+    return 'It is the published example, and something else was asked for.'
+  return seen.sameAnswers() >= LEAST_SAME
+    ? 'It is byte for byte what callers before were told who asked for other things.'
+    : null
+}
+
+/** Places of an example that repeat an argument. */
+function findEchoes(example: unknown, args: CallArguments) {
+  const echoes: { path: string[]; name: string }[] = []
+  walk(example, (path, value) => {
+    const text = normalize(value)
+    for (const [name, sent] of args)
+      if (text === sent && text.length >= LEAST_NAME) echoes.push({ path, name })
+  })
+  return echoes
+}
+
+/** "oslo, norway" answers "oslo"; "new york" does not answer "paris". */
+function isRelated(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => text.replace(/[^\p{L}\p{N}]+/gu, ''))
+  return a === undefined || b === undefined || a.includes(b) || b.includes(a)
+}
+
+function isOtherThan(args: CallArguments, published: CallArguments): boolean {
+  return [...args].some(([name, value]) => {
+    const known = published.get(name)
+    return known !== undefined && !isRelated(known, value)
+  })
+}
+
+function hasSubstance(value: unknown): boolean {
+  const found = new Set<string>()
+  walk(value, (_, inner) => {
+    const isLong = typeof inner === 'string' && inner.length >= 8
+    const isLarge = typeof inner === 'number' && String(inner).replace(/\D/g, '').length >= 4
+    if (isLong || isLarge) found.add(String(inner))
+  })
+  return found.size >= LEAST_SUBSTANCE
+}
+
+function walk(value: unknown, onScalar: (path: string[], value: unknown) => void): void {
+  let left = MAX_PLACES
+  const step = (inner: unknown, path: string[]) => {
+    left -= 1
+    if (left < 0 || path.length > MAX_DEPTH) return
+    if (typeof inner !== 'object' || inner === null) onScalar(path, inner)
+    else for (const [name, each] of Object.entries(inner)) step(each, [...path, name])
+  }
+  step(value, [])
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (place, name) =>
+      typeof place === 'object' && place !== null && Object.hasOwn(place, name)
+        ? Reflect.get(place, name)
+        : undefined,
+    value,
+  )
+}
+
+function namesIn(body: DeclaredCall['body']): string[] {
+  const schema = isJsonObject(body?.schema) ? body.schema.properties : undefined
+  const known = [schema, body?.example].filter(isJsonObject)
+  return [...new Set(known.flatMap((each) => Object.keys(each)))]
+}
+
+function readPath(template: string, path: string): (readonly [string, string])[] {
+  const parts = path.split('/')
+  return (URL.parse(template)?.pathname ?? '').split('/').flatMap((part, index) => {
+    const [name] = placeholdersOf(decode(part))
+    return name === undefined ? [] : [[name, decode(parts[index] ?? '')] as const]
+  })
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function toArguments(pairs: readonly (readonly [string, unknown])[]): CallArguments {
+  const texts = pairs.map(([name, value]) => [name, normalize(value)] as const)
+  return new Map(texts.filter(([, text]) => text !== '').slice(0, MAX_ARGUMENTS))
+}
+
+function normalize(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, MAX_VALUE).trim().toLowerCase()
+  return typeof value === 'number' ? String(value) : ''
+}

@@ -1,0 +1,215 @@
+import { resolveReference } from '../json-schema/schema-fault.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import { isAboutAnswer } from './answer-signs.ts'
+import type { DeclaredResponse } from './delivered-answer.ts'
+
+/**
+ * Whether a value has the shape that is declared: members and types, and nothing finer. Patterns,
+ * formats, lengths and further members are no shape: an answer with a longer name is still the answer,
+ * and a foreign pattern is never run.
+ *
+ * Why no validator does this: it would refuse what is odd but right (a null where nothing is known, a
+ * price as text), and its time grows with what a schema refers to. Here each step is counted.
+ */
+const MAX_STEPS = 20_000
+const MAX_DEPTH = 32
+/** Entries of a list that are looked at. */
+const MAX_ITEMS = 20
+/** An example's members of which so much must come back: 1 of 3. */
+const SHARE_OF_EXAMPLE = 3
+const MAX_NAME = 40
+
+/** Names around an answer that a declaration leaves out as often as not. */
+const WRAPPERS = new Set(['data', 'result', 'results', 'response', 'output', 'body', 'payload'])
+
+/** @returns where and how it departs, in the declaration's own names; null where it fits */
+export function findDeclaredFault(declared: DeclaredResponse, value: unknown): string | null {
+  const fault = findFault(declared, value)
+  if (fault === null || !isJsonObject(value)) return fault
+  for (const [name, inner] of Object.entries(value))
+    if (WRAPPERS.has(name) && findFault(declared, inner) === null) return null
+  return fault
+}
+
+function findFault({ schema, example }: DeclaredResponse, value: unknown): string | null {
+  // A declaration that does not take its own example is not held against anybody: the example rules.
+  const contradicts =
+    schema !== undefined && example !== undefined && judge(schema, example) !== null
+  if (schema !== undefined && !contradicts) return judge(schema, value)
+  return example === undefined ? null : findExampleFault(example, value, '')
+}
+
+function judge(schema: unknown, value: unknown): string | null {
+  return visit(schema, value, { root: schema, path: '', depth: 0, budget: { left: MAX_STEPS } })
+}
+
+interface Place {
+  root: unknown
+  path: string
+  depth: number
+  /** Shared by all steps of one judgement; what is left when it runs out is let be. */
+  budget: { left: number }
+  /** One of several parts of a shape: an answer may have none of its members. */
+  isPart?: boolean
+}
+
+function visit(schema: unknown, value: unknown, place: Place): string | null {
+  place.budget.left -= 1
+  if (!isJsonObject(schema) || place.budget.left <= 0 || place.depth > MAX_DEPTH) return null
+  if (value === null && place.path !== '') return null
+  const inside = { ...place, depth: place.depth + 1 }
+  if (typeof schema.$ref === 'string')
+    return visit(resolveReference(place.root, schema.$ref), value, inside)
+  return (
+    findTypeFault(schema, value, place) ??
+    findChoiceFault(schema, value, inside) ??
+    (isJsonObject(value) ? findMemberFault(schema, value, inside) : null) ??
+    (Array.isArray(value) ? findItemFault(schema, value, inside) : null)
+  )
+}
+
+function findTypeFault(schema: Record<string, unknown>, value: unknown, { path }: Place) {
+  const { const: only } = schema
+  const types = [schema.type].flat().filter((type) => typeof type === 'string')
+  if (types.length > 0 && !types.some((type) => isOfType(type, value)))
+    return toFault(path, `expected ${types.join(' or ')}, got ${typeOf(value)}`)
+  const isOther = only !== undefined && typeof only !== 'object' && only !== value
+  return isOther ? toFault(path, 'expected another value: the declared one is constant') : null
+}
+
+/** Numbers come as text, and text as numbers, wherever a language has one type for both. */
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return typeof value === 'number' || (typeof value === 'string' && isNumeric(value))
+    case 'string':
+      return typeof value === 'string' || typeof value === 'number'
+    case 'boolean':
+      return typeof value === 'boolean' || value === 0 || value === 1
+    default:
+      return typeOf(value) === type
+  }
+}
+
+function isNumeric(text: string): boolean {
+  return text.length <= MAX_NAME && text.trim() !== '' && Number.isFinite(Number(text))
+}
+
+function findChoiceFault(schema: Record<string, unknown>, value: unknown, place: Place) {
+  const { allOf, anyOf, oneOf } = schema
+  for (const part of Array.isArray(allOf) ? allOf : []) {
+    const fault = visit(part, value, { ...place, isPart: true })
+    if (fault !== null) return fault
+  }
+  // That two shapes fit makes an answer no worse.
+  for (const choices of [anyOf, oneOf].filter(Array.isArray)) {
+    const faults: string[] = []
+    for (const choice of choices) {
+      const fault = visit(choice, value, place)
+      if (fault === null) break
+      faults.push(fault)
+    }
+    if (choices.length > 0 && faults.length === choices.length) return faults[0] ?? null
+  }
+  return null
+}
+
+function findMemberFault(
+  schema: Record<string, unknown>,
+  value: Record<string, unknown>,
+  place: Place,
+): string | null {
+  const required = Array.isArray(schema.required) ? schema.required : []
+  for (const name of required)
+    if (typeof name === 'string' && !Object.hasOwn(value, name) && !isAboutAnswer(name))
+      return toFault(place.path, `expected a member ${cut(name)}`)
+  const properties = isJsonObject(schema.properties) ? schema.properties : {}
+  const names = Object.keys(properties)
+  // Most schemas require nothing; an answer without a single one of their members is another one.
+  const isOther = names.length > 0 && !names.some((name) => Object.hasOwn(value, name))
+  if (isOther && place.isPart !== true && Object.keys(value).length > 0)
+    return toFault(place.path, `expected a member such as ${cut(names[0] ?? '')}`)
+  const entries = names.length > 0 ? properties : ofMap(schema, value)
+  for (const [name, inner] of Object.entries(entries)) {
+    if (!Object.hasOwn(value, name)) continue
+    const fault = visit(inner, value[name], {
+      ...place,
+      isPart: false,
+      path: join(place.path, name),
+    })
+    if (fault !== null && !isAboutAnswer(name)) return fault
+  }
+  return null
+}
+
+/** Where no member has a name, all have one shape. */
+function ofMap({ additionalProperties }: Record<string, unknown>, value: object) {
+  const names = isJsonObject(additionalProperties) ? Object.keys(value).slice(0, MAX_ITEMS) : []
+  return Object.fromEntries(names.map((name) => [name, additionalProperties]))
+}
+
+function findItemFault(schema: Record<string, unknown>, value: unknown[], place: Place) {
+  const first = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
+  for (const [at, item] of value.slice(0, MAX_ITEMS).entries()) {
+    const fault = visit(first[at] ?? schema.items, item, {
+      ...place,
+      isPart: false,
+      path: `${place.path}[]`,
+    })
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+/** Of an example the kinds count, and that enough of its members come back. */
+function findExampleFault(example: unknown, value: unknown, path: string): string | null {
+  if (example === null || (value === null && path !== '')) return null
+  const isScalar = typeof example !== 'object' && typeof value !== 'object'
+  if (isScalar) return null
+  if (typeOf(example) !== typeOf(value))
+    return toFault(path, `expected ${typeOf(example)} as in the example, got ${typeOf(value)}`)
+  if (Array.isArray(example) && Array.isArray(value)) {
+    const isOpen = example.length === 0 || value.length === 0
+    return isOpen ? null : findExampleFault(example[0], value[0], `${path}[]`)
+  }
+  return isJsonObject(example) && isJsonObject(value) ? findSharedFault(example, value, path) : null
+}
+
+function findSharedFault(
+  example: Record<string, unknown>,
+  value: Record<string, unknown>,
+  path: string,
+): string | null {
+  const names = Object.keys(example)
+  const shared = names.filter((name) => Object.hasOwn(value, name))
+  if (shared.length * SHARE_OF_EXAMPLE < names.length)
+    return toFault(path, `expected the members of the example, got ${shared.length} of them`)
+  // One level in is enough: further in, examples show one case of many.
+  if (path.includes('.')) return null
+  for (const name of shared) {
+    const fault = findExampleFault(example[name], value[name], join(path, name))
+    if (fault !== null && !isAboutAnswer(name)) return fault
+  }
+  return null
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? cut(name) : `${path}.${cut(name)}`
+}
+
+function cut(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+}
+
+function toFault(path: string, text: string): string {
+  const place = path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
+  return place === '' ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : `At ${place}: ${text}.`
+}
+
+const MAX_PATH = 120

@@ -1,0 +1,182 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
+import { FULL } from '../independence/weigh-buyer.ts'
+import { toCountText } from '../operation/price-text.ts'
+import type { WitnessedCall } from '../trust/ledger-facts.ts'
+import type { LedgerPayment } from '../trust/ledger-payment.ts'
+import type { ListingScore } from '../trust/score-listings.ts'
+import { count } from '../wire/shapes.ts'
+import { DELIVERY_VERDICTS, type DeliveryVerdict } from '../wire/vocabulary.ts'
+import { markOf } from './payment-mark.ts'
+
+const figures = { delivered: count, paid_calls: count, buyers: count }
+const OthersSchema = v.partial(
+  v.object(Object.fromEntries(DELIVERY_VERDICTS.map((verdict) => [verdict, count]))),
+)
+
+/** What came back for payments that count, in 30 days. It is no part of the score. */
+export const DeliveredSchema = v.object({
+  ...figures,
+  days: v.literal(30),
+  /** How many calls of each other verdict. */
+  others: OthersSchema,
+  operations: v.array(
+    v.object({ method: v.string(), url: v.string(), ...figures, others: OthersSchema }),
+  ),
+})
+export type Delivered = v.InferOutput<typeof DeliveredSchema>
+
+/** Of one buyer so many calls count, as so many settlements do. */
+const MAX_CALLS = 10
+/** A seller settles within what an offer allows; clocks of chains are some seconds off (milliseconds). */
+const SETTLES_WITHIN_MS = 15 * 60_000
+const CLOCKS_APART_MS = 15_000
+/** What the badge takes. */
+export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
+
+/**
+ * Which of a listing's payments that count came with what. A call counts as its buyer does; who is not
+ * vouched for counts nothing, and where nobody can be vouched for there are no figures.
+ *
+ * A refusal and a second 402 can be brought about by a caller alone, who sends nonsense or one payment twice:
+ * they count where the seller's own answer names the payment, or two buyers met them.
+ *
+ * Known limit: a seller may pass payments that came to it directly through the relay itself, and answer them
+ * well there.
+ */
+export function countDelivered(
+  calls: readonly WitnessedCall[],
+  payments: readonly LedgerPayment[],
+  scores: ReadonlyMap<string, ListingScore>,
+): Map<string, Delivered> {
+  const counted = new Map<string, Delivered>()
+  for (const [id, own] of Map.groupBy(calls, ({ listing_id }) => listing_id)) {
+    const score = scores.get(id)
+    if (score?.measured.unknown_buyers_30d === undefined) continue
+    const paid = payments.filter(
+      ({ verdict, listings, payer }) =>
+        verdict === 'counted' && listings.includes(id) && (score.buyers.get(payer) ?? 0) > 0,
+    )
+    const matched = dropWhatOneBuyerCaused(limitBuyers(matchPayments(own, paid)))
+    const all = toFigures(matched, score.buyers)
+    if (all.buyers === 0 || all.paid_calls === 0) continue
+    const byCall = Map.groupBy(matched, ({ call }) => call.call)
+    const operations = [...byCall]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([call, rows]) => {
+        const [method = '', url = ''] = call.split(' ')
+        return { method, url, ...toFigures(rows, score.buyers) }
+      })
+    counted.set(id, { ...all, days: 30, operations })
+  }
+  return counted
+}
+
+interface Matched {
+  call: WitnessedCall
+  payer: string
+  isNamed: boolean
+}
+
+/** The earliest call that a payment can be of: whoever sends it again later changes nothing. */
+function matchPayments(
+  calls: readonly WitnessedCall[],
+  payments: readonly LedgerPayment[],
+): Matched[] {
+  const open = Map.groupBy(
+    calls.toSorted((a, b) => a.called_at - b.called_at),
+    ({ payment }) => payment,
+  )
+  return payments
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .flatMap((payment) => {
+      const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
+      const settled = Date.parse(payment.at)
+      const canBe = mine.filter(
+        ({ called_at }) =>
+          called_at <= settled + CLOCKS_APART_MS && called_at >= settled - SETTLES_WITHIN_MS,
+      )
+      const call =
+        canBe.find(({ transaction }) => transaction === payment.transaction) ??
+        canBe.find(({ transaction }) => transaction === null)
+      if (call === undefined) return []
+      mine.splice(mine.indexOf(call), 1)
+      return [{ call, payer: payment.payer, isNamed: call.transaction !== null }]
+    })
+}
+
+/** The newest of each buyer. */
+function limitBuyers(matched: readonly Matched[]): Matched[] {
+  const byBuyer = Map.groupBy(
+    matched.toSorted((a, b) => b.call.called_at - a.call.called_at),
+    ({ payer }) => payer,
+  )
+  return [...byBuyer.values()].flatMap((own) => own.slice(0, MAX_CALLS))
+}
+
+function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
+  const isOpen = ({ call, isNamed }: Matched) =>
+    !isNamed && (call.verdict === 'refused' || call.verdict === 'payment_asked_again')
+  const isMetByTwo = new Set(matched.filter(isOpen).map(({ payer }) => payer)).size > 1
+  return matched.filter((one) => isMetByTwo || !isOpen(one))
+}
+
+/** Buyers count in part; the wire has whole ones. What was not judged is neither delivered nor not. */
+function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
+  const judged = matched.filter(({ call }) => call.verdict !== 'too_large_to_judge')
+  const weigh = (rows: readonly { payer: string }[]) =>
+    Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)
+  const buyers = [...new Set(judged.map(({ payer }) => payer))].map((payer) => ({ payer }))
+  const byVerdict = Map.groupBy(judged, ({ call }) => call.verdict)
+  const others = DELIVERY_VERDICTS.flatMap((verdict) => {
+    const number = verdict === 'as_declared' ? 0 : weigh(byVerdict.get(verdict) ?? [])
+    return number > 0 ? [[verdict, number] as const] : []
+  })
+  return {
+    delivered: weigh(byVerdict.get('as_declared') ?? []),
+    paid_calls: weigh(judged),
+    buyers: weigh(buyers),
+    others: Object.fromEntries(others),
+  }
+}
+
+/** Enough calls of enough buyers, and nearly all delivered. */
+export function earnsDelivers(delivered: Delivered | undefined): boolean {
+  if (delivered === undefined) return false
+  const { delivered: good, paid_calls: all, buyers } = delivered
+  return all >= DELIVERS.calls && buyers >= DELIVERS.buyers && good >= all * DELIVERS.share
+}
+
+/** What each verdict is called in a sentence about calls. */
+export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
+  as_declared: 'answered as declared',
+  other_shape: 'answered in another shape than declared',
+  empty: 'answered with nothing',
+  error_in_200: 'answered with an error under a status of success',
+  canned: 'answered with somebody else’s answer or the published example',
+  payment_asked_again: 'asked to pay again',
+  refused: 'refused after the payment',
+  cut_off: 'cut off',
+  too_large_to_judge: 'not judged',
+}
+
+/** @example toDeliveredText(figures) → 'Delivered 41 of 43 paid calls of 7 buyers (30 days)' */
+export function toDeliveredText({
+  delivered,
+  paid_calls,
+  buyers,
+}: Pick<Delivered, 'delivered' | 'paid_calls' | 'buyers'>): string {
+  return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
+}
+
+/** What became of the others. @example 'Of the others, 2 were cut off.' */
+export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
+  const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
+    const number = others[verdict] ?? 0
+    return number > 0
+      ? [`${number} ${number === 1 ? 'was' : 'were'} ${VERDICT_WORDS[verdict]}`]
+      : []
+  })
+  return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
+}

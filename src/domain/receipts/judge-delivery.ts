@@ -1,0 +1,145 @@
+import { createJsonMeasure } from '../wire/parse-json.ts'
+import type { DeliveryVerdict } from '../wire/vocabulary.ts'
+import { findMediaFault } from './answer-media.ts'
+import { findErrorSign, isNothing } from './answer-signs.ts'
+import { findDeclaredFault } from './declared-shape.ts'
+import type { DeclaredResponse, DeliveredAnswer, Judgement } from './delivered-answer.ts'
+
+/** Sizes up to which an answer is judged, in bytes: as it comes, and unpacked. */
+export const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
+/** What is nested deeper or has more values takes more memory and time than its judgement is worth. */
+const MAX_JSON = { depth: 64, values: 20_000 }
+/** Events of a stream that are looked at. */
+const MAX_EVENTS = 20
+
+/**
+ * Judges an answer that was paid for by what its operation declares. Where an answer may be right, it is:
+ * a seller is blamed for what surely is not what it sells, and never for more than it declared.
+ *
+ * Known limit: invented values in the right shape look like true ones. Only `findCanned` sees some of them.
+ */
+export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+  const { status, end, body } = answer
+  if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
+  if (status === 402) return toJudgement('payment_asked_again', 'Status 402 for a call that paid.')
+  if (status < 200 || status > 299)
+    return toJudgement('refused', `Status ${status} for a call that paid.`)
+  if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
+  if (end === 'unread')
+    return toJudgement('too_large_to_judge', 'It is larger than what is judged, or packed oddly.')
+  if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
+  return isJsonType(declared.content_type)
+    ? judgeJson(declared, answer)
+    : judgeMedia(declared, answer)
+}
+
+/** The value of an answer in JSON; undefined where it is something else. */
+export function readJsonAnswer({ body }: Pick<DeliveredAnswer, 'body'>): unknown {
+  return isTooLarge(body) ? undefined : tryJson(toText(body))
+}
+
+function judgeJson(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+  if (isTooLarge(answer.body))
+    return toJudgement('too_large_to_judge', 'It has too many values to judge.')
+  const text = toText(answer.body)
+  const value = tryJson(text)
+  if (value !== undefined) return judgeValue(declared, value)
+  const events = readEvents(text)
+  if (events.length > 0) return judgeEvents(declared, events)
+  if (/^\s*[[{]/.test(text) && isUnfinished(text))
+    return toJudgement('cut_off', 'The JSON ends in the middle.')
+  const sign = findErrorSign(declared, text)
+  if (sign !== null) return toJudgement('error_in_200', sign)
+  return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(text) ? 'markup' : 'text'}.`)
+}
+
+function judgeValue(declared: DeclaredResponse, value: unknown): Judgement {
+  const sign = findErrorSign(declared, value)
+  if (sign !== null) return toJudgement('error_in_200', sign)
+  if (isNothing(declared, value))
+    return toJudgement('empty', 'Nothing of what is declared has a value.')
+  const fault = findDeclaredFault(declared, value)
+  return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
+}
+
+/** A stream is as declared where one of its events is; pieces of one answer only have to be no error. */
+function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
+  const judged = events.map((event) => judgeValue(declared, event))
+  const isGood = judged.some(({ verdict }) => verdict === 'as_declared')
+  const error = judged.find(({ verdict }) => verdict === 'error_in_200')
+  return isGood || error === undefined ? AS_DECLARED : error
+}
+
+function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+  const text = toText(answer.body.subarray(0, MAX_ERROR_BYTES))
+  const isShort = answer.body.length <= MAX_ERROR_BYTES
+  const value = isShort ? (tryJson(text) ?? text) : null
+  const sign = value === null ? null : findErrorSign(declared, value)
+  if (sign !== null) return toJudgement('error_in_200', sign)
+  const fault = findMediaFault(declared.content_type, answer)
+  if (fault === null) return AS_DECLARED
+  return toJudgement(fault.isCut ? 'cut_off' : 'other_shape', fault.text)
+}
+
+/** An error in place of an image or a text is shorter than this. */
+const MAX_ERROR_BYTES = 4096
+
+const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is what is declared.' }
+
+function toJudgement(verdict: DeliveryVerdict, reason: string): Judgement {
+  return { verdict, reason }
+}
+
+export function isJsonType(contentType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/.test(contentType)
+}
+
+/** UTF-16 is rare and has its mark; anything else that is not UTF-8 becomes replacement characters. */
+function toText(body: Uint8Array): string {
+  const [first, second] = body
+  const label = first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-8'
+  return new TextDecoder(label).decode(body)
+}
+
+function isTooLarge(body: Uint8Array): boolean {
+  return !createJsonMeasure(MAX_JSON).add(body)
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON line by line, or in the `data:` lines of server-sent events. */
+function readEvents(text: string): unknown[] {
+  const lines = text.split('\n', MAX_EVENTS * 4).map((line) => line.replace(/^data:/, '').trim())
+  const values = lines.filter((line) => /^[[{]/.test(line)).map(tryJson)
+  const events = values.filter((value) => value !== undefined).slice(0, MAX_EVENTS)
+  // One broken line among several is a stream; a single piece of broken JSON is not.
+  return events.length > 1 || /^(?:data|event|id|retry|):/.test(text) ? events : []
+}
+
+/** Whether brackets or a text are open at its end. */
+function isUnfinished(text: string): boolean {
+  let [open, inString] = [0, false]
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (inString) {
+      if (character === '\\') at += 1
+      else if (character === '"') inString = false
+    } else if (character === '"') inString = true
+    else if (character === '{' || character === '[') open += 1
+    else if (character === '}' || character === ']') open -= 1
+  }
+  return inString || open > 0
+}
+
+function isBlank(body: Uint8Array): boolean {
+  return body.length <= MAX_BLANK && toText(body).trim() === ''
+}
+
+/** More white space than this is not looked through (bytes). */
+const MAX_BLANK = 4096

@@ -1,0 +1,81 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { isConsistent, leafHash, rootOfInclusion } from './merkle-log.ts'
+import {
+  type LogHead,
+  type Receipt,
+  type ReceiptKeys,
+  type ReceiptView,
+  toLeaf,
+  toSignedHead,
+  toSignedReceipt,
+} from './receipt.ts'
+
+/** What is checked of a receipt, each by itself. */
+export interface ReceiptProof {
+  /** Signed by a key that the directory publishes. */
+  isSigned: boolean
+  isHeadSigned: boolean
+  /** In the log that the head stands for. */
+  isInLog: boolean
+}
+
+/** Checks a receipt by the published keys alone: nothing is asked. */
+export function verifyReceipt(view: ReceiptView, keys: ReceiptKeys): ReceiptProof {
+  const { receipt, key, signature, position, head, inclusion } = view
+  return {
+    isSigned: isSignedBy(keys, key, toSignedReceipt(receipt), signature),
+    isHeadSigned: head !== null && isHeadSigned(head, keys),
+    isInLog: head !== null && inclusion !== null && isIncluded(receipt, position, head, inclusion),
+  }
+}
+
+export function isHeadSigned(head: LogHead, keys: ReceiptKeys): boolean {
+  return isSignedBy(keys, head.key, toSignedHead(keys.log, head), head.signature)
+}
+
+/** Whether a later head holds all that an earlier one did, in its order. */
+export function extendsHead(
+  older: Pick<LogHead, 'size' | 'root'>,
+  newer: Pick<LogHead, 'size' | 'root'>,
+  consistency: readonly string[],
+): boolean {
+  const bytes = ({ size, root }: Pick<LogHead, 'size' | 'root'>) => ({
+    size,
+    root: hexToBytes(root),
+  })
+  return isConsistent(sha256, bytes(older), bytes(newer), consistency.map(hexToBytes))
+}
+
+/** The SHA-256 that a receipt has of an answer or a request. @param secret base64url, as the caller got it */
+export function saltedHash(secret: string, bytes: Uint8Array): string {
+  const salt = fromBase64Url(secret)
+  return bytesToHex(sha256(Uint8Array.from([...salt, ...bytes])))
+}
+
+function isIncluded(
+  receipt: Receipt,
+  position: number,
+  { size, root }: LogHead,
+  inclusion: readonly string[],
+): boolean {
+  const leaf = leafHash(sha256, toLeaf(receipt))
+  const found = rootOfInclusion(sha256, leaf, { position, size, path: inclusion.map(hexToBytes) })
+  return found !== null && bytesToHex(found) === root
+}
+
+function isSignedBy(keys: ReceiptKeys, id: string, text: Uint8Array, signature: string): boolean {
+  const key = keys.keys.find((each) => each.id === id)
+  if (key === undefined) return false
+  try {
+    return ed25519.verify(fromBase64Url(signature), text, fromBase64Url(key.public_key))
+  } catch {
+    return false
+  }
+}
+
+function fromBase64Url(text: string): Uint8Array {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+}

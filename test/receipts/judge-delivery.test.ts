@@ -1,0 +1,206 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
+import type { DeclaredResponse } from '../../src/domain/receipts/delivered-answer.ts'
+import { judgeDelivery, readJsonAnswer } from '../../src/domain/receipts/judge-delivery.ts'
+import { CITIES, createLab, type LabAnswer, type LabSeller } from './lab.ts'
+
+const JSON_TYPE = 'application/json'
+const judge = (response: DeclaredResponse, body: unknown, more = {}) =>
+  judgeDelivery(response, {
+    ...{ status: 200, content_type: JSON_TYPE, end: 'whole' as const },
+    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+    ...more,
+  })
+const shape = (schema: unknown) => ({ content_type: JSON_TYPE, schema })
+
+describe('the lab of two hundred sellers', () => {
+  const lab = createLab('https://lab.example')
+  const judged = lab.map((seller) => ({ seller, verdicts: judgeAll(seller) }))
+  const namedBad = (isGood: boolean) => {
+    const all = judged.filter(({ seller }) => seller.isGood === isGood)
+    const deliveries = all.flatMap(({ seller, verdicts }) =>
+      verdicts.map((verdict) => ({ way: `${seller.way}: ${seller.id}`, verdict })),
+    )
+    return {
+      all: deliveries.length,
+      bad: deliveries.filter(({ verdict }) => verdict !== 'as_declared'),
+      good: deliveries.filter(({ verdict }) => verdict === 'as_declared'),
+    }
+  }
+
+  it('has two hundred of them', () => expect(lab).toHaveLength(200))
+  it('names at least 95 of 100 bad deliveries bad', () => {
+    const { all, bad, good } = namedBad(false)
+    expect(bad.length / all, JSON.stringify(good, null, 1)).toBeGreaterThanOrEqual(0.95)
+  })
+  it('names fewer than 1 of 100 good deliveries bad', () => {
+    const { all, bad } = namedBad(true)
+    expect(bad.length / all, JSON.stringify(bad, null, 1)).toBeLessThan(0.01)
+  })
+})
+
+/** As the relay does: what was told before is known by its hash. */
+function judgeAll({ call, answer }: LabSeller) {
+  const [args, told]: [string[], Map<string, Set<string>>] = [[], new Map()]
+  return CITIES.map((city, n) => {
+    const got = answer(city, n === 0 ? null : (CITIES[0] ?? null))
+    const delivered = toDelivered(got)
+    const { verdict } = judgeDelivery(call.response, delivered)
+    const own = readArguments(
+      call,
+      `/${call.url.split('/')[3]}/${encodeURIComponent(city)}`,
+      undefined,
+    )
+    const text = delivered.body.toString('latin1')
+    const others = told.get(text) ?? new Set()
+    const same = [...others].filter((each) => each !== city).length
+    const seen = {
+      hasArgument: (_: string, value: string) => args.includes(value),
+      sameAnswers: () => same,
+    }
+    const value = readJsonAnswer(delivered)
+    const canned = verdict === 'as_declared' ? findCanned(call, { args: own, value, seen }) : null
+    args.push(city.toLowerCase())
+    told.set(text, others.add(city))
+    return canned === null ? verdict : 'canned'
+  })
+}
+
+function toDelivered({ status, headers, chunks, isCut = false }: LabAnswer) {
+  const bytes = Buffer.concat(chunks)
+  const unpack = { gzip: gunzipSync, br: brotliDecompressSync, deflate: inflateSync }[
+    headers['content-encoding'] ?? ''
+  ]
+  return {
+    status,
+    content_type: headers['content-type'] ?? '',
+    end: isCut ? ('cut' as const) : ('whole' as const),
+    body: unpack === undefined ? bytes : unpack(bytes),
+  }
+}
+
+describe('what is odd but right', () => {
+  const hit = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+  it.each([
+    [
+      'no hits',
+      shape({ type: 'object', properties: { results: { type: 'array' } } }),
+      { results: [] },
+    ],
+    ['an empty list', shape({ type: 'array', items: hit }), []],
+    [
+      'a check that failed is the answer',
+      shape({ type: 'object', properties: { ok: { type: 'boolean' }, url: { type: 'string' } } }),
+      { ok: false, url: 'https://down.example' },
+    ],
+    [
+      'the state of a job',
+      shape({
+        type: 'object',
+        properties: { status: { type: 'string' }, block: { type: 'integer' } },
+      }),
+      { status: 'failed', block: 12 },
+    ],
+    [
+      'an answer made of flags',
+      shape({ type: 'object', properties: { success: { type: 'boolean' } } }),
+      { success: false },
+    ],
+    [
+      'a null for what nobody knows',
+      shape({
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'string' } },
+        required: ['a', 'b'],
+      }),
+      { a: 'x', b: null },
+    ],
+    ['a number for an id', shape(hit), { id: 7 }],
+    ['a map without entries', shape({ type: 'object', additionalProperties: hit }), {}],
+    ['lines of JSON', shape(hit), '{"id":"a"}\n{"id":"b"}\n'],
+    ['false', shape({ type: 'boolean' }), false],
+    ['zero', shape({ type: 'number' }), 0],
+    [
+      'a declaration that contradicts itself',
+      { ...shape(hit), example: { name: 'x' } },
+      { name: 'y' },
+    ],
+  ])('%s', (_, response, body) => {
+    expect(judge(response, body)).toMatchObject({ verdict: 'as_declared' })
+  })
+})
+
+describe('what is surely wrong', () => {
+  const quote = shape({
+    type: 'object',
+    properties: {
+      price: { type: 'number' },
+      symbol: { type: 'string' },
+      error: { type: 'string' },
+    },
+  })
+  it.each([
+    ['empty', quote, '{}'],
+    ['empty', quote, 'null'],
+    ['empty', quote, { price: null, symbol: '' }],
+    ['error_in_200', quote, { error: 'upstream timed out' }],
+    ['error_in_200', quote, { price: null, error: 'upstream timed out' }],
+    ['error_in_200', quote, { status: 'error', message: 'x' }],
+    ['error_in_200', quote, { code: 500, message: 'x' }],
+    ['error_in_200', quote, 'Internal Server Error'],
+    ['error_in_200', { content_type: 'image/png' }, { detail: 'x', error: 'no model' }],
+    ['error_in_200', { content_type: 'text/plain' }, 'Rate limit exceeded'],
+    ['other_shape', quote, { price: 'a lot', symbol: 'X' }],
+    ['other_shape', quote, [1, 2]],
+    ['other_shape', { content_type: 'image/png' }, 'a picture of a cat'],
+    ['other_shape', { content_type: 'text/csv' }, '<!doctype html><html></html>'],
+    ['cut_off', quote, '{"price": 12.5, "symbol": "X'],
+    ['cut_off', { content_type: 'image/png' }, Buffer.from('89504e470d0a1a0a0000', 'hex')],
+  ])('%s', (verdict, response, body) => {
+    const bytes = Buffer.isBuffer(body) ? { body } : {}
+    expect(judge(response, body, bytes)).toMatchObject({ verdict })
+  })
+  it('by the status alone', () => {
+    expect(judge(quote, '', { status: 402 }).verdict).toBe('payment_asked_again')
+    expect(judge(quote, '', { status: 500 }).verdict).toBe('refused')
+    expect(judge(quote, '', { status: null }).verdict).toBe('cut_off')
+  })
+})
+
+describe('what a hostile seller declares or answers', () => {
+  it('never runs a pattern', () => {
+    const response = shape({
+      type: 'object',
+      properties: { a: { type: 'string', pattern: '^(a+)+$' } },
+    })
+    expect(judge(response, { a: `${'a'.repeat(50_000)}!` }).verdict).toBe('as_declared')
+  })
+  it('follows references that lead in a circle for a bounded number of steps', () => {
+    const node = { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] }
+    const response = shape({ ...node, $defs: { a: { allOf: [node, node, node] }, b: node } })
+    expect(judge(response, { a: [[1]] }).verdict).toBe('as_declared')
+  })
+  it('does not judge what is too deep or has too many values', () => {
+    const response = shape({ type: 'array' })
+    expect(judge(response, '['.repeat(5000)).verdict).toBe('too_large_to_judge')
+    expect(judge(response, `[${'0,'.repeat(200_000)}0]`).verdict).toBe('too_large_to_judge')
+  })
+  it('reads names of prototypes as names', () => {
+    const response = shape({
+      type: 'object',
+      properties: { constructor: { type: 'string' }, toString: { type: 'number' } },
+      required: ['constructor'],
+    })
+    expect(judge(response, { a: 1 }).verdict).toBe('other_shape')
+    expect(judge(response, '{"__proto__":{"constructor":"x"}}').verdict).toBe('other_shape')
+    expect(judge({ content_type: 'constructor/x' }, 'anything').verdict).toBe('as_declared')
+    expect(Object.prototype).not.toHaveProperty('isGood')
+  })
+  it('says nothing of what was answered', () => {
+    const marker = 'PLANTED-7f3a'
+    const response = shape({ type: 'object', properties: { a: { type: 'object' } } })
+    for (const body of [{ a: marker }, { [marker]: 1 }, { error: marker }, marker, [marker]])
+      expect(judge(response, body).reason).not.toContain('PLANTED')
+  })
+})

@@ -1,0 +1,203 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, request as openRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getHeapSnapshot } from 'node:v8'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../functions/ports/log.ts'
+import { readReceipt } from '../../functions/receipts/read-receipts.ts'
+import { openStore } from '../../functions/store/open-store.ts'
+import type { Store } from '../../functions/store/schema/store.ts'
+import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
+import { saltedHash } from '../../src/domain/receipts/verify-receipt.ts'
+import { listen } from '../call/relay-world.ts'
+import { CITIES, createLab, type LabSeller } from './lab.ts'
+import { aTransaction, paymentHeaders, settledHeaders, startWitness } from './witness-world.ts'
+
+let dir: string
+let store: Store
+let lab: LabSeller[]
+let world: Awaited<ReturnType<typeof startWitness>>
+const seen = new Map<string, string>()
+let origin = ''
+
+/** One server is all sellers of the lab: the first part of the path says which. */
+const server = createServer((req, res) => {
+  const [, id = '', city = ''] = decodeURIComponent(req.url ?? '').split('/')
+  const seller = lab.find((one) => one.id === id)
+  if (seller === undefined) return void res.writeHead(404).end()
+  const name = city.split('?')[0] ?? ''
+  const { status, headers, chunks, isCut } = seller.answer(name, seen.get(id) ?? null)
+  seen.set(id, seen.get(id) ?? name)
+  const settled = settledHeaders(seller.rail, aTransaction(seen.size * 100 + name.length))
+  res.writeHead(status, { ...headers, ...settled, 'Call-Receipt': 'https://seller.example/mine' })
+  for (const chunk of chunks) res.write(chunk)
+  if (isCut) res.destroy()
+  else res.end()
+})
+
+const toRow = ({ id, call }: LabSeller): DeclaredRow => ({
+  listing_id: id,
+  digest: `digest-of-${id}`,
+  method: 'GET',
+  url: call.url,
+  params: [{ name: 'city', in: 'path', example: 'Paris' }],
+  response: { ...call.response },
+})
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'waypost-receipts-'))
+  store = await openStore(
+    { STATE_DIR: dir, DATABASE_URL: undefined },
+    createLog(() => {}, Date.now),
+  )
+  origin = `http://127.0.0.1:${await listen(server)}`
+  lab = createLab(origin)
+  world = await startWitness(store, lab.map(toRow))
+})
+afterAll(async () => {
+  await world.close()
+  server.closeAllConnections()
+  server.close()
+  await store.close()
+  rmSync(dir, { recursive: true })
+})
+
+async function buy(
+  seller: LabSeller,
+  city: string,
+  headers: Record<string, string> = {},
+  query = '',
+) {
+  const path = encodeURIComponent(`/${seller.id}/${encodeURIComponent(city)}`)
+  const answer = await fetch(`${world.url}/${seller.id}?endpoint=${path}${query}`, {
+    headers: { ...paymentHeaders(seller.rail), ...headers },
+  })
+  const body = Buffer.from(await answer.arrayBuffer().catch(() => new ArrayBuffer(0)))
+  const receipt = answer.headers.get('call-receipt')
+  return { answer, body, receipt, id: receipt?.split('/').at(-1) ?? '' }
+}
+
+async function receiptOf(id: string) {
+  await world.settle()
+  const view = await readReceipt(store, id, await world.receipts.signers())
+  return view?.receipt ?? null
+}
+
+describe('two hundred sellers behind the relay, on both rails', () => {
+  it('are judged as they are', { timeout: 120_000 }, async () => {
+    const deliveries: { isGood: boolean; id: string; way: string }[] = []
+    for (const city of CITIES)
+      for (let from = 0; from < lab.length; from += 20)
+        deliveries.push(
+          ...(await Promise.all(
+            lab.slice(from, from + 20).map(async (seller) => ({
+              ...seller,
+              id: (await buy(seller, city)).id,
+            })),
+          )),
+        )
+    await world.settle()
+    const rows = await store.db.selectFrom('receipt').select(['id', 'body']).execute()
+    const verdicts = new Map(rows.map(({ id, body }) => [id, String(JSON.parse(body).verdict)]))
+    const judged = deliveries.map(({ isGood, id, way }) => ({
+      isGood,
+      way,
+      verdict: verdicts.get(id),
+    }))
+    expect(judged.filter(({ verdict }) => verdict === undefined)).toEqual([])
+    const share = (isGood: boolean) => {
+      const all = judged.filter((one) => one.isGood === isGood)
+      return all.filter(({ verdict }) => verdict !== 'as_declared').length / all.length
+    }
+    console.log(`bad deliveries named bad: ${share(false)}; good ones named bad: ${share(true)}`)
+    expect(share(false)).toBeGreaterThanOrEqual(0.95)
+    expect(share(true)).toBeLessThan(0.01)
+  })
+})
+
+describe('a receipt', () => {
+  const right = () => lab[0] as LabSeller
+  it('is named by the relay, whatever a seller writes', async () => {
+    const { answer, receipt } = await buy(right(), 'Oslo')
+    expect(receipt).toMatch(/^https:\/\/waypost\.example\/api\/v1\/receipts\/[\w-]{22}$/)
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Call-Receipt-Secret')
+  })
+  it('names request and answer by hashes that only the caller can recompute', async () => {
+    const { answer, body, id } = await buy(
+      right(),
+      'Oslo',
+      { 'accept-encoding': 'identity' },
+      '&a=b',
+    )
+    const secret = answer.headers.get('call-receipt-secret') ?? ''
+    const receipt = await receiptOf(id)
+    expect(receipt).toMatchObject({ verdict: 'as_declared', status: 200, listing_id: right().id })
+    expect(receipt?.answer).toBe(saltedHash(secret, body))
+    const line = `GET /${right().id}/Oslo?a=b\n`
+    expect(receipt?.request).toBe(saltedHash(secret, Buffer.from(line)))
+    expect(receipt?.transaction).toMatch(/^0x[0-9a-f]{64}$/)
+  })
+  it.each([
+    ['no payment', { 'X-PAYMENT': '', Authorization: '', 'PAYMENT-SIGNATURE': '' }],
+    ['Call-Witness: off', { 'Call-Witness': 'off' }],
+    ['a part of the answer', { Range: 'bytes=0-3' }],
+    ['another type', { Accept: 'text/xml' }],
+  ])('is not written for %s', async (_, headers) => {
+    const plain = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''))
+    const url = `${world.url}/${right().id}?endpoint=${encodeURIComponent(`/${right().id}/Oslo`)}`
+    const payment = 'X-PAYMENT' in headers ? {} : paymentHeaders(right().rail)
+    const answer = await fetch(url, { headers: { ...payment, ...plain } })
+    expect(answer.headers.get('call-receipt')).toBeNull()
+  })
+  it('blames nobody where the caller left in the middle', async () => {
+    const cut = lab.find(({ way }) => way === 'created, and long') as LabSeller
+    const before = await store.db.selectFrom('receipt').select('id').execute()
+    await new Promise<void>((resolve) => {
+      const path = `/api/v1/call/${cut.id}?endpoint=${encodeURIComponent(`/${cut.id}/Oslo`)}`
+      const asked = openRequest({ port: world.port, path, headers: paymentHeaders(cut.rail) })
+      asked.on('response', (answer) => {
+        answer.destroy()
+        resolve()
+      })
+      asked.on('error', () => resolve())
+      asked.end()
+    })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await world.settle()
+    const after = await store.db
+      .selectFrom('receipt')
+      .selectAll()
+      .orderBy('position', 'desc')
+      .execute()
+    for (const { body } of after.slice(0, after.length - before.length))
+      expect(JSON.parse(body).verdict).toBe('as_declared')
+  })
+})
+
+describe('nothing is kept', () => {
+  it('of what was asked and answered: not in ledger, log, files or memory', {
+    timeout: 120_000,
+  }, async () => {
+    // Put together here, so that neither this file's own text nor the lab's holds it.
+    const marker = ['PLANTED', 'k7', 'q2'].join('-')
+    for (const seller of lab.filter(({ id }) => id.endsWith('-weather')))
+      await buy(seller, marker, { 'X-Asked': marker }, `&also=${marker}`)
+    await world.settle()
+    await store.db.selectFrom('receipt').select('id').execute()
+    seen.clear()
+    for (const file of readdirSync(dir))
+      expect(readFileSync(join(dir, file)).includes(marker), file).toBe(false)
+    expect(world.logged().join('\n')).not.toContain(marker)
+    expect(await countInHeap(marker)).toBeLessThanOrEqual(await countInHeap(`${marker}-never-sent`))
+  })
+})
+
+/** Strings of the heap that hold a text, other than the one that is looked for. */
+async function countInHeap(text: string): Promise<number> {
+  globalThis.gc?.()
+  const whole: Buffer[] = []
+  for await (const chunk of getHeapSnapshot()) whole.push(Buffer.from(chunk))
+  const strings: string[] = JSON.parse(Buffer.concat(whole).toString('utf8')).strings
+  return strings.filter((each) => each.includes(text) && each !== text).length
+}
