@@ -30,21 +30,27 @@ const MOST_NAMED = 20
 const NOT_LISTED = 'docs/not-listed.md'
 
 const HELP =
-  'Usage: npm run check -- [--quality] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
+  'Usage: npm run check -- [--quality] [--origins <id>] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
 const OPTIONS = {
   'changed-from': { type: 'string' },
   quality: { type: 'boolean' },
+  origins: { type: 'string' },
   catalogue: { type: 'string' },
 } as const
 
 /**
  * `npm run check`: validates the content and reports every problem in one run; with a ref, those of
  * files changed since it alone. `--quality` counts what listings of each kind have, and names the
- * poorest. `--catalogue` names the hosts of a saved catalogue that have neither a listing nor a
+ * poorest. `--origins` says of each fact of a listing who says it. `--catalogue` names the hosts of a saved catalogue that have neither a listing nor a
  * reason in `docs/not-listed.md`. Exit: 0 sound, 1 errors, 2 the command was wrong.
  */
 await runMain(async () => {
-  const { 'changed-from': since, quality, catalogue } = readCommandLine(HELP, OPTIONS).values
+  const {
+    'changed-from': since,
+    quality,
+    origins,
+    catalogue,
+  } = readCommandLine(HELP, OPTIONS).values
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
   const changes = since === undefined ? null : readChanges(root, since)
@@ -53,6 +59,7 @@ await runMain(async () => {
   const moved = await findOptedOutMoves(config)
   report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
   if (quality === true && read.content !== null) reportQuality(read.content)
+  if (origins !== undefined) reportOrigins(read, origins)
   if (catalogue === undefined || read.content === null) return
   const reasons = readFileSync(NOT_LISTED, 'utf8')
   const { rows, untold } = findUntold(catalogue, read.content.listings, reasons)
@@ -98,7 +105,19 @@ function report(
   // An id that left may break a page that nobody changed: the build would fail all the same.
   if (all.some(isError)) process.exitCode = 1
   const elsewhere = all.filter(isError).length - errors
+  if (read.waiting.length > 0)
+    console.log(`${read.waiting.length} rows of sources wait for a person: npm run review`)
   if (elsewhere > 0) console.log(`${elsewhere} errors in files that did not change: npm run check`)
+}
+
+/** Who says each fact of a listing, the one whose word counts first. */
+function reportOrigins({ content, seen }: ContentReport, id: string): void {
+  if (!seen.listings.some((listing) => listing.id === id))
+    throw new UsageError(`--origins: expected the id of a listing, got ${JSON.stringify(id)}`)
+  const origins = content?.origins.get(id)
+  if (origins === undefined) console.log(`${id}: people say all of it`)
+  for (const [field, sayers] of Object.entries(origins ?? {}))
+    console.log(`${id} ${field}: ${sayers.join(', ')}`)
 }
 
 function reportQuality({ listings, evidence }: Content): void {

@@ -1,4 +1,5 @@
 import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
+import { SOURCE_IDS } from '../sources/sources.ts'
 
 const ACTIONS = ['list', 'show', 'accept', 'edit', 'refuse'] as const
 const HELP = `Usage: npm run review [-- <command>] [options]
@@ -9,7 +10,7 @@ What waits for a person: rows of importers, proposals, disputes. Nothing of it i
   list              what waits, oldest first
   show ID           one of them, with the file that would go into the content
   accept ID         carry it out: the file goes into the content, checked as npm run check does
-  accept --all      each proposed tag: --from tags
+  accept --all      a whole list at once: --from tags, or --from and an importer
   edit ID           change the waiting file in $VISUAL or $EDITOR, or put --file in its place
   refuse ID         refuse it, with --reason
 
@@ -17,7 +18,7 @@ Options
   --file FILE       accept or edit: this text instead of the waiting one
   --path PATH       accept or edit: where it goes, such as listings/mcp/foo.md
   --reason TEXT     why; a refusal needs one
-  --from KIND       only content, tags, payouts, texts, proposals or disputes
+  --from KIND       only an importer's rows, tags, payouts, texts, proposals or disputes
   --content DIR     the content folder (CONTENT_DIR, or content)
   --json            one JSON object instead of words
   --help            this text
@@ -71,15 +72,15 @@ export interface ReviewOptions {
   content?: string
 }
 
-/** The kind that may be accepted as a whole list: a tag harms nobody. The others each need a look. */
-const WHOLE_LIST = 'tags'
+/** What may be accepted as a whole list: a tag harms nobody, and words that need a look stay out. */
+const WHOLE_LISTS = ['tags', ...SOURCE_IDS]
 
 function findFault(options: ReviewOptions): string | null {
   const { action, id, file, path, reason = '', all = false, from = '' } = options
   if (all && (action !== 'accept' || id !== '' || (file ?? path) !== undefined))
     return '--all: expected accept --all without an id and without a file'
-  if (all && from !== WHOLE_LIST)
-    return `--all: expected --from ${WHOLE_LIST}; the rest is decided one by one`
+  if (all && !WHOLE_LISTS.includes(from))
+    return `--all: expected --from with one of ${WHOLE_LISTS.join(', ')}; the rest is decided one by one`
   const takesId = action !== null && action !== 'list' && !all
   if (takesId && id === '') return `${action}: expected the id of what waits`
   if (!takesId && id !== '') return `expected no ${JSON.stringify(id)}`

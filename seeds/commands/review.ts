@@ -6,7 +6,13 @@ import { createInterface } from 'node:readline/promises'
 import { runMain } from '../../functions/operations/run-main.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import type { Decision, ReviewFile, ReviewItem } from '../content/review-item.ts'
+import type {
+  Decision,
+  ReviewFile,
+  ReviewItem,
+  ReviewSource,
+  SettledItem,
+} from '../content/review-item.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import { type ReviewOptions, readReviewOptions } from './review-options.ts'
@@ -61,16 +67,34 @@ async function actOn(waiting: Waiting, options: ReviewOptions, place: ReviewPlac
 /** What can't be accepted waits on, and the next one comes. */
 async function acceptAll({ waiting }: ReviewQueue, options: ReviewOptions): Promise<void> {
   const { json = false, reason = '' } = options
+  const decision = { decision: 'accepted', reason } as const
   let accepted = 0
-  for (const each of waiting)
-    try {
-      await settle(each, { decision: 'accepted', reason }, json)
-      accepted += 1
-    } catch (error) {
-      printFault(error)
-      process.exitCode = 1
+  for (const [source, all] of Map.groupBy(waiting, (each) => each.source)) {
+    const items = all.map(({ item }) => item)
+    const settled = await (source.settleAll?.(items, decision) ??
+      settleEach(source, items, decision))
+    for (const each of settled) {
+      if (each.fault === undefined) accepted += 1
+      else process.exitCode = 1
+      printSettled(each, 'accepted', json)
     }
+  }
   if (!json) console.log(`${accepted} of ${waiting.length} accepted`)
+}
+
+async function settleEach(
+  source: ReviewSource,
+  items: readonly ReviewItem[],
+  decision: Decision,
+): Promise<SettledItem[]> {
+  const settled: SettledItem[] = []
+  for (const item of items)
+    try {
+      settled.push({ item, done: await source.settle(item, decision) })
+    } catch (error) {
+      settled.push({ item, fault: error instanceof Error ? error.message : String(error) })
+    }
+  return settled
 }
 
 function list({ waiting }: ReviewQueue, json: boolean): void {
@@ -107,9 +131,14 @@ async function edit(
 
 async function settle({ item, source }: Waiting, decision: Decision, json: boolean): Promise<void> {
   const done = await source.settle(item, decision)
+  printSettled({ item, done }, decision.decision, json)
+}
+
+function printSettled({ item, done = [], fault }: SettledItem, decision: string, json: boolean) {
   const { id, listing } = item
-  if (json) console.log(JSON.stringify({ id, decision: decision.decision, listing, done }))
-  else for (const line of [`${id}: ${decision.decision}`, ...done]) print(line)
+  if (fault !== undefined) printFault(fault)
+  else if (json) console.log(JSON.stringify({ id, decision, listing, done }))
+  else for (const line of [`${id}: ${decision}`, ...done]) print(line)
 }
 
 /** The text to put in the place of the waiting one: a file's, or an editor's. */

@@ -1,22 +1,20 @@
+import { sourceFileOf } from '../../src/compile/content/read-sources.ts'
 import {
-  lockFileOf,
-  promiseFileOf,
-  readExisting,
-  readMachineFiles,
-  readMemory,
-  readTables,
-} from '../content/content-folder.ts'
-import { type ContentWriter, openContent } from '../content/content-writer.ts'
-import { readHandsOff } from '../content/hands-off.ts'
-import { recoverMemory, renderLock, type SeedMemory } from '../content/seed-lock.ts'
+  createRowParser,
+  renderSourceFile,
+  type SourceFile,
+} from '../../src/domain/sources/source-row.ts'
+import { readTables } from '../content/content-folder.ts'
+import { openContent } from '../content/content-writer.ts'
+import { type HandsOff, readHandsOff } from '../content/hands-off.ts'
+import { type Listed, readListed } from '../content/listed.ts'
 import type { Refusal, RefusalReason } from '../facts/refusal.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 import { createProgress, type ProgressStream } from '../fetch/progress.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
-import { planSeeding } from '../plan/plan-seeding.ts'
-import type { SeedingPlan } from '../plan/seeding-plan.ts'
+import { planRows, type TakenRow, toEnd } from '../plan/plan-rows.ts'
+import { findSeedSource } from '../sources/sources.ts'
 import type { SeedOptions } from './seed-options.ts'
-import { findSeedSource, SOURCE_IDS } from './sources.ts'
 
 /** A source that lost more than this share of its listings at once has a fault, not a bad week. */
 const LEAST_SHARE = 0.5
@@ -41,7 +39,8 @@ export type SeedingResult = Awaited<ReturnType<typeof runSeeding>>
 export type RunOptions = Omit<SeedOptions, 'importers' | 'report' | 'json'> & { importer: string }
 
 /**
- * Reads a source, plans, and writes what the plan says unless this is a dry run or looks wrong.
+ * Reads a source, plans, and writes its one file unless this is a dry run or looks wrong: killed at any
+ * moment, a run leaves the file as it was or as it will be.
  *
  * @throws Error when the source or the content can't be read, or the disk fails.
  */
@@ -49,53 +48,56 @@ export async function runSeeding(options: RunOptions, ports: SeedingPorts) {
   const started = ports.now()
   const source = findSeedSource(options.importer)
   const { contentDir } = options
-  // Taken before anything is read: another run's half would look like people's work.
+  // Taken before anything is read: two runs at once would each undo what the other wrote.
   const writer = options.dryRun ? null : await openContent(contentDir)
   try {
-    const content = await readContentState(contentDir, source.id)
+    const rules = { allowPrivate: ports.allowPrivate ?? false }
+    const content: Content = {
+      listed: readListed(contentDir, rules),
+      parse: createRowParser(rules),
+      handsOff: await readHandsOff(contentDir),
+    }
     const read = await readChosen(source, options, ports, content)
     const result = judge(source, read, options, content)
-    if (writer !== null && result.suspicion === null)
-      await writePlan(writer, source.id, result.plan, ports)
+    if (writer !== null && result.suspicion === null && result.isChanged)
+      await writer.write(sourceFileOf(source.id), renderSourceFile(result.plan.file))
     return { ...result, seconds: (ports.now() - started) / 1000 }
   } finally {
     await writer?.release()
   }
 }
 
-async function readContentState(contentDir: string, importer: string) {
-  const existing = await readExisting(contentDir)
-  const memories = new Map<string, SeedMemory>()
-  for (const id of SOURCE_IDS) {
-    const { kept, promised } = await readMemory(contentDir, id)
-    memories.set(id, recoverMemory(kept, id === importer ? promised : null, existing))
-  }
-  const machine = await readMachineFiles(contentDir)
-  return { existing, memories, machine, handsOff: await readHandsOff(contentDir) }
+interface Content {
+  listed: Listed
+  parse: ReturnType<typeof createRowParser>
+  handsOff: HandsOff
 }
-
-type ContentState = Awaited<ReturnType<typeof readContentState>>
 
 async function readChosen(
   source: SeedSource,
   options: RunOptions,
   ports: SeedingPorts,
-  content: ContentState,
+  { listed }: Content,
 ) {
   const { contentDir, limit, now } = options
-  const tables = await readTables(contentDir)
+  const tables = readTables(contentDir)
   const from = sourceAddress(source, options)
   const progress = createProgress('read', limit, ports)
-  const listed = from === '' ? source.fromContent?.(content.existing.values()) : undefined
+  const named = from === '' ? source.fromContent?.(toFacts(listed)) : undefined
   const first =
-    listed === undefined
+    named === undefined
       ? await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
-      : { values: limit === null ? listed : listed.slice(0, limit), refused: [] }
+      : { values: limit === null ? named : named.slice(0, limit), refused: [] }
   progress.end()
   const rows = source.follow === undefined ? first : await followRows(source, first, ports)
   const { allowPlaceholders } = ports
   const chosen = source.choose(rows.values, { ...tables, allowPlaceholders, now })
   return { rows, chosen, from }
+}
+
+function toFacts(listed: Listed) {
+  const { listings, broken } = listed.join()
+  return [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** What rows name is read through the guard, whatever the operator may name himself. */
@@ -125,28 +127,27 @@ function judge(
   source: SeedSource,
   { rows, chosen, from }: { rows: ReadRows; chosen: ChosenSeeds; from: string },
   options: RunOptions,
-  content: ContentState,
+  { listed, handsOff, parse }: Content,
 ) {
   const { now, limit, since, listed: isListedOnly } = options
+  const known = listed.sources.get(source.id) ?? { rows: {} }
   const isWhole = limit === null && since === null && !isListedOnly
-  const plan = planSeeding({
+  const plan = planRows({
     source,
-    seeds: chosen.seeds,
-    held: chosen.held,
-    refusedKeys: new Set(chosen.refused.map(({ name }) => name)),
-    // A part of the source says nothing of what left it.
-    deleted: new Set(limit === null ? chosen.deleted : []),
-    ...content,
+    chosen,
+    known,
+    place: (file) => placeAll(listed, source.id, file),
+    parse,
+    handsOff,
     now,
-    today: now.slice(0, 10),
     isWhole,
+    showsDeleted: limit === null,
     isListedOnly,
   })
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
-  const memory = content.memories.get(source.id)
   const taken = chosen.seeds.length
-  const takenBefore = isWhole ? (memory?.taken ?? 0) : 0
+  const takenBefore = isWhole ? (known.taken ?? 0) : 0
   return {
     importer: source.id,
     from,
@@ -155,11 +156,25 @@ function judge(
     dropped: chosen.dropped,
     plan,
     seeds: chosen.seeds,
+    isChanged: renderSourceFile(plan.file) !== renderSourceFile(known),
     /** Why nothing was written although the source could be read. */
     suspicion: options.force ? null : findSuspicion(read, refused, taken, takenBefore),
-    /** Listed from an earlier run, refused by this one: for people to look at. */
-    refusedNow: findRefusedNow(chosen, memory, content),
+    /** Taken in an earlier run, refused by this one: for people to look at. */
+    refusedNow: findRefusedNow(chosen, plan.file),
   }
+}
+
+/** Where the rows of one importer are among those of all. */
+function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
+  const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
+  return new Map(
+    [...taken].flatMap(([listing, rows]) => {
+      const facts = listed.written.get(listing)?.facts
+      const end = toEnd(rows, facts?.url === undefined || facts.kind === undefined)
+      const own = rows.filter((row) => row.importer === importer)
+      return own.map(({ key }) => [key, { listing, end }] as const)
+    }),
+  )
 }
 
 /** Why a run should not be believed. @param takenBefore 0 for a run over a part, or the first */
@@ -176,45 +191,9 @@ function findSuspicion(
   return null
 }
 
-function findRefusedNow(
-  { seeds, refused }: ChosenSeeds,
-  memory: SeedMemory | undefined,
-  { existing }: ContentState,
-): { refusal: Refusal; file: string }[] {
-  const listed = new Set(seeds.map(({ key }) => key))
-  return refused.flatMap((refusal) => {
-    const file = memory?.listings.get(refusal.name)?.file
-    const isThere = file !== undefined && existing.has(file) && !listed.has(refusal.name)
-    return isThere && refusal.reason !== 'deleted' ? [{ refusal, file }] : []
+function findRefusedNow({ refused }: ChosenSeeds, { rows }: SourceFile) {
+  return refused.filter(({ name, reason }) => {
+    const row = rows[name]
+    return row !== undefined && row.held === undefined && reason !== 'deleted'
   })
-}
-
-/**
- * First what the importer is going to remember, then the listings, then what lies beside them, then
- * the memory in its place: a run that is killed at any moment leaves files that the next run knows
- * for its own, and no evidence of a listing that is not there.
- */
-async function writePlan(
-  writer: ContentWriter,
-  importer: string,
-  plan: SeedingPlan,
-  ports: SeedingPorts,
-): Promise<void> {
-  const { writes, machineWrites, removes, memory, others } = plan
-  const hasMemory = memory.listings.size > 0
-  const total = writes.length + machineWrites.length + removes.length
-  const progress = createProgress('write', total, ports)
-  let done = 0
-  if (hasMemory) await writer.write(promiseFileOf(importer), renderLock(memory))
-  for (const { file, text } of [...writes, ...machineWrites]) {
-    await writer.write(file, text)
-    progress.update(++done)
-  }
-  for (const file of removes) {
-    await writer.remove(file)
-    progress.update(++done)
-  }
-  for (const [id, other] of others) await writer.write(lockFileOf(id), renderLock(other))
-  progress.end()
-  if (hasMemory) await writer.rename(promiseFileOf(importer), lockFileOf(importer))
 }

@@ -1,6 +1,6 @@
 import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
 import { isOnCalendar } from '../../src/domain/listing/calendar-date.ts'
-import { SOURCE_IDS, SOURCES } from './sources.ts'
+import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 
 export type SeedOptions = ReturnType<typeof readSeedOptions>
 

@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts'
 import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
 import type { Seed } from '../facts/seed-facts.ts'
-import type { KeptListing, SeedOutcome } from '../plan/seeding-plan.ts'
+import type { RowOutcome } from '../plan/plan-rows.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import type { SeedingResult } from './run-seeding.ts'
 
@@ -11,29 +11,26 @@ const MANY_LISTINGS = 5
 const EXAMPLES = 3
 const MOST_OPERATORS = 10
 
-const KEPT: Record<KeptListing['why'], string> = {
-  removed_by_people: 'removed by people, not brought back',
-  left_as_is: 'left as it is (hands-off.yaml, or an unreadable file)',
-}
-
 /** The summary a person reads at the end: every row is in one of its numbers. */
 export function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
-  const { plan, refused, suspicion } = result
+  const { refused, suspicion } = result
   const { rows, listings } = countSeeding(result)
   const would = options.dryRun || suspicion !== null ? 'would be ' : ''
   return [
     `${result.importer}: ${result.rows} rows from ${toPrintable(result.from)}`,
-    line(rows.added, `${would}added`),
+    line(
+      rows.added,
+      `${would}added, and wait for a person: npm run review -- --from ${result.importer}`,
+    ),
     line(rows.changed, `${would}changed`),
     line(rows.unchanged, 'unchanged'),
     ...some(rows.merged, `${would}merged into listings that are there or made from other rows`),
-    ...Object.entries(KEPT).flatMap(([why, text]) =>
-      some(plan.kept.filter((kept) => kept.why === why).length, text),
-    ),
+    ...some(rows.kept, 'left as they are (hands-off.yaml)'),
     line(rows.refused, 'refused'),
     ...formatByReason(refused),
-    ...some(listings.withdrawn, `listings ${would}withdrawn to the tombstones`),
-    ...some(listings.returned, `listings ${would}brought back from the tombstones`),
+    ...some(listings.withdrawn, `listings ${would}withdrawn`),
+    ...some(listings.returned, `listings ${would}brought back`),
+    ...some(listings.waiting, 'rows wait for a person'),
     ...formatNotes(result),
     ...formatOperators(result),
     ...(suspicion === null
@@ -53,22 +50,16 @@ function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
       formatByReason(dropped),
     ),
     ...section(
-      plan.editedFields.length,
-      'listings hold fields that people edited; those fields were kept:',
-      plan.editedFields
-        .slice(0, EXAMPLES)
-        .map(({ file, fields }) => `      ${file}: ${fields.join(', ')}`),
-    ),
-    ...section(
       stayed.length,
-      'listings were withdrawn by the source but edited by people; npm run review asks:',
-      stayed.map(({ file }) => `      ${file}`),
+      'listings of people’s are withdrawn by the source; npm run review asks:',
+      stayed.map(({ listing }) => `      ${listing}`),
     ),
     ...section(
       refusedNow.length,
-      'listings are refused now but still there; look at them and remove what is gone:',
+      'rows are refused now and stay as they were; look at their listings:',
       refusedNow.map(
-        ({ file, refusal }) => `      ${file}: ${refusal.reason}, ${toPrintable(refusal.detail)}`,
+        ({ name, reason, detail }) =>
+          `      ${toPrintable(name)}: ${reason}, ${toPrintable(detail)}`,
       ),
     ),
   ]
@@ -131,23 +122,19 @@ function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): 
 export function countSeeding(result: SeedingResult) {
   const { plan, refused, dropped, suspicion } = result
   const { outcomes } = plan
-  const count = (outcome: SeedOutcome) => outcomes.filter((each) => each.outcome === outcome).length
-  const all = (outcome: SeedOutcome) =>
+  const count = (outcome: RowOutcome) => outcomes.filter((each) => each.outcome === outcome).length
+  const all = (outcome: RowOutcome) =>
     outcomes.filter((each) => each.outcome === outcome).reduce((sum, { rows }) => sum + rows, 0)
-  // Of a listing's rows the first made it, the others joined it.
+  // Of several rows that are one thing to buy the first made it, the others joined it.
   const joining = outcomes
     .filter(({ outcome }) => outcome !== 'merged' && outcome !== 'kept')
     .reduce((sum, { rows }) => sum + rows - 1, 0)
-  const written = new Set(plan.writes.map(({ file }) => file))
-  const changedByMerge = outcomes.filter(
-    ({ outcome, file }) => outcome === 'merged' && written.has(file),
-  ).length
   return {
     source: result.importer,
     read: result.rows,
     rows: {
-      added: count('added') + count('returned'),
-      changed: count('changed'),
+      added: count('added'),
+      changed: count('changed') + count('returned'),
       unchanged: count('unchanged'),
       merged: all('merged') + joining,
       kept: all('kept'),
@@ -155,10 +142,11 @@ export function countSeeding(result: SeedingResult) {
     },
     listings: {
       added: count('added'),
-      changed: count('changed') + changedByMerge,
-      unchanged: count('unchanged') + count('merged') - changedByMerge,
+      changed: count('changed') + count('merged'),
+      unchanged: count('unchanged'),
       withdrawn: plan.withdrawn.filter(({ how }) => how === 'tombstone').length,
       returned: count('returned'),
+      waiting: plan.waiting,
     },
     refused_by: countByReason(refused),
     left_out: countByReason(dropped),

@@ -4,14 +4,13 @@ import { dirname, join } from 'node:path'
 import { takeFileLock } from '../../functions/operations/file-lock.ts'
 
 /** Locked while a run writes: two at once would each undo what the other wrote. */
-const RUNNING = 'seeds/.running'
+const RUNNING = 'sources/.running'
 
 /** Writes into a content folder; nobody else does until it is released. */
 export interface ContentWriter {
   /** Whole files only: a run that is killed leaves neither half a file nor a stray listing. */
   write(file: string, text: string): Promise<void>
   remove(file: string): Promise<void>
-  rename(from: string, to: string): Promise<void>
   release(): Promise<void>
 }
 
@@ -21,16 +20,16 @@ export interface ContentWriter {
  * @throws Error when another run is writing to it.
  */
 export async function openContent(contentDir: string): Promise<ContentWriter> {
-  const seeds = join(contentDir, 'seeds')
-  await refuseLink(seeds)
-  await mkdir(seeds, { recursive: true })
+  const sources = join(contentDir, 'sources')
+  await refuseLink(sources)
+  await mkdir(sources, { recursive: true })
   const running = join(contentDir, RUNNING)
   const lock = takeFileLock(running)
   if (lock === null)
     throw new Error(`${running}: expected no other run on this content; wait until it is done`)
-  const abandoned = (await readdir(seeds)).filter((name) => /^\.\d+\.tmp$/.test(name))
-  for (const name of abandoned) await rm(join(seeds, name))
-  const temporary = join(seeds, `.${process.pid}.tmp`)
+  const abandoned = (await readdir(sources)).filter((name) => /^\.\d+\.tmp$/.test(name))
+  for (const name of abandoned) await rm(join(sources, name))
+  const temporary = join(sources, `.${process.pid}.tmp`)
   const known = new Set<string>()
   const prepare = async (folder: string) => {
     if (known.has(folder)) return
@@ -50,9 +49,6 @@ export async function openContent(contentDir: string): Promise<ContentWriter> {
       const target = join(contentDir, file)
       await prepare(dirname(target))
       rmSync(target, { force: true })
-    },
-    async rename(from, to) {
-      renameSync(join(contentDir, from), join(contentDir, to))
     },
     async release() {
       await rm(temporary, { force: true })

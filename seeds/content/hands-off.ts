@@ -9,7 +9,7 @@ import { parseAs } from './machine-files.ts'
  * What people told the importers. `never_list` keeps a server out (its owner asked); `leave_as_is`
  * keeps an importer away from a listing that its owner, or anyone else, now looks after.
  */
-const HANDS_OFF = 'seeds/hands-off.yaml'
+const HANDS_OFF = 'sources/hands-off.yaml'
 const HandsOffSchema = v.array(
   v.strictObject({
     /** A name at the source, `namespace/*`, or the host of a remote. */

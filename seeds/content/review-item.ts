@@ -33,7 +33,16 @@ export interface ReviewSource {
    * @throws OperatorError where it can't be done; the item waits on
    */
   settle(item: ReviewItem, decision: Decision): Promise<string[]>
+  /** The same for a whole list at once; what can't be done waits on. Absent where each needs a look. */
+  settleAll?(items: readonly ReviewItem[], decision: Decision): Promise<SettledItem[]>
   close?(): Promise<void>
+}
+
+/** What was done, one line each, or why nothing was. */
+export interface SettledItem {
+  item: ReviewItem
+  done?: string[]
+  fault?: string
 }
 
 /** `content/review/<id>.json`: a question for people; nothing in it is live. */

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { isTestNetwork } from '../../src/domain/listing/networks.ts'
-import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts'
+import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
 import { toCaip2, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
-import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
-import { RAILS, type Rail } from '../../src/domain/wire/vocabulary.ts'
+import type { Offer } from '../../src/domain/sources/unite-offers.ts'
 import { type Fault, faultOf } from './refusal.ts'
 
 /** One way to pay, as x402 writes it: `amount` in v2, `maxAmountRequired` in v1. */
@@ -16,15 +15,6 @@ export const AcceptSchema = v.object({
   payTo: v.nullish(v.string()),
 })
 export type Accept = v.InferOutput<typeof AcceptSchema>
-
-/** What one call costs on one chain. */
-export interface Offer {
-  rail: Rail
-  /** Null where money moves by card. */
-  network: string | null
-  min_usd: number
-  max_usd: number
-}
 
 /** Above this a call's price is a ceiling, a decoy, or a mistake in decimals (USD). */
 export const MAX_CALL_USD = 1000
@@ -78,18 +68,6 @@ export function priceAtomic(amount: string, decimals: number): number | Fault {
 export function unknownAsset(asset: string, place = ''): Fault {
   const detail = `expected a dollar coin whose decimals are known, got ${shown(asset)}${place}`
   return faultOf('unknown_asset', detail)
-}
-
-/** The pricing that covers every offer; unknown without one. */
-export function pricingOf(offers: readonly Offer[]): Pricing {
-  if (offers.length === 0) return { model: 'unknown' }
-  return {
-    model: 'per_call',
-    min_usd: smallestOf(offers.map(({ min_usd }) => min_usd)),
-    max_usd: largestOf(offers.map(({ max_usd }) => max_usd)),
-    rails: RAILS.filter((known) => offers.some(({ rail }) => rail === known)),
-    networks: [...new Set(offers.flatMap(({ network }) => network ?? []))].sort(),
-  }
 }
 
 function shown(text: string): string {

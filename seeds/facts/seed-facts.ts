@@ -5,36 +5,14 @@ import {
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import type { SourceField } from '../../src/domain/sources/source-row.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
-
-/**
- * The front matter an importer writes and keeps up to date, in the order of the file; every other
- * key is people's.
- */
-export const OWNED_FIELDS = [
-  'name',
-  'url',
-  'summary',
-  'categories',
-  'tags',
-  'pricing',
-  'cost',
-  'auth',
-  'http',
-  'invoke',
-  'registry_name',
-  'version',
-  'discovery',
-  'sources',
-] as const
-export type OwnedField = (typeof OWNED_FIELDS)[number]
 
 type Required = 'name' | 'kind' | 'url' | 'summary' | 'categories' | 'sources'
 
 /** What a source says of a listing; a field it knows nothing about is absent. */
 export type SeedFacts = Pick<ListingFacts, Required> &
-  Partial<Pick<ListingFacts, Exclude<OwnedField, Required>>>
+  Partial<Pick<ListingFacts, Exclude<SourceField, Required>>>
 
 /** Members of an evidence file, by name, as a source tells them. */
 export type SeedEvidence = Readonly<Record<string, unknown>>
@@ -48,7 +26,7 @@ export interface Seed {
   facts: SeedFacts
   /** Day it was first published, `2026-11-20`, or null where the source doesn't tell. */
   published: string | null
-  /** The file of the listing it belongs to, where it only adds to one that is there. */
+  /** The id of the listing it belongs to, where it only adds to one that is there. */
   into?: string
   /** How many of the source's rows it was made from. */
   rows: number
@@ -60,33 +38,13 @@ export interface Seed {
   suspicious?: string | undefined
 }
 
-/** In the order of a file, so that the same word is the same text. */
-export function inOrder(facts: SeedFacts): Record<string, unknown> {
-  return Object.fromEntries(
-    (['kind', ...OWNED_FIELDS] as const).flatMap((name) =>
-      facts[name] === undefined ? [] : [[name, facts[name]]],
-    ),
-  )
-}
-
 const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 const MAX_PAYEES = 20
-const MAX_TOOLS = 100
 
-/**
- * What a source names of a listing beside its front matter, each once and sorted: kept to compare it
- * with what is listed.
- */
-export function namesOf({ wallets = [], evidence }: Pick<Seed, 'wallets' | 'evidence'>) {
-  const seen = evidence?.interface
-  const tools = isJsonObject(seen) && Array.isArray(seen.tools) ? seen.tools : []
-  const names = tools.flatMap((tool) => (isJsonObject(tool) ? [String(tool.name)] : []))
-  const toList = (all: readonly string[], most: number) => [...new Set(all)].sort().slice(0, most)
+/** Whom a source names as paid, each once and sorted. */
+export function payeesOf({ wallets = [] }: Pick<Seed, 'wallets'>): string[] {
   const payees = wallets.filter((wallet) => ADDRESS.test(wallet))
-  return {
-    ...(payees.length > 0 && { payees: toList(payees, MAX_PAYEES) }),
-    ...(names.length > 0 && { tools: toList(names, MAX_TOOLS) }),
-  }
+  return [...new Set(payees)].sort().slice(0, MAX_PAYEES)
 }
 
 const schema = createListingFactsSchema({ allowPrivate: false })

@@ -1,13 +1,14 @@
 import type { FoundSeller } from '../../functions/discovery/find-seller.ts'
 import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import type { HostRules } from './callable-url.ts'
 import type { Refusal } from './refusal.ts'
 import type { Seed } from './seed-facts.ts'
 
-/** A file that is there, as far as its front matter can be read. */
-export interface ListedFields {
-  file: string
-  fields: ReadonlyMap<string, unknown> | null
+/** A listing that is there, as far as it is sound. */
+export interface ListedFacts {
+  id: string
+  facts: { [Name in keyof ListingFacts]?: ListingFacts[Name] | undefined }
 }
 
 /** What a source's rows are held against while they are mapped. */
@@ -61,7 +62,7 @@ export interface SeedSource {
     reader: SellerReader,
   ): Promise<{ values: unknown[]; refused: Refusal[] }>
   /** Rows from what is listed, for a source that reads the listings' sellers. */
-  fromContent?(listings: Iterable<ListedFields>): unknown[]
+  fromContent?(listings: readonly ListedFacts[]): unknown[]
   /** Address for rows changed since an instant, where the source can tell. */
   since?(liveUrl: URL, instant: string): URL
 }

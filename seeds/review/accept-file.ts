@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkListing } from '../../src/compile/content/check-listing.ts'
+import { createListingParser } from '../../src/compile/content/join-listing.ts'
 import { findDuplicates } from '../../src/compile/content/listing-warnings.ts'
-import { createListingParser, readListings } from '../../src/compile/content/read-listings.ts'
 import { readTables } from '../../src/compile/content/read-tables.ts'
 import { type Fault, faultOf, formatFault } from '../../src/compile/content/schema-faults.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import type { PrivateTargets, UrlRules } from '../../src/domain/listing/target-url.ts'
+import type { NamedRow } from '../../src/domain/sources/source-row.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readIfThere, readReview } from '../content/content-folder.ts'
 import type { ContentWriter } from '../content/content-writer.ts'
+import { readListed } from '../content/listed.ts'
 import { renderJson } from '../content/machine-files.ts'
 import {
   type Decision,
@@ -37,8 +39,9 @@ export async function acceptFile(
   place: ReviewPlace,
   writer: ContentWriter,
   file: ReviewFile,
+  check = (each: ReviewFile) => checkFile(place, each),
 ): Promise<string[]> {
-  const warnings = checkFile(place, file)
+  const warnings = check(file)
   const there = await readIfThere(join(place.contentDir, file.path))
   if (there !== null && there !== file.text)
     throw new OperatorError(
@@ -52,11 +55,12 @@ export async function acceptFile(
 export async function noteSettled(
   { contentDir }: ReviewPlace,
   writer: ContentWriter,
-  { id, listing }: ReviewItem,
+  items: readonly Pick<ReviewItem, 'id' | 'listing'>[],
   { decision: { decision, reason }, now }: { decision: Decision; now: string },
 ): Promise<void> {
   const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
-  const all = Object.entries({ ...settled, [id]: { decision, reason, at: now, listing } })
+  const decided = items.map(({ id, listing }) => [id, { decision, reason, at: now, listing }])
+  const all = Object.entries({ ...settled, ...Object.fromEntries(decided) })
   const sorted = all.sort(([a], [b]) => (a < b ? -1 : 1))
   await writer.write(SETTLED_FILE, renderJson(Object.fromEntries(sorted)))
 }
@@ -69,16 +73,17 @@ export function checkFile(place: ReviewPlace, file: ReviewFile): string[] {
 /** For many files: the rest of the content is read once, when the first is checked. */
 export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
   let known: Known | undefined
-  return ({ path, text }: ReviewFile): string[] => {
+  /** @param rows what sources say of it; without them what they say of a listing of that name */
+  return ({ path, text }: ReviewFile, rows?: readonly NamedRow[]): string[] => {
     known ??= readKnown(contentDir, { allowPrivate })
-    const faults = checkText(known, path, text)
+    const faults = checkText(known, { path, text }, rows)
     const lines = (severity: string) =>
       faults
         .filter((each) => each.severity === severity)
         .map((each) => formatFault(each, contentDir))
     const errors = lines('error')
     if (errors.length > 0)
-      throw new OperatorError(`the file is no listing yet:\n  ${errors.join('\n  ')}`)
+      throw new OperatorError(`the file is not a listing yet:\n  ${errors.join('\n  ')}`)
     return lines('warning')
   }
 }
@@ -86,10 +91,12 @@ export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
 type Known = ReturnType<typeof readKnown>
 
 function readKnown(contentDir: string, rules: UrlRules) {
+  const listed = readListed(contentDir, rules)
   return {
     parse: createListingParser(rules),
     tables: readTables(contentDir).partial,
-    listings: readListings(contentDir, rules).listings,
+    listings: listed.join().listings,
+    taken: listed.place(undefined, true).taken,
   }
 }
 
@@ -106,15 +113,20 @@ export async function readEdited(path: string): Promise<string> {
  *
  * @param file path from the content folder, such as `listings/mcp/foo.md`
  */
-function checkText({ parse, tables, listings }: Known, file: string, text: string): Fault[] {
+function checkText(
+  { parse, tables, listings, taken }: Known,
+  { path: file, text }: ReviewFile,
+  rows: readonly NamedRow[] | undefined,
+): Fault[] {
   const [, prefix = '', slug = ''] = /^listings\/([a-z0-9]+)\/([^/]+)\.md$/.exec(file) ?? []
   const id = `${prefix}.${slug}`
   if (!isListingId(id))
     return [faultOf(file, 'expected listings/<prefix>/<slug>.md, such as listings/mcp/foo.md')]
-  const { listing, partial, faults } = parse({ id, file }, text)
+  const { listing, partial, faults } = parse({ id, file }, text, rows ?? taken.get(id) ?? [])
   const read = listing ?? partial
   if (read === null) return faults
-  const others = listings.filter((other) => other.file !== file)
+  // What a source's row shares with a listing would have brought it there.
+  const others = rows === undefined ? listings.filter((other) => other.file !== file) : []
   const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
   return [...faults, ...checkListing(read, tables), ...duplicates]
 }

@@ -2,14 +2,13 @@ import * as v from 'valibot'
 import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'
 import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
 import type { FoundService } from '../../src/domain/proposals/found-service.ts'
+import { type Offer, pricingOf } from '../../src/domain/sources/unite-offers.ts'
 import { KIND_LABELS, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { renderListing } from '../content/listing-text.ts'
 import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
-import { type Offer, pricingOf } from '../facts/price.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { toSeedTexts, withPlainWords } from '../facts/seed-texts.ts'
-import { fileOf } from '../plan/seeding-plan.ts'
 import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
 
 /** Id in `tables/sources.yaml` under which proposed listings stand. */
@@ -28,7 +27,7 @@ export function mapProposal(found: FoundService, note: string, rules: MapRules) 
   if (seed === null) return { file: null, remarks: remarksOf(mapped) }
   const text = renderListing(seed.facts, found.at.slice(0, 10))
   const remarks = remarksOf(mapped ?? finishSeed(seed))
-  return { file: { path: fileOf(seed), text }, remarks }
+  return { file: { path: `listings/${seed.prefix}/${seed.slug}.md`, text }, remarks }
 }
 
 function mapFoundCard({ card, files }: FoundService, rules: MapRules): MappedSeed | null {

@@ -24,17 +24,23 @@ import type { MapRules } from '../facts/seed-source.ts'
 import { acceptFile, type ReviewPlace } from './accept-file.ts'
 import { mapProposal } from './map-proposal.ts'
 
+/** An open store keeps the command from ending. */
+async function readOrClose(contentDir: string, store: Store) {
+  try {
+    return readTables(contentDir)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
 /** What strangers proposed: rows of the ledger, each with the file it would become. */
 export async function openProposals(
   place: ReviewPlace,
   store: Store,
   now: () => string,
 ): Promise<ReviewSource> {
-  const tables = await readTables(place.contentDir).catch(async (error) => {
-    // An open store keeps the command from ending.
-    await store.close()
-    throw error
-  })
+  const tables = await readOrClose(place.contentDir, store)
   const rulesAt = (at: string): MapRules => ({
     ...tables,
     allowPlaceholders: place.allowPrivate === true,

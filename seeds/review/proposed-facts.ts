@@ -8,7 +8,7 @@ import type { Interface } from '../../src/domain/trust/interface.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readReview } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
-import { hasComment, parseListingFields, replaceField } from '../content/listing-text.ts'
+import { addTags } from '../content/listing-text.ts'
 import { listingFileOf } from '../content/machine-files.ts'
 import {
   parseSettled,
@@ -41,11 +41,7 @@ interface ProposedFact {
 export const PROPOSED_TAGS: ProposedFact = {
   kind: 'tags',
   propose: ({ facts }, seen) => proposeTags(seen, facts.tags),
-  add: (text, tags) => {
-    const known = parseListingFields(text)?.get('tags') ?? []
-    const isPlain = Array.isArray(known) && !hasComment(text, 'tags')
-    return isPlain ? replaceField(text, 'tags', [...known, ...tags]) : null
-  },
+  add: addTags,
   note: (tags) => `its tools or skills are named ${tags}`,
 }
 
@@ -122,7 +118,7 @@ export function createFactQueue(
         await refuseChanged(item)
         const warnings = file === undefined ? [] : checkFile(file)
         if (file !== undefined) await writer.write(file.path, file.text)
-        await noteSettled(place, writer, item, { decision, now: now() })
+        await noteSettled(place, writer, [item], { decision, now: now() })
         return file === undefined ? [`${item.listing} stays as it is`] : [file.path, ...warnings]
       }),
   }

@@ -1,5 +1,6 @@
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,13 +10,26 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import { type RunOptions, runSeeding } from '../../seeds/commands/run-seeding.ts'
-import type { SeedingPlan } from '../../seeds/plan/seeding-plan.ts'
+import { readListed } from '../../seeds/content/listed.ts'
+import { renderListing } from '../../seeds/content/listing-text.ts'
+import type { RowsPlan } from '../../seeds/plan/plan-rows.ts'
+import { createRowQueue } from '../../seeds/review/waiting-rows.ts'
+import { SOURCE_IDS } from '../../seeds/sources/sources.ts'
+import {
+  createWrittenFactsSchema,
+  type WrittenFacts,
+} from '../../src/domain/listing/listing-facts.ts'
+import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import { joinEvidence } from '../../src/domain/sources/join-evidence.ts'
+import { joinFacts } from '../../src/domain/sources/join-facts.ts'
+import type { SourceFile } from '../../src/domain/sources/source-row.ts'
 
 export const FIXTURES = new URL('../fixtures/mcp-registry/', import.meta.url).pathname
 
-/** What happened to the listings that a plan's seeds stand for. */
-export function outcomesOf(plan: SeedingPlan): string[] {
+/** What happened to the rows of a plan. */
+export function outcomesOf(plan: RowsPlan): string[] {
   return plan.outcomes.map(({ outcome }) => outcome)
 }
 
@@ -36,6 +50,32 @@ export function createContentFixture() {
       writeFileSync(join(contentDir, file), text)
     },
     remove: (file: string) => rmSync(join(contentDir, file)),
+    /** What an importer's file holds. */
+    rows: (importer: string): SourceFile['rows'] =>
+      JSON.parse(readFileSync(join(contentDir, `sources/${importer}/rows.json`), 'utf8')).rows,
+    /** A listing as people and sources say it, or as it would be once somebody takes its rows. */
+    fields: (file: string) =>
+      new Map<string, unknown>(Object.entries(joinedAt(contentDir, file).facts)),
+    /** The same as a text of one file. */
+    listing(file: string): string {
+      const { facts } = joinedAt(contentDir, file)
+      return renderListing(facts, facts.added)
+    },
+    /** What machines know of a listing, by its file. */
+    evidence: (file: string) => joinedAt(contentDir, file).evidence,
+    /** Takes every row that waits, as a person does with a whole list. */
+    async accept() {
+      const rules = { allowPrivate: false }
+      const has = (importer: string) => existsSync(join(contentDir, `sources/${importer}`))
+      for (const importer of SOURCE_IDS.filter(has)) {
+        const listed = () => readListed(contentDir, rules)
+        const place = { contentDir, ...rules }
+        const now = () => '2026-11-20T00:00:00.000Z'
+        const queue = createRowQueue(importer, place, { now, listed })
+        const items = await queue.list()
+        await queue.settleAll?.(items, { decision: 'accepted', reason: '' })
+      }
+    },
     /** Every file with its text: what "nothing changed" is measured by. */
     snapshot(): Record<string, string> {
       const files = readdirSync(root, { recursive: true, withFileTypes: true })
@@ -83,4 +123,35 @@ async function seedFixture({
       ...ports,
     },
   )
+}
+
+const nothing = v.parse(createWrittenFactsSchema({ allowPrivate: false }), {})
+
+function joinedAt(contentDir: string, file: string) {
+  const id = listingIdOf(file)
+  const listed = readListed(contentDir, { allowPrivate: true })
+  const rows = listed.place(undefined, true).taken.get(id) ?? []
+  const live = rows.filter(({ row }) => row.withdrawn === undefined)
+  const written: WrittenFacts | undefined = listed.written.get(id)?.facts
+  if (live.length === 0 && written?.url === undefined) throw new Error(`${file}: no listing`)
+  const facts = joinFacts(
+    written ?? nothing,
+    live.map(({ row }) => row.facts),
+  )
+  const [first] = live.flatMap(({ row }) => row.added ?? []).sort()
+  const measured = listed.join().evidence.get(id) ?? {}
+  return {
+    facts: { ...spokenOf(facts), added: facts.added ?? first },
+    evidence: written === undefined ? joinEvidence({}, live) : measured,
+  }
+}
+
+/** Without what nobody said. */
+function spokenOf(facts: WrittenFacts): Partial<WrittenFacts> {
+  const isSaid = (value: unknown) =>
+    value !== undefined &&
+    value !== false &&
+    JSON.stringify(value) !== '[]' &&
+    JSON.stringify(value) !== '{}'
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => isSaid(value)))
 }

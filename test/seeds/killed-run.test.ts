@@ -1,9 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openContent } from '../../seeds/content/content-writer.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
+
+const ROWS_FILE = 'sources/mcp-registry/rows.json'
 
 /** Servers of which two share an endpoint, so that the order of writing could decide. */
 const ROWS = [
@@ -19,62 +22,36 @@ beforeEach(() => {
 })
 afterEach(() => content.cleanUp())
 
-/** A run that dies as its progress is shown for the n-th time: between two files. */
-async function seedUntil(writes: number, from: string): Promise<boolean> {
-  let shown = 0
-  let clock = 0
-  const progress = {
-    isTTY: true,
-    write(text: string) {
-      if (text.startsWith('\rwrite') && ++shown === writes) throw new Error('killed')
-    },
-  }
-  try {
-    await content.seed({ from, ports: { progress, now: () => (clock += 1000) } })
-    return true
-  } catch (error) {
-    if (error instanceof Error && error.message === 'killed') return false
-    throw error
-  }
+const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
+
+/** A run in a process of its own that is killed after so many milliseconds. */
+function seedUntil(ms: number, from: string): void {
+  const args = [SEED, 'mcp-registry', '--from', from, '--content', content.contentDir]
+  spawnSync(process.execPath, args, { timeout: ms, killSignal: 'SIGKILL' })
 }
 
 describe('a run that is killed', () => {
-  test('anywhere: the next run ends where an unbroken one does', async () => {
-    const from = content.save(ROWS)
+  test('anywhere: its file is as it was or as it will be, and the next run ends where an unbroken one does', async () => {
+    const many = Array.from({ length: 3000 }, (_, at) => server(`a.b/s${at}`))
+    const from = content.save(many)
     await content.seed({ from })
-    const unbroken = content.snapshot()
-    content.cleanUp()
-    for (let writes = 1; ; writes++) {
-      content = createContentFixture()
-      const saved = content.save(ROWS)
-      const isDone = await seedUntil(writes, saved)
-      await content.seed({ from: saved })
-      expect(Object.values(content.snapshot())).toEqual(Object.values(unbroken))
-      if (isDone) break
-      content.cleanUp()
+    const whole = content.read(ROWS_FILE)
+    for (const ms of [150, 400, 700, 1000, 1500]) {
+      content.remove(ROWS_FILE)
+      seedUntil(ms, from)
+      if (Object.keys(content.snapshot()).some((file) => file.endsWith('rows.json')))
+        expect(content.read(ROWS_FILE)).toBe(whole)
+      await content.seed({ from })
+      expect(content.read(ROWS_FILE)).toBe(whole)
     }
-  })
-
-  test('what a person edited before the next run stays the person’s', async () => {
-    const from = content.save(ROWS)
-    await seedUntil(3, from)
-    const file = 'listings/mcp/a.b.four.md'
-    const edited = content.read(file).replace('name: "four"', 'name: "Four by hand"')
-    content.write(file, edited)
-    const changed = ROWS.map((row) => ({ ...row, title: 'Renamed', description: 'Other words.' }))
-    await content.seed({ from: content.save(changed) })
-    expect(content.read(file)).toContain('name: "Four by hand"')
-    expect(content.read(file)).toContain('summary: "Other words."')
   })
 
   test('what it left of its own is cleared away: no temporary file, no mark of a run', async () => {
     const dead = 2 ** 22 - 1
-    content.write('seeds/.running', '')
-    content.write(`seeds/.${dead}.tmp`, '---\nname: half')
+    content.write('sources/.running', '')
+    content.write(`sources/.${dead}.tmp`, '---\nname: half')
     await content.seed({ from: content.save(ROWS) })
-    const left = Object.keys(content.snapshot()).filter((file) =>
-      /\.tmp$|\.running$|next/.test(file),
-    )
+    const left = Object.keys(content.snapshot()).filter((file) => /\.tmp$|\.running$/.test(file))
     expect(left).toEqual([])
   })
 
@@ -85,7 +62,7 @@ describe('a run that is killed', () => {
       /\.running: expected no other run on this content; wait until it is done/,
     )
     await other.release()
-    expect(Object.keys(content.snapshot()).some((file) => file.endsWith('.md'))).toBe(false)
+    expect(Object.keys(content.snapshot()).some((file) => file.endsWith('rows.json'))).toBe(false)
   })
 })
 
@@ -102,11 +79,11 @@ describe('a run that looks wrong writes nothing', () => {
 
   test('when fewer than half of the last whole run are left, unless it is told to', async () => {
     await content.seed({ from: content.save(ROWS) })
-    const before = readFileSync(join(content.contentDir, 'seeds/mcp-registry.json'), 'utf8')
+    const before = content.read(ROWS_FILE)
     const from = content.save(ROWS.slice(0, 1))
     const result = await content.seed({ from })
     expect(result.suspicion).toBe('1 listings where the last whole run took 4')
-    expect(readFileSync(join(content.contentDir, 'seeds/mcp-registry.json'), 'utf8')).toBe(before)
+    expect(content.read(ROWS_FILE)).toBe(before)
     expect((await content.seed({ from, limit: 1 })).suspicion).toBeNull()
     expect((await content.seed({ from, force: true })).suspicion).toBeNull()
   })
@@ -116,7 +93,7 @@ describe('a run that looks wrong writes nothing', () => {
     const empty = join(content.root, 'empty.json')
     writeFileSync(empty, '{"servers":[]}')
     expect((await content.seed({ from: empty })).suspicion).toContain('0 listings')
-    expect(content.read('listings/mcp/a.b.three.md')).toContain('three')
+    expect(Object.keys(content.rows('mcp-registry'))).toContain('a.b/three')
   })
 
   test.each([

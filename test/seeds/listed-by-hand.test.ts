@@ -4,8 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createContentFixture } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 
-const LOCK = 'seeds/mcp-registry.json'
-
 let content: ReturnType<typeof createContentFixture>
 beforeEach(() => {
   content = createContentFixture()
@@ -28,27 +26,29 @@ describe('what people listed by hand is not listed twice', () => {
     const row = server('a.b/c', { ...remote('https://mcp.a.example/mcp'), packages: pack('c-pkg') })
     const result = await content.seed({ from: content.save([row]) })
     expect(result.plan.outcomes).toEqual([
-      { key: 'a.b/c', file: 'listings/mcp/by-hand.md', outcome: 'merged', rows: 1 },
+      { key: 'a.b/c', listing: 'mcp.by-hand', outcome: 'merged', rows: 1 },
     ])
-    expect(content.read('listings/mcp/by-hand.md')).toContain('source: mcp_registry')
+    expect(content.listing('listings/mcp/by-hand.md')).toContain('source: mcp_registry')
   })
 
-  test('a taken file name is a refusal that names the file', async () => {
-    content.write('listings/mcp/a.b.c.md', '---\nname: Something else\n---\n')
-    const result = await content.seed({ from: content.save([server('a.b/c'), server('a.b/d')]) })
-    expect(result.refused).toMatchObject([{ reason: 'slug_taken', name: 'a.b/c' }])
-    expect(result.refused[0]?.detail).toContain('listings/mcp/a.b.c.md')
+  test('another service of the same name does not take the row, which waits', async () => {
+    const way = '{ kind: mcp, transport: sse, url: "https://else.example/mcp" }'
+    content.write('listings/mcp/a.b.c.md', `---\nname: Something else\ninvoke: [${way}]\n---\n`)
+    const row = server('a.b/c', remote('https://mcp.a.example/mcp'))
+    const result = await content.seed({ from: content.save([row]) })
+    expect(result.plan.outcomes).toMatchObject([{ listing: null, outcome: 'added' }])
   })
 
-  test('nothing is written through a link', async () => {
-    content.write('outside.md', 'untouched')
+  test('nothing is read or written through a link', async () => {
+    content.write('outside.json', '{"rows":{}}')
+    content.write('sources/mcp-registry/.keep', '')
     symlinkSync(
-      join(content.contentDir, 'outside.md'),
-      join(content.contentDir, 'listings/mcp/a.b.c.md'),
+      join(content.contentDir, 'outside.json'),
+      join(content.contentDir, 'sources/mcp-registry/rows.json'),
     )
-    const result = await content.seed({ from: content.save([server('a.b/c')]) })
-    expect(result.refused).toMatchObject([{ reason: 'slug_taken' }])
-    expect(content.read('outside.md')).toBe('untouched')
+    await content.seed({ from: content.save([server('a.b/c')]) })
+    expect(content.read('outside.json')).toBe('{"rows":{}}')
+    expect(Object.keys(content.rows('mcp-registry'))).toEqual(['a.b/c'])
   })
 
   test('of two names for one remote, the one under its domain stays', async () => {
@@ -57,7 +57,7 @@ describe('what people listed by hand is not listed twice', () => {
       server('example.a/mcp', { ...remote('https://mcp.a.example/mcp'), packages: [] }),
     ]
     const result = await content.seed({ from: content.save(rows) })
-    expect(result.plan.writes.map(({ file }) => file)).toEqual(['listings/mcp/example.a.mcp.md'])
+    expect(result.plan.outcomes.map(({ key }) => key)).toEqual(['example.a/mcp'])
     expect(result.refused).toMatchObject([
       { reason: 'same_endpoints', name: 'io.github.thief/copy' },
     ])
@@ -67,7 +67,7 @@ describe('what people listed by hand is not listed twice', () => {
 describe('hands-off.yaml', () => {
   const rules = (match: string, rule: string) =>
     content.write(
-      'seeds/hands-off.yaml',
+      'sources/hands-off.yaml',
       `- { match: "${match}", rule: ${rule}, reason: the owner asked }\n`,
     )
 
@@ -88,20 +88,12 @@ describe('hands-off.yaml', () => {
     const result = await content.seed({
       from: content.save([server('a.b/c', { title: 'Second' })]),
     })
-    expect(result.plan).toMatchObject({ writes: [], kept: [{ why: 'left_as_is' }] })
+    expect(result.plan.outcomes).toMatchObject([{ outcome: 'kept' }])
+    expect(content.rows('mcp-registry')['a.b/c']?.facts.name).toBe('First')
   })
 
   test('a rule that says nothing known stops the run and names its place', async () => {
     rules('a.b/c', 'sometimes')
     await expect(content.seed({})).rejects.toThrow(/hands-off\.yaml 0\.rule: expected never_list/)
   })
-})
-
-test('a lock that is not one stops the run before anything is written', async () => {
-  content.write(LOCK, '{"version":1,"listings":{"a.b/c":{"file":"../../etc/passwd","wrote":{}}}}')
-  const before = content.snapshot()
-  await expect(content.seed({})).rejects.toThrow(
-    /mcp-registry\.json .*expected what an earlier import wrote/,
-  )
-  expect(content.snapshot()).toEqual(before)
 })

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PURPOSES } from '../../functions/net/purposes.ts'
 import { fetchText, readSource } from '../../seeds/fetch/read-source.ts'
 import { mcpRegistry } from '../../seeds/sources/mcp-registry/mcp-registry.ts'
+import { readContent } from '../../src/compile/content/read-content.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
 import { createRegistryServer, sendJson } from './registry-server.ts'
@@ -34,7 +35,7 @@ describe('the live registry', () => {
       '/v0.1/servers?limit=100&version=latest&cursor=io.github.Tide-Tables%2FTides%3A0.3.0',
     ])
     expect(result.rows).toBe(5)
-    expect(result.plan.writes).toHaveLength(3)
+    expect(result.plan.outcomes).toHaveLength(3)
     expect(result.refused.map(({ reason, name }) => [reason, name])).toEqual([
       ['deprecated', 'io.github.old-lighthouse/lamps'],
       ['same_endpoints', 'io.github.copycat/forecast'],
@@ -73,7 +74,7 @@ describe('the live registry', () => {
       if (status === undefined) return pages(request, response)
       response.writeHead(status, { 'retry-after': '0' }).end()
     })
-    expect((await content.seed({ from: registry.url })).plan.writes).toHaveLength(3)
+    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(3)
     expect(registry.asked).toHaveLength(4)
   })
 
@@ -85,7 +86,7 @@ describe('the live registry', () => {
       response.write('{"servers":[')
       setTimeout(() => response.destroy(), 20)
     })
-    expect((await content.seed({ from: registry.url })).plan.writes).toHaveLength(3)
+    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(3)
   })
 
   test('a failure on a later page writes nothing at all', async () => {
@@ -166,8 +167,9 @@ describe('a server that the registry marks as deleted', () => {
     const { pathname, search } = new URL(mcpRegistry.liveUrl)
     return { state, from: `${origin}${pathname}${search}` }
   }
-  const tombstones = () =>
-    Object.keys(content.snapshot()).filter((file) => file.includes('/tombstones/'))
+  const tombstones = () => [
+    ...(readContent(content.contentDir, { allowPrivate: false }).content?.tombstones.keys() ?? []),
+  ]
 
   test.each([
     ['the next whole run', {}, 1],
@@ -176,7 +178,8 @@ describe('a server that the registry marks as deleted', () => {
   ])('is seen by %s', async (_, options, withdrawn) => {
     const { state, from } = await openRegistry()
     const first = await content.seed({ from })
-    expect(first.plan.writes).toHaveLength(2)
+    expect(first.plan.outcomes).toHaveLength(2)
+    await content.accept()
     state.status = 'deleted'
     const second = await content.seed({ from, today: '2026-11-21', ...options })
     expect(second.suspicion).toBeNull()

@@ -89,15 +89,12 @@ describe('npm run seed', () => {
         ['invalid_identifier', 'io.github.shell/install'],
       ].map(([reason, name]) => expect.objectContaining({ reason, name })),
     )
-    const written = Object.keys(content.snapshot()).filter((file) => file.endsWith('.md'))
-    expect(written.map((file) => file.replace(`${content.contentDir}/`, '')).sort()).toEqual([
-      'listings/mcp/io.github.html.page.md',
-      'listings/mcp/io.github.yaml.break.md',
-    ])
-    expect(content.read('listings/mcp/io.github.html.page.md')).toContain(
+    const believed = Object.entries(content.rows('mcp-registry')).filter(([, row]) => !row.held)
+    expect(believed.map(([key]) => key)).toEqual(['io.github.html/page', 'io.github.yaml/break'])
+    expect(content.listing('listings/mcp/io.github.html.page.md')).toContain(
       'summary: "Bold claims ]]> </ quoted \\"text\\" and a link"',
     )
-    expect(content.read('listings/mcp/io.github.yaml.break.md')).toContain(
+    expect(content.listing('listings/mcp/io.github.yaml.break.md')).toContain(
       'name: "x\\" first_party: true --- !!js/function *a &b #c"',
     )
   })
@@ -181,7 +178,7 @@ describe('npm run seed -- all', () => {
     ])
     for (const source of ['x402-bazaar', 'mpp', 'a2a', 'x402-list'])
       expect(stderr).toMatch(new RegExp(`^${source}: .*; nothing was written$`, 'm'))
-    expect(content.read('listings/mcp/io.github.tides.tides.md')).toContain('tides-pkg')
+    expect(content.listing('listings/mcp/io.github.tides.tides.md')).toContain('tides-pkg')
     const before = content.snapshot()
     expect(rowsOf(seedAll().stdout)[0].rows).toMatchObject({ added: 0, unchanged: 1 })
     expect(content.snapshot()).toEqual(before)

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createContentFixture, outcomesOf } from './content-fixture.ts'
-import { remote, server } from './registry-rows.ts'
+import { pack, remote, server } from './registry-rows.ts'
 
-const FORECAST = 'listings/mcp/example.weather.forecast.md'
-const LOCK = 'seeds/mcp-registry.json'
+const ROWS = 'sources/mcp-registry/rows.json'
+const rules = { allowPrivate: false }
 
 let content: ReturnType<typeof createContentFixture>
 beforeEach(() => {
@@ -13,41 +13,57 @@ beforeEach(() => {
 afterEach(() => content.cleanUp())
 
 describe('seeding an empty folder', () => {
-  test('writes a file a person would like to edit, and that the check accepts', async () => {
-    const result = await content.seed({})
-    expect(result.plan.writes.map(({ file }) => file)).toEqual([
-      FORECAST,
-      expect.stringMatching(/^listings\/mcp\/io\.github\.tide-tables\.tides-[0-9a-f]{8}\.md$/),
-    ])
-    expect(content.read(FORECAST)).toBe(`---
+  test('writes one file of the source, a line for each fact, and no listing', async () => {
+    await content.seed({})
+    const [forecast] = content.read(ROWS).split('\n},\n')
+    expect(forecast).toBe(`{
+"taken": 2,
+"rows": {
+"example.weather/forecast": {
+ "id": "mcp.example.weather.forecast",
+ "added": "2026-02-03",
+ "facts": {
+  "kind": "mcp_server",
+  "name": "Harbour Weather",
+  "url": "https://weather.example/agents",
+  "summary": "Weather forecasts for harbours and open water.",
+  "categories": ["geo_weather"],
+  "invoke": [
+   {"kind":"mcp","transport":"streamable-http","url":"https://mcp.weather.example/mcp","headers":[{"name":"Authorization","required":false,"secret":true}]},
+   {"kind":"mcp_package","transport":"stdio","registry":"npm","identifier":"@harbour-weather/mcp"},
+   {"kind":"mcp_package","transport":"streamable-http","registry":"npm","identifier":"@harbour-weather/mcp"}
+  ],
+  "registry_name": "example.weather/forecast",
+  "version": "1.0.2",
+  "sources": [
+   {"source":"mcp_registry","ref":"https://registry.modelcontextprotocol.io/v0.1/servers/example.weather%2Fforecast/versions/latest"}
+  ]
+ }`)
+    const made = Object.keys(content.snapshot()).filter((file) => file.endsWith('.md'))
+    expect(made).toEqual([])
+  })
+
+  test('a person who takes its rows writes few lines, and the check accepts the listings', async () => {
+    await content.seed({})
+    await content.accept()
+    expect(content.read('listings/mcp/example.weather.forecast.md')).toBe(`---
 # yaml-language-server: $schema=../../schema/listing.schema.json
 name: "Harbour Weather"
-kind: mcp_server
-url: "https://weather.example/agents"
 summary: "Weather forecasts for harbours and open water."
 categories: [geo_weather]
-invoke:
-  - { kind: mcp, transport: streamable-http, url: "https://mcp.weather.example/mcp", headers: [{ name: "Authorization", required: false, secret: true }] }
-  - { kind: mcp_package, transport: stdio, registry: npm, identifier: "@harbour-weather/mcp" }
-  - { kind: mcp_package, transport: streamable-http, registry: npm, identifier: "@harbour-weather/mcp" }
-registry_name: "example.weather/forecast"
-version: "1.0.2"
-sources:
-  - { source: mcp_registry, ref: "https://registry.modelcontextprotocol.io/v0.1/servers/example.weather%2Fforecast/versions/latest" }
-added: 2026-02-03
 ---
 `)
-    const { faults, counts } = readContent(content.contentDir, { allowPrivate: false })
+    const { faults, counts, waiting } = readContent(content.contentDir, rules)
     const errors = faults.filter(({ severity }) => severity === 'error')
     expect(errors.filter(({ file }) => file.startsWith('listings/'))).toEqual([])
-    expect(counts.listings).toBe(2)
+    expect([counts.listings, waiting.length]).toEqual([2, 0])
   })
 
   test('a second run changes nothing, down to the byte', async () => {
     await content.seed({})
     const before = content.snapshot()
     const again = await content.seed({ today: '2027-01-01' })
-    expect(again.plan.writes).toEqual([])
+    expect(again.isChanged).toBe(false)
     expect(outcomesOf(again.plan)).toEqual(['unchanged', 'unchanged'])
     expect(content.snapshot()).toEqual(before)
   })
@@ -56,18 +72,22 @@ added: 2026-02-03
     const before = content.snapshot()
     const dry = await content.seed({ dryRun: true })
     expect(content.snapshot()).toEqual(before)
-    expect(dry.plan.writes).toEqual((await content.seed({})).plan.writes)
+    expect(dry.plan).toEqual((await content.seed({})).plan)
   })
 
-  test('the day of the run stands where the source tells none', async () => {
+  test('the day of the first run stands where the source tells none', async () => {
     const from = content.save([server('a.b/c')])
     await content.seed({ from, today: '2026-12-24' })
-    expect(content.read('listings/mcp/a.b.c.md')).toContain('added: 2026-12-24')
+    await content.seed({ from, today: '2026-12-25' })
+    expect(content.rows('mcp-registry')['a.b/c']?.added).toBe('2026-12-24')
   })
 
-  test('a limit reads that many rows', async () => {
-    const from = content.save(['a', 'b', 'c'].map((name) => server(`x.y/${name}`)))
-    expect((await content.seed({ from, limit: 2 })).plan.writes).toHaveLength(2)
+  test('a limit reads that many rows, and the others stay as they were', async () => {
+    const rows = ['a', 'b', 'c'].map((name) => server(`x.y/${name}`))
+    await content.seed({ from: content.save(rows) })
+    const result = await content.seed({ from: content.save(rows), limit: 2 })
+    expect(result.plan.outcomes).toHaveLength(2)
+    expect(Object.keys(content.rows('mcp-registry'))).toHaveLength(3)
   })
 
   test('every row ends in exactly one number', async () => {
@@ -89,109 +109,69 @@ added: 2026-02-03
   })
 })
 
-describe('what people did to a seeded listing stays', () => {
+describe('what people write of a listing stands', () => {
   const row = (change: object) =>
     server('a.b/c', { title: 'First', websiteUrl: 'https://a.example/1', ...change })
   const file = 'listings/mcp/a.b.c.md'
   const reseed = (change: object) => content.seed({ from: content.save([row(change)]) })
-  const edit = (from: string | RegExp, to: string) => {
+
+  beforeEach(async () => {
+    await reseed({})
+    await content.accept()
+  })
+
+  test('no importer writes into it, and what they leave out follows the source', async () => {
     const before = content.read(file)
-    const after = before.replace(from, to)
-    expect(after).not.toBe(before)
-    content.write(file, after)
-  }
-
-  beforeEach(() => reseed({}))
-
-  test('untouched fields follow the source', async () => {
     await reseed({ title: 'Second', websiteUrl: 'https://a.example/2' })
-    expect(content.read(file)).toContain('name: "Second"')
-    expect(content.read(file)).toContain('url: "https://a.example/2"')
+    expect(content.read(file)).toBe(before)
+    expect(content.fields(file).get('name')).toBe('First')
+    expect(content.fields(file).get('url')).toBe('https://a.example/2')
   })
 
-  test('an edited field is kept while the others follow', async () => {
-    edit(/^summary: .*$/m, 'summary: Said better by a person.')
-    const result = await reseed({ title: 'Second', description: 'Other words.' })
-    expect(content.read(file)).toContain('summary: Said better by a person.\n')
-    expect(content.read(file)).toContain('name: "Second"')
-    expect(result.plan.editedFields).toMatchObject([{ fields: ['summary'] }])
+  test('a list that they wrote is whole, and its elements take what they lack', async () => {
+    const words = content.read(file).replace(/---\n$/, '')
+    const way = '{ kind: mcp_package, transport: stdio, registry: npm, identifier: c-pkg }'
+    content.write(file, `${words}invoke:\n  - ${way}\n---\n`)
+    const [own = {}] = pack('c-pkg')
+    const environmentVariables = [{ name: 'C_KEY', isRequired: true, isSecret: true }]
+    await reseed({
+      ...remote('https://mcp.a.example/mcp'),
+      packages: [{ ...own, environmentVariables }],
+    })
+    expect(content.fields(file).get('invoke')).toMatchObject([
+      { identifier: 'c-pkg', env: [{ name: 'C_KEY', required: true, secret: true }] },
+    ])
   })
 
-  test('keys, remarks, order and the description that people wrote are kept to the byte', async () => {
-    edit('kind: mcp_server', '# checked by hand\nkind:   mcp_server # yes\ntags: [ weather ,sea ]')
-    edit(/---\n$/, '---\n\nA description with $& and ---\n\n---\n')
-    const before = content.read(file)
-    await reseed({ title: 'Second' })
-    expect(content.read(file)).toBe(before.replace('name: "First"', 'name: "Second"'))
-  })
-
-  test('another style of the same value is no edit, and a removed field stays removed', async () => {
-    edit('name: "First"', "name: 'First'")
-    edit(/^categories: .*\n/m, '')
-    await reseed({ title: 'Second' })
-    expect(content.read(file)).toContain('name: "Second"')
-    expect(content.read(file)).not.toContain('categories')
-  })
-
-  test('a value with a remark inside is kept', async () => {
-    edit('invoke:\n', 'invoke:\n  # the vendor says to prefer this one\n')
-    const result = await reseed(remote('https://mcp.a.example/mcp'))
-    expect(content.read(file)).toContain('# the vendor says')
-    expect(result.plan.editedFields).toMatchObject([{ fields: ['invoke'] }])
-  })
-
-  test('an edit that the source takes over follows the source again', async () => {
-    edit('name: "First"', 'name: Second')
-    await reseed({ title: 'Second' })
-    await reseed({ title: 'Third' })
-    expect(content.read(file)).toContain('name: "Third"')
-  })
-
-  test('a deleted listing is not brought back', async () => {
+  test('a listing that they deleted is not brought back, nor asked about again', async () => {
     content.remove(file)
     const result = await reseed({ title: 'Second' })
-    expect(result.plan.kept).toEqual([{ key: 'a.b/c', file, why: 'removed_by_people' }])
-    expect((await reseed({})).plan.writes).toEqual([])
+    expect(result.plan.outcomes).toMatchObject([{ listing: null, outcome: 'changed' }])
+    await content.accept()
+    expect(Object.keys(content.snapshot()).filter((name) => name.endsWith('.md'))).toEqual([])
   })
 
-  test('a renamed listing is followed', async () => {
-    const text = content.read(file)
-    content.remove(file)
-    content.write('listings/mcp/better-name.md', text)
-    await reseed({ title: 'Second' })
-    expect(content.read('listings/mcp/better-name.md')).toContain('name: "Second"')
-    const again = await reseed({ title: 'Second' })
-    expect(again.plan.writes).toEqual([])
-    expect(outcomesOf(again.plan)).toEqual(['unchanged'])
-  })
-
-  test('a file that cannot be read any more is left as it is', async () => {
-    content.write(file, '---\nname: [broken\n---\n')
-    const result = await reseed({ title: 'Second' })
-    expect(result.plan.kept).toMatchObject([{ why: 'left_as_is' }])
-    expect(content.read(file)).toBe('---\nname: [broken\n---\n')
-  })
-
-  test('a server that is refused now stays until a person removes it, and is named', async () => {
+  test('a server that is refused now stays as it was, and is named', async () => {
     const from = content.save([row({ description: '' }), server('a.b/other')])
     const result = await content.seed({ from })
-    expect(result.refusedNow).toMatchObject([{ file, refusal: { reason: 'no_description' } }])
-    expect(content.read(file)).toContain('First')
+    expect(result.refusedNow).toMatchObject([{ name: 'a.b/c', reason: 'no_description' }])
+    expect(content.fields(file).get('url')).toBe('https://a.example/1')
   })
 
-  test('without its lock nothing that exists is touched, and nothing is doubled', async () => {
-    edit('name: "First"', 'name: Edited')
-    content.remove(LOCK)
-    const before = content.read(file)
-    const result = await reseed({ title: 'Second' })
-    expect(outcomesOf(result.plan)).toEqual(['merged'])
-    expect(content.read(file)).toBe(before)
+  test('without the source’s file the check refuses a listing that nobody says anything of', async () => {
+    content.remove(ROWS)
+    const { faults } = readContent(content.contentDir, rules)
+    expect(faults.find((fault) => fault.file === file)?.message).toBe(
+      'nobody says what this is: expected facts in it, or a row of a source that tells of it',
+    )
   })
 
-  test('a file that is the importer’s to the byte is taken up without its memory', async () => {
-    content.remove(LOCK)
-    expect(outcomesOf((await reseed({})).plan)).toEqual(['unchanged'])
-    await reseed({ title: 'Second' })
-    expect(content.read(file)).toContain('name: "Second"')
+  test('a source’s file that is damaged stops the run before anything is written', async () => {
+    content.write(ROWS, '{"rows":{"a.b/c":{"id":"../../etc/passwd","facts":{}}}}')
+    const before = content.snapshot()
+    await expect(content.seed({})).rejects.toThrow(
+      /mcp-registry\/rows\.json rows\.a\.b\/c\.id: expected the id of a listing.*restore it/,
+    )
+    expect(content.snapshot()).toEqual(before)
   })
 })

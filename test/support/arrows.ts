@@ -177,13 +177,16 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/compile/content', 'functions', 'seeds'],
     packages: ['node:*', 'valibot'],
   },
-  // One run writes at a time, behind the lock that builds take too.
+  // One run writes at a time, behind the lock that builds take too; rows find the listings of a build.
   'seeds/content': {
-    ours: ['src/domain', 'functions/operations', 'seeds'],
+    ours: ['src/domain', 'src/compile/content', 'functions/operations', 'seeds'],
     packages: ['node:*', 'valibot', 'yaml'],
   },
   'seeds/commands': {
-    ours: ['src/domain', 'functions/operations', 'functions/ports', 'seeds'],
+    ours: [
+      ...['src/domain', 'src/compile/content'],
+      ...['functions/operations', 'functions/ports', 'seeds'],
+    ],
     packages: ['node:*', 'tldts'],
   },
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { createListingParser } from '../../../src/compile/content/join-listing.ts'
 import { MAX_FILE_BYTES } from '../../../src/compile/content/parse-front-matter.ts'
-import { createListingParser } from '../../../src/compile/content/read-listings.ts'
 import { faultOf, formatFault } from '../../../src/compile/content/schema-faults.ts'
 import type { LintProblem, LintReport } from '../../../src/domain/lint/lint-report.ts'
 import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'

@@ -1,10 +1,12 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
+import { toSlug } from '../../../src/domain/listing/listing-id.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { ID_PREFIXES, type Kind } from '../../../src/domain/wire/vocabulary.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { Seed } from '../../facts/seed-facts.ts'
 import type {
   ChosenSeeds,
-  ListedFields,
+  ListedFacts,
   MapRules,
   SeedSource,
   SellerReader,
@@ -14,8 +16,8 @@ import { parseAgentCard, toInterface } from '../a2a/map-agent.ts'
 
 /** A listing, and what stands at its own origin. */
 interface Target {
-  file: string
-  kind: string
+  id: string
+  kind: Kind
   origin: string
   name: string
 }
@@ -39,20 +41,14 @@ export const discovery: SeedSource = {
   choose: chooseFound,
 }
 
-function toTargets(listings: Iterable<ListedFields>): Target[] {
-  return [...listings].flatMap(({ file, fields }) => {
-    const [kind, name] = [fields?.get('kind'), fields?.get('name')]
-    if (typeof kind !== 'string' || typeof name !== 'string' || kind === 'kit') return []
-    const address = kind === 'mcp_server' ? remoteOf(fields?.get('invoke')) : fields?.get('url')
-    const url = typeof address === 'string' ? URL.parse(address) : null
-    const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:'
-    return url === null || !isHttp ? [] : [{ file, kind, name, origin: url.origin }]
+function toTargets(listings: readonly ListedFacts[]): Target[] {
+  return listings.flatMap(({ id, facts: { kind, name, url, invoke = [] } }) => {
+    if (kind === undefined || name === undefined || kind === 'kit') return []
+    const remote = invoke.find((entry) => entry.kind === 'mcp')
+    const at = URL.parse((kind === 'mcp_server' ? remote?.url : url) ?? '')
+    const isHttp = at?.protocol === 'https:' || at?.protocol === 'http:'
+    return isHttp ? [{ id, kind, name, origin: at.origin }] : []
   })
-}
-
-function remoteOf(invoke: unknown): unknown {
-  const entries = Array.isArray(invoke) ? invoke.filter(isJsonObject) : []
-  return entries.find(({ kind }) => kind === 'mcp')?.url
 }
 
 /** Each origin is read once, however many listings stand on it. */
@@ -67,7 +63,7 @@ async function follow(values: readonly unknown[], reader: SellerReader) {
     if (seller === undefined) return []
     if (Object.keys(seller.files).length > 0) return [{ target, found: seller }]
     const detail = `${target.origin}: ${seller.fault ?? 'nothing found'}`
-    refused.push({ reason: 'nothing_found', name: target.file, detail })
+    refused.push({ reason: 'nothing_found', name: target.id, detail })
     return []
   })
   return { values: read, refused }
@@ -82,18 +78,19 @@ function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
 }
 
 function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
-  const { file, kind, name, origin } = target
+  const { id, kind, name, origin } = target
   const evidence = toInterfaceOf(kind, found, rules)
+  const [prefix = 'api'] = ID_PREFIXES.filter((each) => id.startsWith(`${each}.`))
   return {
-    key: file,
-    into: file,
-    prefix: 'x402',
-    slug: 'discovery',
+    key: id,
+    into: id,
+    prefix,
+    slug: toSlug(id),
     published: null,
     rows: 1,
     facts: {
       name,
-      kind: 'http_api',
+      kind,
       url: origin,
       summary: name,
       categories: [],
@@ -104,7 +101,7 @@ function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
   }
 }
 
-function toInterfaceOf(kind: string, { api, card }: FoundSeller, rules: MapRules) {
+function toInterfaceOf(kind: Kind, { api, card }: FoundSeller, rules: MapRules) {
   if (kind === 'http_api' && api !== null && api.operations.length > 0) {
     const operations = withPlainWords(api.operations)
     const cut = api.truncated && { truncated: true }
@@ -116,5 +113,5 @@ function toInterfaceOf(kind: string, { api, card }: FoundSeller, rules: MapRules
 }
 
 function isTarget(value: unknown): value is Target {
-  return isJsonObject(value) && typeof value.file === 'string' && typeof value.origin === 'string'
+  return isJsonObject(value) && typeof value.id === 'string' && typeof value.origin === 'string'
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
-import type { ListedFields, MapRules, SeedSource } from '../../facts/seed-source.ts'
+import type { ListedFacts, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { followAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
 import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { mapTold, toTool } from '../mcp-catalogs/mcp-catalogs.ts'
@@ -51,14 +51,12 @@ export const manifests: SeedSource = {
 }
 
 /** Where the package registry shows the manifests of the packages that are listed. */
-function toPackageAddresses(listings: Iterable<ListedFields>): string[] {
-  const names = [...listings].flatMap(({ fields }) => {
-    const invoke: unknown = fields?.get('invoke')
-    const entries = Array.isArray(invoke) ? invoke.filter(isJsonObject) : []
-    return entries.flatMap(({ registry, identifier }) =>
-      registry === 'npm' && typeof identifier === 'string' ? [identifier] : [],
-    )
-  })
+function toPackageAddresses(listings: readonly ListedFacts[]): string[] {
+  const names = listings.flatMap(({ facts: { invoke = [] } }) =>
+    invoke.flatMap((entry) =>
+      entry.kind === 'mcp_package' && entry.registry === 'npm' ? [entry.identifier] : [],
+    ),
+  )
   return [...new Set(names)]
     .sort()
     .map((name) => `${PACKAGES_URL}/${name.replace('/', '%2F')}/latest`)

@@ -4,13 +4,13 @@ import {
   type InvokeEntry,
   type PackageRegistry,
 } from '../../../src/domain/listing/invoke.ts'
+import { eachOnce } from '../../../src/domain/sources/unite-offers.ts'
 import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
 } from '../../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
-import { eachOnce } from '../../facts/operations.ts'
 import { type Fault, faultOf } from '../../facts/refusal.ts'
 import { toArgs, toEnv, toHeaders } from './map-settings.ts'
 import type { RegistryServer } from './registry-row.ts'

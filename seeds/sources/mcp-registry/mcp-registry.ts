@@ -1,5 +1,5 @@
+import { endpointsOf } from '../../../src/domain/sources/listing-marks.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { endpointsOf } from '../../facts/listing-marks.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import { faultOf } from '../../facts/refusal.ts'
 import type { Seed } from '../../facts/seed-facts.ts'

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
+import { toPrice } from '../../../src/domain/sources/unite-offers.ts'
+import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
 import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import {
@@ -10,14 +12,7 @@ import {
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
-import {
-  collapseOperations,
-  leftOut,
-  toMethod,
-  toOperationAddress,
-  toPathParams,
-  toPrice,
-} from '../../facts/operations.ts'
+import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
 import { decimalsOf, MAX_CALL_USD, priceAtomic, unknownAsset } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'

@@ -1,6 +1,14 @@
 import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
-import { originOf } from '../../facts/listing-marks.ts'
+import { originOf } from '../../../src/domain/sources/listing-marks.ts'
+import {
+  eachOnce,
+  type Offer,
+  offersOf,
+  pricingOf,
+  toPrice,
+} from '../../../src/domain/sources/unite-offers.ts'
+import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
 import {
   finishSeed,
   gatherSeeds,
@@ -10,17 +18,8 @@ import {
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
-import {
-  collapseOperations,
-  eachOnce,
-  leftOut,
-  offersOf,
-  toMethod,
-  toOperationAddress,
-  toPathParams,
-  toPrice,
-} from '../../facts/operations.ts'
-import { type Offer, priceAccept, pricingOf } from '../../facts/price.ts'
+import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
+import { priceAccept } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import { toCaip2 } from '../../../src/domain/settlement/usd-assets.ts'
+import { originOf } from '../../../src/domain/sources/listing-marks.ts'
+import { type Offer, pricingOf } from '../../../src/domain/sources/unite-offers.ts'
 import { MeasuredSchema, SignalsSchema } from '../../../src/domain/trust/evidence.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
-import { originOf } from '../../facts/listing-marks.ts'
 import {
   chooseRows,
   finishSeed,
@@ -12,7 +13,7 @@ import {
   refuse,
   toSeed,
 } from '../../facts/map-rows.ts'
-import { MAX_CALL_USD, type Offer, pricingOf } from '../../facts/price.ts'
+import { MAX_CALL_USD } from '../../facts/price.ts'
 import { faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { SeedEvidence } from '../../facts/seed-facts.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../domain/derived/tables.ts'
 import { CostOfCheatingSchema } from '../../domain/independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../../domain/independence/independent-operators.ts'
-import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
+import { createWrittenFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { MarkSchema } from '../../domain/listing/marks.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
 import { TaskRowSchema } from '../../domain/tasks/task.ts'
@@ -77,7 +77,7 @@ export function toSchemaFiles(): { name: string; text: string }[] {
 }
 
 function toListingSchema() {
-  const schema = toContentSchema(createListingFactsSchema({ allowPrivate: false }))
+  const schema = toContentSchema(createWrittenFactsSchema({ allowPrivate: false }))
   const properties = Object.entries(schema.properties ?? {}).map(([key, property]) => {
     const help = Object.entries(LISTING_HELP).find(([name]) => name === key)?.[1]
     return [key, { description: help, ...(typeof property === 'object' ? property : {}) }]

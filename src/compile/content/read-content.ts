@@ -2,21 +2,26 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tables } from '../../domain/derived/tables.ts'
 import type { Tombstone } from '../../domain/derived/tombstone.ts'
+import type { ListingFacts } from '../../domain/listing/listing-facts.ts'
 import { listingIdOf } from '../../domain/listing/listing-id.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
+import type { Origins } from '../../domain/sources/join-facts.ts'
+import type { NamedRow } from '../../domain/sources/source-row.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Said } from '../../domain/views/listing-view.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 import { OperatorError } from '../../domain/wire/operator-error.ts'
 import { checkAcross } from './check-content.ts'
+import { joinContent } from './join-content.ts'
 import { readEvidence, readTombstones } from './read-evidence.ts'
 import {
+  type KnownFiles,
   type ListingFile,
   NOTHING_KNOWN,
   type PartialListing,
-  readListings,
+  readWritten,
 } from './read-listings.ts'
-import { readSaid } from './read-said.ts'
+import { readSources } from './read-sources.ts'
 import { type ComparePage, readCompare, readTables } from './read-tables.ts'
 import { type Fault, faultOf } from './schema-faults.ts'
 
@@ -29,8 +34,12 @@ export interface Content {
   mark: string | null
   /** Listings that are gone, by id. */
   tombstones: Map<string, Tombstone>
+  /** What a listing was that its sources withdrew, by id. */
+  withdrawn: Map<string, ListingFacts>
   /** What sources said of listings that several of them tell of, by id. */
   said: Map<string, Said[]>
+  /** Who says each fact of a listing that sources tell of, by id. */
+  origins: Map<string, Origins>
 }
 
 export interface ContentReport {
@@ -39,6 +48,8 @@ export interface ContentReport {
   faults: Fault[]
   /** Listings as far as their files are sound, and what machines saw of them, errors or not. */
   seen: { listings: PartialListing[]; evidence: Map<string, Evidence> }
+  /** Rows of sources that no listing takes, in the order of precedence. */
+  waiting: NamedRow[]
   counts: { listings: number; evidence: number; pages: number }
 }
 
@@ -57,35 +68,57 @@ export function readContent(
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
     )
-  const { listings, broken, faults: listingFaults } = readListings(contentDir, rules, known)
-  const seen = new Set([
-    ...listings.map(({ id }) => id),
-    ...listingFaults.map(({ file }) => listingIdOf(file)),
-  ])
-  const { values: evidence, faults: evidenceFaults } = readEvidence(contentDir, seen)
-  const { values: tombstones, faults: tombstoneFaults } = readTombstones(contentDir, seen)
   const { tables, mark, partial, faults: tableFaults } = readTables(contentDir, known.cache)
   const { pages, faults: pageFaults } = readCompare(contentDir, known.cache)
+  const order = (partial.sources ?? []).map(({ id }) => id)
+  const parts = readParts(contentDir, { rules, known, order })
+  const { listings, broken, faults: joinFaults, waiting, ...joined } = joinContent(parts)
+  const { evidence, tombstones } = joined
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const today = new Date().toISOString().slice(0, 10)
   const across = checkAcross(all, pages, partial, today, tombstones)
   const faults = [
     ...findUnreadFolders(contentDir),
-    ...listingFaults,
-    ...evidenceFaults,
-    ...tombstoneFaults,
+    ...parts.faults,
+    ...joinFaults,
     ...tableFaults,
     ...pageFaults,
     ...across,
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   return {
-    content: isSound
-      ? { listings, evidence, pages, tables, mark, tombstones, said: readSaid(contentDir) }
-      : null,
+    content: isSound ? { ...joined, listings, pages, tables, mark } : null,
     faults: faults.sort(byPlace),
     seen: { listings: all, evidence },
-    counts: { listings: listings.length, evidence: evidence.size, pages: pages.length },
+    waiting,
+    counts: { listings: listings.length, evidence: parts.measured.size, pages: pages.length },
+  }
+}
+
+interface Reading {
+  rules: UrlRules
+  known: KnownFiles
+  /** Ids of the sources, in the order of their table. */
+  order: readonly string[]
+}
+
+/** What listings are joined from: files of people, of sources, and what was measured. */
+function readParts(contentDir: string, { rules, known, order }: Reading) {
+  const files = readWritten(contentDir, rules, known)
+  const seen = new Set([
+    ...files.written.map(({ id }) => id),
+    ...files.faults.map(({ file }) => listingIdOf(file)),
+  ])
+  const evidence = readEvidence(contentDir, seen)
+  const tombstones = readTombstones(contentDir, seen)
+  const sources = readSources(contentDir, rules, known.cache)
+  return {
+    ...files,
+    sources: sources.files,
+    order,
+    measured: evidence.values,
+    tombstones: tombstones.values,
+    faults: [files, sources, evidence, tombstones].flatMap(({ faults }) => faults),
   }
 }
 
@@ -93,9 +126,10 @@ function byPlace(a: Fault, b: Fault): number {
   return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
-/** What a content folder may hold; `schema` is for editors, `seeds` and `review` for importers. */
+/** What a content folder may hold; `schema` is for editors, `seeds` and `review` for people who import. */
 const FOLDERS = [
   'listings',
+  'sources',
   'evidence',
   'compare',
   'tables',

@@ -1,7 +1,12 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { createListingFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
+import {
+  createWrittenFactsSchema,
+  type ListingFacts,
+  REQUIRED_FACTS,
+  type WrittenFacts,
+} from '../../domain/listing/listing-facts.ts'
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { findTextFault } from '../../domain/listing/listing-text.ts'
 import type { UrlRules } from '../../domain/listing/target-url.ts'
@@ -14,17 +19,25 @@ import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import { findYamlLine, type YamlFault } from './parse-yaml.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
-/** A listing as its file says it, the shape checked, not yet held against the rest of the content. */
-export interface ListingFile {
+/** What people wrote of a listing, the shape checked. */
+export interface WrittenFile {
   id: string
   /** Path from the content folder. */
   file: string
-  facts: ListingFacts
+  facts: WrittenFacts
   description: string
   /** The front matter's text, to find a field's line in. */
   yaml: string
   /** Of the file's text. */
   digest: string
+}
+
+/**
+ * A listing as people and sources say it, not yet held against the rest of the content; its digest is
+ * of all that they say.
+ */
+export interface ListingFile extends Omit<WrittenFile, 'facts'> {
+  facts: ListingFacts
 }
 
 /** Fields that are sound in themselves; the others are absent. */
@@ -36,10 +49,13 @@ export interface PartialListing {
   file: string
   facts: PartialFacts
   yaml: string
+  /** What every listing has and this file does not name. */
+  lacks?: readonly string[]
 }
 
-export interface ListingFiles {
-  listings: ListingFile[]
+export interface WrittenFiles {
+  /** Sorted by id. */
+  written: WrittenFile[]
   /** Files with faults, sorted by id like the sound ones. */
   broken: PartialListing[]
   faults: Fault[]
@@ -54,13 +70,13 @@ export interface KnownFiles {
 export const NOTHING_KNOWN: KnownFiles = { cache: noCache(), read: readFileSync }
 
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
-export function readListings(
+export function readWritten(
   contentDir: string,
   rules: UrlRules,
   { cache, read }: KnownFiles = NOTHING_KNOWN,
-): ListingFiles {
-  const parse = createListingParser(rules)
-  const listings: ListingFile[] = []
+): WrittenFiles {
+  const parse = createWrittenParser(rules)
+  const written: WrittenFile[] = []
   const broken: PartialListing[] = []
   const faults: Fault[] = []
   const report = (file: string, found: readonly YamlFault[]) => {
@@ -78,21 +94,21 @@ export function readListings(
     const parsed =
       known === null
         ? parse(entry, bytes.toString())
-        : { listing: { ...entry, ...known, digest }, faults: [], partial: null }
+        : { written: { ...entry, ...known, digest }, faults: [], partial: null }
     for (const fault of parsed.faults) faults.push(fault)
-    if (known === null && parsed.listing !== null && parsed.faults.length === 0) {
-      const { facts, yaml, description } = parsed.listing
+    if (known === null && parsed.written !== null && parsed.faults.length === 0) {
+      const { facts, yaml, description } = parsed.written
       setValue(cache, digest, { facts, yaml, description })
     }
-    if (parsed.listing !== null) listings.push(parsed.listing)
+    if (parsed.written !== null) written.push(parsed.written)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
-  return { listings: listings.sort(byId), broken: broken.sort(byId), faults }
+  return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 
 /** What a file without faults holds, whatever its name. */
-type SoundText = Pick<ListingFile, 'facts' | 'yaml' | 'description'>
+type SoundText = Pick<WrittenFile, 'facts' | 'yaml' | 'description'>
 
 /** Parsing is most of the cost of reading: a build reads again only what somebody wrote. */
 function recall(cache: BuildCache, digest: string): SoundText | null {
@@ -103,9 +119,9 @@ function recall(cache: BuildCache, digest: string): SoundText | null {
   return known
 }
 
-/** One file: the listing where it is sound, else what of it is. */
-export interface ParsedListing {
-  listing: ListingFile | null
+/** One file of people's: what they wrote where it is sound, else what of it is. */
+export interface ParsedFile {
+  written: WrittenFile | null
   partial: PartialListing | null
   faults: Fault[]
 }
@@ -114,31 +130,24 @@ export interface ParsedListing {
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
 /** @returns a parser of files' texts; making its schema costs more than using it. */
-export function createListingParser(rules: UrlRules) {
-  const schema = createListingFactsSchema(rules)
-  return function parse(entry: { id: string; file: string }, text: string): ParsedListing {
+export function createWrittenParser(rules: UrlRules) {
+  const schema = createWrittenFactsSchema(rules)
+  return function parse(entry: { id: string; file: string }, text: string): ParsedFile {
     const parsed = parseFrontMatter(text)
     if (!parsed.ok) {
       const faults = parsed.faults.map((fault) => toFault(entry.file, fault))
-      return { listing: null, partial: null, faults }
+      return { written: null, partial: null, faults }
     }
     const { data, body, yaml } = parsed
     const inBody = findDescriptionFaults(text, body).map((fault) =>
       toFault(entry.file, fault, 'description'),
     )
     const result = v.safeParse(schema, data)
-    if (result.success)
-      return {
-        listing: {
-          ...entry,
-          facts: result.output,
-          description: body,
-          yaml,
-          digest: digestOf(text, KEY),
-        },
-        partial: null,
-        faults: inBody,
-      }
+    if (result.success) {
+      const digest = digestOf(text, KEY)
+      const written = { ...entry, facts: result.output, description: body, yaml, digest }
+      return { written, partial: null, faults: inBody }
+    }
     const found = toSchemaFaults(schema, result.issues).map((fault) =>
       fault.isUnknownKey && COMPUTED.has(fault.field)
         ? { ...fault, message: `expected nothing: ${fault.field} is computed, never written` }
@@ -148,16 +157,17 @@ export function createListingParser(rules: UrlRules) {
       const line = findYamlLine(yaml, path, isUnknownKey)
       return toFault(entry.file, { line, message }, field)
     })
-    const partial = { ...entry, facts: parseSound(schema, data, found), yaml }
-    return { listing: null, partial, faults: [...inBody, ...faults] }
+    const lacks = REQUIRED_FACTS.filter((field) => !Object.hasOwn(Object(data), field))
+    const partial = { ...entry, facts: parseSound(schema, data, found), yaml, lacks }
+    return { written: null, partial, faults: [...inBody, ...faults] }
   }
 }
 
-function toFault(file: string, { line, message }: YamlFault, field = ''): Fault {
+export function toFault(file: string, { line, message }: YamlFault, field = ''): Fault {
   return faultOf(file, message, { line, field })
 }
 
-type FactsSchema = ReturnType<typeof createListingFactsSchema>
+type FactsSchema = ReturnType<typeof createWrittenFactsSchema>
 
 /** The fields without a fault of their own; a fault anywhere inside a field takes the field away. */
 function parseSound(

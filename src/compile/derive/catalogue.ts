@@ -1,7 +1,7 @@
 import { type DerivedListing, deriveListing } from '../../domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../domain/derived/source-table.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
-import { followMoves, type Gone, type Tombstone } from '../../domain/derived/tombstone.ts'
+import { followMoves, type Gone } from '../../domain/derived/tombstone.ts'
 import { toDisputeNotice } from '../../domain/disputes/dispute.ts'
 import type { GoneServer } from '../../domain/doors/registry-entry.ts'
 import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
@@ -18,9 +18,9 @@ import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import { findNewest, type TrustPayees } from '../../domain/trust/published-ledger.ts'
 import type { ListingScore } from '../../domain/trust/score-listings.ts'
 import { readMoves, urlIn } from '../content/check-moves.ts'
+import { createListingParser } from '../content/join-listing.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
-import { createListingParser } from '../content/read-listings.ts'
 import type { ComparePage } from '../content/read-tables.ts'
 import { KEY } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
@@ -129,7 +129,7 @@ export function createCatalogue(
     said: content.said,
     ledger,
     gone,
-    goneServers: readGoneServers(gone, content.tombstones, optedOut, rules),
+    goneServers: readGoneServers(gone, content, optedOut, rules),
   }
 }
 
@@ -226,12 +226,13 @@ function placeTables(tables: Tables, baseUrl: string): Tables {
  */
 function readGoneServers(
   gone: readonly Gone[],
-  tombstones: ReadonlyMap<string, Tombstone>,
+  { tombstones, withdrawn }: Pick<Content, 'tombstones' | 'withdrawn'>,
   optedOut: readonly ListingFile[],
   rules: UrlRules,
 ): GoneServer[] {
   const parse = createListingParser(rules)
-  const former = new Map(optedOut.map(({ id, facts }) => [id, facts]))
+  const left = optedOut.map(({ id, facts }) => [id, facts] as const)
+  const former = new Map([...withdrawn, ...left])
   return gone
     .filter(({ id }) => id.startsWith('mcp.'))
     .map((each) => {

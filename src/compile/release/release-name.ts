@@ -36,7 +36,7 @@ export function nameRelease(inputs: ReleaseInputs): string {
   )
   // One by one: a month may hold a million.
   for (const payment of ledger.payments) hash.update(JSON.stringify(payment))
-  for (const path of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'seeds'])
+  for (const path of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'sources'])
     addTree(hash, { root: contentDir, path, read })
   hash.update(digestCode())
   addTree(hash, { root: PROJECT, path: 'content/tables' })

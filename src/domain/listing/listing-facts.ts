@@ -36,7 +36,7 @@ export const VersionSchema = v.pipe(
 
 const flag = v.optional(v.boolean('expected true or false'), false)
 
-/** What people edit. Rules that need the id or the tables are the build's. */
+/** A whole listing. Rules that need the id or the tables are the build's. */
 export function createListingFactsSchema(rules: UrlRules) {
   return v.strictObject({
     name: NameSchema,
@@ -71,6 +71,32 @@ export function createListingFactsSchema(rules: UrlRules) {
 }
 
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
+
+/** What every listing has, whoever says it. */
+export const REQUIRED_FACTS = ['name', 'kind', 'url', 'summary', 'sources', 'added'] as const
+
+/** What people edit: whatever else a listing must have, a source may say. */
+export function createWrittenFactsSchema(rules: UrlRules) {
+  const { entries } = createListingFactsSchema(rules)
+  return v.strictObject({ ...entries, ...v.partial(v.object(entries), REQUIRED_FACTS).entries })
+}
+export type WrittenFacts = v.InferOutput<ReturnType<typeof createWrittenFactsSchema>>
+
+/** @returns the listing, or what nobody says of it */
+export function toWhole(facts: WrittenFacts) {
+  const { name, kind, url, summary, sources, added } = facts
+  if (
+    name === undefined ||
+    kind === undefined ||
+    url === undefined ||
+    summary === undefined ||
+    sources === undefined ||
+    sources.length === 0 ||
+    added === undefined
+  )
+    return { lacking: REQUIRED_FACTS.filter((field) => !facts[field]?.length) }
+  return { whole: { ...facts, name, kind, url, summary, sources, added } satisfies ListingFacts }
+}
 
 function sourcesSchema(rules: UrlRules) {
   const source = v.strictObject({ source: v.string('expected text'), ref: ownUrlSchema(rules) })

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parseListingFields } from '../../../seeds/content/listing-text.ts'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'
 import { createRegistryServer, sendJson } from '../registry-server.ts'
@@ -44,11 +43,11 @@ describe('A2A agents', () => {
         wellKnownURI: 'https://guide.example/.well-known/agent-card.json',
       }),
     ])
-    const fields = parseListingFields(content.read('listings/a2a/guide.example.md'))
+    const fields = content.fields('listings/a2a/guide.example.md')
     expect(fields?.get('discovery')).toEqual({
       agent_card: 'https://guide.example/.well-known/agent-card.json',
     })
-    expect(JSON.parse(content.read('evidence/a2a/guide.example.json'))).toEqual({
+    expect(content.evidence('listings/a2a/guide.example.md')).toEqual({
       interface: {
         at: '2026-11-20T00:00:00.000Z',
         from: 'agent_card',
@@ -94,9 +93,9 @@ describe('A2A agents', () => {
         securitySchemes: { key: { apiKeySecurityScheme: { in: 'header', name: 'X-Key' } } },
       },
     ])
-    const [file = ''] = Object.keys(content.snapshot()).filter((name) => /listings\/a2a/.test(name))
-    expect(file).toMatch(/one\.example\.v1-[0-9a-f]{8}\.md$/)
-    const fields = parseListingFields(content.snapshot()[file] ?? '')
+    const [row] = Object.values(content.rows('a2a'))
+    expect(row?.id).toMatch(/^a2a\..*one\.example\.v1-[0-9a-f]{8}$/)
+    const fields = content.fields(`listings/${row?.id.replace('.', '/')}.md`)
     expect(fields?.get('url')).toBe('https://one.example/a2a/v1')
     expect(fields?.get('auth')).toEqual({ type: 'api_key' })
   })
@@ -108,7 +107,7 @@ describe('A2A agents', () => {
     ]
     await seed(rows)
     const before = content.snapshot()
-    expect(Object.keys(before).filter((name) => /listings\/a2a/.test(name))).toHaveLength(2)
+    expect(new Set(Object.values(content.rows('a2a')).map(({ id }) => id)).size).toBe(2)
     await content.seed({
       importer: 'a2a',
       from: content.save(rows),
@@ -136,7 +135,7 @@ describe('A2A agents', () => {
     expect(host.asked).toEqual([])
     const trial = await content.seed({ importer: 'a2a', from, ports: { allowPrivate: true } })
     expect(trial.refused).toEqual([])
-    expect(content.read('listings/a2a/guide.example.md')).toContain('source: agent_cards')
+    expect(content.listing('listings/a2a/guide.example.md')).toContain('source: agent_cards')
   })
 
   test.each([

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed-report.ts'
-import { parseListingFields } from '../../../seeds/content/listing-text.ts'
 import type { SellerReader } from '../../../seeds/facts/seed-source.ts'
 import { manifests } from '../../../seeds/sources/manifests/manifests.ts'
 import { createContentFixture } from '../content-fixture.ts'
@@ -107,7 +106,7 @@ test('the three manifests of one package are one listing, with its keys and its 
     'harbour/manifest.json': BUNDLE,
   })
   expect(countSeeding(result)).toMatchObject({ read: 3, rows: { added: 1, merged: 2, refused: 0 } })
-  const fields = parseListingFields(content.read(LISTING))
+  const fields = content.fields(LISTING)
   expect(Object.fromEntries(fields ?? [])).toMatchObject({
     name: 'Harbour Desk',
     url: 'https://github.com/harbour/mcp',
@@ -117,7 +116,7 @@ test('the three manifests of one package are one listing, with its keys and its 
     sources: [{ source: 'package_manifests', ref: 'https://www.npmjs.com/package/@harbour/mcp' }],
   })
   expect(fields?.has('registry_name')).toBe(false)
-  const { interface: seen } = JSON.parse(content.read('evidence/mcp/npm.harbour.mcp.json'))
+  const { interface: seen } = content.evidence('listings/mcp/npm.harbour.mcp.md')
   expect(seen).toEqual({
     at: '2026-11-20T00:00:00.000Z',
     from: 'catalog',
@@ -139,7 +138,7 @@ test('the three manifests of one package are one listing, with its keys and its 
 
 test('a package vouches for itself alone: strangers that its server.json names are left out', async () => {
   await seedFolder({ 'package.json': PACKAGE, 'server.json': SERVER })
-  const invoke = parseListingFields(content.read(LISTING))?.get('invoke')
+  const invoke = content.fields(LISTING).get('invoke')
   expect(invoke).toEqual([
     {
       kind: 'mcp_package',
@@ -153,7 +152,7 @@ test('a package vouches for itself alone: strangers that its server.json names a
 
 test('what a bundle asks its user for becomes the variables of the package', async () => {
   await seedFolder({ 'package.json': PACKAGE, 'manifest.json': BUNDLE })
-  const invoke = parseListingFields(content.read(LISTING))?.get('invoke')
+  const invoke = content.fields(LISTING).get('invoke')
   expect(invoke).toMatchObject([
     {
       env: [
@@ -172,7 +171,7 @@ test('what a bundle asks its user for becomes the variables of the package', asy
 
 test('a server.json by itself is a listing with all that it names', async () => {
   await seedFolder({ 'server.json': { ...SERVER, repository: { url: PACKAGE.repository.url } } })
-  const invoke = parseListingFields(content.read('listings/mcp/io.github.harbour.mcp.md'))
+  const invoke = content.fields('listings/mcp/io.github.harbour.mcp.md')
   expect(invoke?.get('invoke')).toMatchObject([
     { kind: 'mcp', url: 'https://mcp.stranger.dev/mcp' },
     { identifier: '@harbour/mcp' },
@@ -194,15 +193,15 @@ test.each([
 ])('%s is refused by name', async (_, file, reason) => {
   const { refused, plan } = await seedFolder({ 'a/file.json': file, 'b/package.json': PACKAGE })
   expect(refused).toMatchObject([{ reason }])
-  expect(plan.writes).toHaveLength(1)
+  expect(plan.outcomes).toHaveLength(1)
 })
 
 test('hostile names of tools are left out, and the evidence says so', async () => {
   const tools = [{ name: 'a\u202eb' }, { name: 'x'.repeat(500) }, { name: 7 }, { name: 'fine' }]
   await seedFolder({ 'package.json': PACKAGE, 'manifest.json': { ...BUNDLE, tools, _meta: null } })
-  const { interface: seen } = JSON.parse(content.read('evidence/mcp/npm.harbour.mcp.json'))
-  expect(seen.tools.map(({ name }: { name: string }) => name)).toEqual(['fine'])
-  expect(seen.truncated).toBe(true)
+  const seen = content.evidence('listings/mcp/npm.harbour.mcp.md').interface
+  expect(seen?.tools?.map(({ name }) => name)).toEqual(['fine'])
+  expect(seen?.truncated).toBe(true)
 })
 
 const answering = (answers: Record<string, unknown>, asked: string[]): SellerReader => ({
@@ -218,8 +217,13 @@ const answering = (answers: Record<string, unknown>, asked: string[]): SellerRea
 })
 
 test('packages that are listed are read in their registry, then in their repository', async () => {
-  const entry = { kind: 'mcp_package', registry: 'npm', identifier: '@harbour/mcp' }
-  const listed = { file: LISTING, fields: new Map([['invoke', [entry]]]) }
+  const entry = {
+    kind: 'mcp_package' as const,
+    transport: 'stdio' as const,
+    registry: 'npm' as const,
+    identifier: '@harbour/mcp',
+  }
+  const listed = { id: 'mcp.harbour', facts: { invoke: [entry] } }
   const address = 'https://registry.npmjs.org/@harbour%2Fmcp/latest'
   expect(manifests.fromContent?.([listed, listed])).toEqual([address])
   const asked: string[] = []

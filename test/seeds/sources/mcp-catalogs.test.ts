@@ -37,11 +37,11 @@ const seed = (importer: keyof typeof ROWS, rows: unknown[] = [ROWS[importer]]) =
 
 test('a server of a catalogue becomes a listing with its tools, and none of its sentences', async () => {
   await seed('docker')
-  const text = content.read('listings/mcp/docker.harbour.md')
+  const text = content.listing('listings/mcp/docker.harbour.md')
   expect(text).toContain('identifier: "mcp/harbour"')
   expect(text).toContain('HARBOUR_KEY')
   expect(text).toContain('source: docker_mcp_registry')
-  const { interface: seen } = JSON.parse(content.read('evidence/mcp/docker.harbour.json'))
+  const { interface: seen } = content.evidence('listings/mcp/docker.harbour.md')
   expect(seen).toMatchObject({
     from: 'catalog',
     tools: [
@@ -63,14 +63,13 @@ test.each([[['docker', 'toolhive']], [['toolhive', 'docker']]] as const)(
   'tools of %s add up in whatever order they are read',
   async (order) => {
     for (const importer of order) await seed(importer)
-    const files = Object.keys(content.snapshot()).filter((file) => file.includes('evidence/mcp'))
+    await content.accept()
+    const files = Object.keys(content.snapshot()).filter((file) => file.endsWith('.md'))
     expect(files).toHaveLength(1)
-    const { interface: seen } = JSON.parse(content.snapshot()[files[0] ?? ''] ?? '{}')
-    expect(seen.tools.map((tool: { name: string }) => tool.name)).toEqual([
-      'dock_ship',
-      'find_ship',
-    ])
-    expect(seen.tools[1].input_schema.required).toEqual(['ship'])
+    const [file = ''] = files.map((name) => name.slice(content.contentDir.length + 1))
+    const { tools = [] } = content.evidence(file).interface ?? {}
+    expect(tools.map(({ name }) => name)).toEqual(['dock_ship', 'find_ship'])
+    expect(tools[1]?.input_schema.required).toEqual(['ship'])
   },
 )
 

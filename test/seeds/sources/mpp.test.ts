@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parseListingFields } from '../../../seeds/content/listing-text.ts'
+import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
 const COIN = '0x20c000000000000000000000b9537d11c60e8b50'
@@ -27,7 +27,7 @@ afterEach(() => content.cleanUp())
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'mpp', from: content.save(rows), ...more })
-const fieldsOf = (id: string) => parseListingFields(content.read(`listings/x402/${id}.example.md`))
+const fieldsOf = (id: string) => content.fields(`listings/x402/${id}.example.md`)
 
 describe('the MPP directory', () => {
   test('a service becomes a listing whose operations carry their prices', async () => {
@@ -127,49 +127,48 @@ describe('the MPP directory', () => {
       service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
     )
     await seed(rows)
-    const before = content.read('listings/x402/two.example.md')
+    await content.accept()
+    const before = content.listing('listings/x402/two.example.md')
     const without = rows.filter(({ id }) => id !== 'two')
     await seed(without, { now: '2026-11-21T00:00:00.000Z' })
     await seed(without, { now: '2026-11-21T09:00:00.000Z' })
-    expect(content.read('listings/x402/two.example.md')).toBe(before)
+    expect(content.listing('listings/x402/two.example.md')).toBe(before)
     const gone = await seed(without, { now: '2026-11-22T00:00:00.000Z' })
     expect(gone.plan.withdrawn).toMatchObject([{ key: 'two', how: 'tombstone' }])
-    expect(() => content.read('listings/x402/two.example.md')).toThrow()
-    expect(JSON.parse(content.read('tombstones/x402/two.example.json'))).toMatchObject({
+    expect(() => content.listing('listings/x402/two.example.md')).toThrow()
+    const read = readContent(content.contentDir, { allowPrivate: false })
+    expect(read.content?.tombstones.get('x402.two.example')).toMatchObject({
       id: 'x402.two.example',
       at: '2026-11-22T00:00:00.000Z',
       reason: 'withdrawn',
       by: 'mpp',
-      listing: before,
     })
     const back = await seed(rows, { now: '2026-11-23T00:00:00.000Z' })
     expect(back.plan.outcomes.find(({ key }) => key === 'two')).toMatchObject({
       outcome: 'returned',
     })
-    expect(content.read('listings/x402/two.example.md')).toBe(before)
-    expect(() => content.read('tombstones/x402/two.example.json')).toThrow()
+    expect(content.listing('listings/x402/two.example.md')).toBe(before)
   })
 
-  test('one that people edited stays with a notice, and the review queue asks', async () => {
+  test('one that people edited stays with a notice', async () => {
     const rows = ['one', 'two', 'three'].map((id) =>
       service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),
     )
     await seed(rows)
+    await content.accept()
     const file = 'listings/x402/two.example.md'
-    content.write(file, content.read(file).replace('---\n', '---\n# checked by hand\n'))
+    const more = 'kind: http_api\nurl: https://two.example\nadded: 2026-11-20'
+    const ref = 'sources: [{ source: vendor_docs, ref: "https://two.example" }]'
+    content.write(file, content.read(file).replace(/---\n$/, `${more}\n${ref}\n---\n`))
     const without = rows.filter(({ id }) => id !== 'two')
     await seed(without, { now: '2026-11-21T00:00:00.000Z' })
     const result = await seed(without, { now: '2026-11-22T00:00:00.000Z' })
     expect(result.plan.withdrawn).toMatchObject([{ how: 'notice' }])
-    expect(content.read(file)).toContain('# checked by hand')
-    expect(JSON.parse(content.read('evidence/x402/two.example.json')).notices).toMatchObject([
+    expect(content.evidence('listings/x402/two.example.md').notices).toMatchObject([
       { id: 'withdrawn_at_source' },
     ])
-    const reviews = Object.entries(content.snapshot()).filter(([name]) => name.includes('/review/'))
-    expect(reviews).toHaveLength(1)
-    expect(reviews[0]?.[1]).toContain('x402.two.example')
     await seed(rows, { now: '2026-11-23T00:00:00.000Z' })
-    expect(() => content.read('evidence/x402/two.example.json')).toThrow()
+    expect(content.evidence(file)).toEqual({})
   })
 
   test('one that another source lists too is handed over to it', async () => {
@@ -188,20 +187,20 @@ describe('the MPP directory', () => {
         },
       ],
     }
+    await content.accept()
     await content.seed({ importer: 'x402-bazaar', from: content.save([resource]) })
-    expect(
-      parseListingFields(content.read('listings/x402/two.example.md'))?.get('sources'),
-    ).toMatchObject([{ source: 'mpp_services' }, { source: 'cdp_bazaar' }])
+    expect(content.fields('listings/x402/two.example.md').get('sources')).toMatchObject([
+      { source: 'cdp_bazaar' },
+      { source: 'mpp_services' },
+    ])
     const without = rows.filter(({ id }) => id !== 'two')
     await seed(without, { now: '2026-11-21T00:00:00.000Z' })
     await seed(without, { now: '2026-11-22T00:00:00.000Z' })
-    expect(
-      parseListingFields(content.read('listings/x402/two.example.md'))?.get('sources'),
-    ).toMatchObject([{ source: 'cdp_bazaar' }])
+    expect(content.fields('listings/x402/two.example.md').get('sources')).toMatchObject([
+      { source: 'cdp_bazaar' },
+    ])
     await content.seed({ importer: 'x402-bazaar', from: content.save([resource]) })
-    expect(
-      parseListingFields(content.read('listings/x402/two.example.md'))?.get('pricing'),
-    ).toMatchObject({
+    expect(content.fields('listings/x402/two.example.md').get('pricing')).toMatchObject({
       rails: ['x402'],
     })
   })

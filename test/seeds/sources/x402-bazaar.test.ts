@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed-report.ts'
-import { parseListingFields } from '../../../seeds/content/listing-text.ts'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
@@ -23,7 +22,7 @@ afterEach(() => content.cleanUp())
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'x402-bazaar', from: content.save(rows), ...more })
-const fieldsOf = (host: string) => parseListingFields(content.read(`listings/x402/${host}.md`))
+const fieldsOf = (host: string) => content.fields(`listings/x402/${host}.md`)
 const TIDES = 'https://api.tides.example'
 
 describe('the x402 Bazaar', () => {
@@ -72,7 +71,7 @@ describe('the x402 Bazaar', () => {
 
   test('payouts of a catalogue are not published payouts: whoever names a victim’s wallet harms nobody', async () => {
     await seed([row(`${TIDES}/a`)])
-    expect(content.read('listings/x402/api.tides.example.md')).not.toMatch(/0x5290/i)
+    expect(content.listing('listings/x402/api.tides.example.md')).not.toMatch(/0x5290/i)
   })
 
   test('version 1 and version 2 spell the same price', async () => {
@@ -162,7 +161,7 @@ describe('the x402 Bazaar', () => {
   ])('%s is refused', async (reason, bad) => {
     const result = await seed([bad, row('https://other.example/a')])
     expect(result.refused).toMatchObject([{ reason }])
-    expect(result.plan.writes).toHaveLength(1)
+    expect(result.plan.outcomes).toHaveLength(1)
   })
 
   test('an offset leads from page to page, and ends with the last', async () => {
@@ -180,10 +179,8 @@ describe('the x402 Bazaar', () => {
       `---\nname: Tides by hand\nkind: http_api\nurl: ${TIDES}/v1/tide\nsummary: By hand.\nsources:\n  - { source: vendor_docs, ref: "https://tides.example/docs" } # theirs\nadded: 2026-01-01\n---\n`,
     )
     const result = await seed([row(`${TIDES}/v1/tide`)])
-    expect(result.plan.outcomes).toMatchObject([
-      { outcome: 'merged', file: 'listings/x402/tides.md' },
-    ])
-    const text = content.read('listings/x402/tides.md')
-    expect(text).toContain('name: Tides by hand')
+    expect(result.plan.outcomes).toMatchObject([{ outcome: 'merged', listing: 'x402.tides' }])
+    const text = content.listing('listings/x402/tides.md')
+    expect(text).toContain('name: "Tides by hand"')
   })
 })

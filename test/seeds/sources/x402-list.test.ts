@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parseListingFields } from '../../../seeds/content/listing-text.ts'
 import { x402List } from '../../../seeds/sources/x402-list/x402-list.ts'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'
@@ -46,13 +45,12 @@ afterEach(() => content.cleanUp())
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'x402-list', from: content.save(rows), ...more })
-const evidenceOf = (slug: string): unknown =>
-  JSON.parse(content.read(`evidence/x402/${slug}.example.json`))
+const evidenceOf = (slug: string): unknown => content.evidence(`listings/x402/${slug}.example.md`)
 
 describe('x402-list', () => {
   test('a service becomes a listing, its measurements evidence that the check accepts', async () => {
     await seed([service('tides')])
-    const fields = parseListingFields(content.read('listings/x402/tides.example.md'))
+    const fields = content.fields('listings/x402/tides.example.md')
     expect(fields?.get('added')).toBe('2026-02-03')
     expect(fields?.get('pricing')).toMatchObject({ min_usd: 0.01, max_usd: 0.05, rails: ['x402'] })
     expect(evidenceOf('tides')).toEqual({
@@ -97,13 +95,13 @@ describe('x402-list', () => {
     expect(evidenceOf('odd')).not.toHaveProperty('signals.uptime_24h')
   })
 
-  test('evidence of others in the same file stays', async () => {
+  test('what others measured stands beside it', async () => {
     await seed([service('tides')])
-    const file = 'evidence/x402/tides.example.json'
+    await content.accept()
     const probes = [{ at: '2026-11-20T00:00:00Z', protocol: 'x402', outcome: 'spoke' }]
-    content.write(file, JSON.stringify({ ...JSON.parse(content.read(file)), probes }))
+    content.write('evidence/x402/tides.example.json', JSON.stringify({ probes }))
     await seed([service('tides', { uptime_24h: 97 })])
-    expect(JSON.parse(content.read(file))).toMatchObject({ probes, signals: { uptime_24h: 97 } })
+    expect(evidenceOf('tides')).toMatchObject({ probes, signals: { uptime_24h: 97 } })
   })
 
   test('a service that people list gets its evidence there', async () => {
@@ -112,8 +110,8 @@ describe('x402-list', () => {
       '---\nname: Tides\nkind: http_api\nurl: https://tides.example\nsummary: By hand.\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n',
     )
     await seed([service('tides')])
-    expect(JSON.parse(content.read('evidence/x402/by-hand.json'))).toHaveProperty('measured')
-    expect(content.read('listings/x402/by-hand.md')).toContain('x402-list')
+    expect(content.evidence('listings/x402/by-hand.md')).toHaveProperty('measured')
+    expect(content.listing('listings/x402/by-hand.md')).toContain('x402-list')
   })
 
   test('pages are counted', () => {

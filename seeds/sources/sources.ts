@@ -1,12 +1,12 @@
 import type { SeedSource } from '../facts/seed-source.ts'
-import { a2a } from '../sources/a2a/a2a.ts'
-import { discovery } from '../sources/discovery/discovery.ts'
-import { manifests } from '../sources/manifests/manifests.ts'
-import { docker, toolhive } from '../sources/mcp-catalogs/mcp-catalogs.ts'
-import { mcpRegistry } from '../sources/mcp-registry/mcp-registry.ts'
-import { mpp } from '../sources/mpp/mpp.ts'
-import { x402Bazaar } from '../sources/x402-bazaar/x402-bazaar.ts'
-import { x402List } from '../sources/x402-list/x402-list.ts'
+import { a2a } from './a2a/a2a.ts'
+import { discovery } from './discovery/discovery.ts'
+import { manifests } from './manifests/manifests.ts'
+import { docker, toolhive } from './mcp-catalogs/mcp-catalogs.ts'
+import { mcpRegistry } from './mcp-registry/mcp-registry.ts'
+import { mpp } from './mpp/mpp.ts'
+import { x402Bazaar } from './x402-bazaar/x402-bazaar.ts'
+import { x402List } from './x402-list/x402-list.ts'
 
 /** Every importer, in the order in which `all` runs them. */
 export const SOURCES: readonly SeedSource[] = [

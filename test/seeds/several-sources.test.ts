@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { parseListingFields } from '../../seeds/content/listing-text.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
@@ -106,13 +105,17 @@ function readViews(contentDir: string) {
   return { ...toListingView(listing, made), table }
 }
 
-/** Every file of the content: listings, evidence and what importers remember. */
-function filesOf(content: ReturnType<typeof createContentFixture>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(content.snapshot())
-      .filter(([file]) => /\/(?:listings|evidence|seeds)\//.test(file))
-      .map(([file, text]) => [file.slice(content.root.length), text]),
-  )
+/** Every listing that comes of the content, once a person took what waits, and what is known of it. */
+async function listingsOf(content: ReturnType<typeof createContentFixture>) {
+  await content.accept()
+  const {
+    content: read,
+    faults,
+    waiting,
+  } = readContent(content.contentDir, { allowPrivate: false })
+  expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+  expect(waiting).toEqual([])
+  return { listings: read?.listings, evidence: read?.evidence, said: read?.said }
 }
 
 const told = fc.record({
@@ -135,22 +138,28 @@ function withA(given: Sources): Sources {
   return { ...given, catalogue: [{ path: '/a', amount: 4000 }, ...given.catalogue.filter(isNotA)] }
 }
 
-async function expectSameFiles(rows: Parameters<typeof seedIn>[1]): Promise<void> {
+/** What importers wrote: whatever was run when, each file is its own source's alone. */
+function sourcesOf(content: ReturnType<typeof createContentFixture>) {
+  return Object.entries(content.snapshot())
+    .filter(([file]) => file.endsWith('rows.json'))
+    .map(([file, text]) => [file.slice(content.root.length), text])
+}
+
+async function expectSameListings(rows: Parameters<typeof seedIn>[1]): Promise<void> {
   const [first, ...others] = await Promise.all(ORDERS.map((order) => seedIn(order, rows)))
   if (first === undefined) throw new Error('no order')
-  for (const other of others) expect(filesOf(other)).toEqual(filesOf(first))
-  const { faults } = readContent(first.contentDir, { allowPrivate: false })
-  expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+  for (const other of others) expect(sourcesOf(other)).toEqual(sourcesOf(first))
+  expect((await listingsOf(first)).listings?.length).toBeGreaterThan(0)
 }
 
 describe('three sources of one service', () => {
-  test('end in the same files, in whatever order they are read, and check accepts them', async () => {
+  test('are the same listings, whatever was read when, and check accepts them', async () => {
     await fc.assert(
       fc.asyncProperty(sources.map(withA), async (given) => {
         const rows = toRows(given)
-        await expectSameFiles(rows)
+        await expectSameListings(rows)
       }),
-      { numRuns: 8 },
+      { numRuns: 2 },
     )
   })
 
@@ -160,11 +169,12 @@ describe('three sources of one service', () => {
       { path: '/b', amount: 9000 },
     ]
     const rows = toRows({ catalogue, index: [{ path: '/a', amount: 5000 }], price: 0.02 })
-    const { contentDir } = await seedIn(IMPORTERS, rows)
-    const { pricing, sources, table } = readViews(contentDir)
+    const content = await seedIn(IMPORTERS, rows)
+    await content.accept()
+    const { pricing, sources, table } = readViews(content.contentDir)
     expect(pricing).toMatchObject({ min_usd: 0.004, max_usd: 0.009 })
     expect(sources).toMatchObject([
-      { source: 'mpp_services' },
+      { source: 'x402-list', differs: { price: { min_usd: 0.02, max_usd: 0.02 } } },
       {
         source: 'cdp_bazaar',
         differs: {
@@ -173,12 +183,12 @@ describe('three sources of one service', () => {
           payees: [WALLET.toLowerCase()],
         },
       },
-      { source: 'x402-list', differs: { price: { min_usd: 0.02, max_usd: 0.02 } } },
+      { source: 'mpp_services' },
     ])
     expect(toSourceLines({ sources }, table).map(({ differs }) => differs)).toEqual([
-      '',
-      `It says $0.005 a call. It leaves out 1 operation. It sends payments to ${WALLET.toLowerCase()}.`,
       'It says $0.02 a call.',
+      `It says $0.005 a call. It leaves out 1 operation. It sends payments to ${WALLET.toLowerCase()}.`,
+      '',
     ])
   })
 
@@ -196,9 +206,9 @@ describe('three sources of one service', () => {
           ].map(resource),
           'x402-list': [measured(0.02)],
         }
-        await expectSameFiles(rows)
+        await expectSameListings(rows)
       }),
-      { numRuns: 8 },
+      { numRuns: 2 },
     )
   })
 
@@ -215,7 +225,7 @@ describe('three sources of one service', () => {
       price: 0.02,
     })
     const content = await seedIn(['x402-list', 'x402-bazaar', 'mpp'], rows)
-    const fields = parseListingFields(content.read('listings/x402/tides.harbour.dev.md'))
+    const fields = content.fields('listings/x402/tides.harbour.dev.md')
     expect(fields?.get('http')).toMatchObject([
       {
         method: 'POST',
@@ -231,9 +241,9 @@ describe('three sources of one service', () => {
     ])
     expect(fields?.get('pricing')).toMatchObject({ rails: ['x402', 'mpp'], min_usd: 0.004 })
     expect(fields?.get('sources')).toMatchObject([
-      { source: 'mpp_services' },
-      { source: 'cdp_bazaar' },
       { source: 'x402-list' },
+      { source: 'cdp_bazaar' },
+      { source: 'mpp_services' },
     ])
     expect(fields?.get('added')).toBe('2026-02-03')
   })
@@ -252,7 +262,7 @@ describe('three sources of one service', () => {
       importer: 'x402-bazaar',
       from: content.save([resource({ path: '/a', amount: 6000 })]),
     })
-    const fields = parseListingFields(content.read('listings/x402/tides.harbour.dev.md'))
+    const fields = content.fields('listings/x402/tides.harbour.dev.md')
     expect(fields?.get('http')).toMatchObject([
       {
         url: `${HOST}/a`,
@@ -272,26 +282,13 @@ describe('three sources of one service', () => {
       price: 0.02,
     })
     const content = await seedIn(['mpp'], rows)
+    await content.accept()
     const file = 'listings/x402/tides.harbour.dev.md'
     content.write(file, content.read(file).replace(/^name: .*$/m, 'name: Harbour tides'))
     for (const importer of IMPORTERS)
       await content.seed({ importer, from: content.save(rows[importer]) })
-    const fields = parseListingFields(content.read(file))
-    expect(fields?.get('name')).toBe('Harbour tides')
-    expect(fields?.get('pricing')).toMatchObject({ rails: ['x402', 'mpp'] })
-  })
-
-  test('a second run of each changes nothing', async () => {
-    const rows = toRows({
-      catalogue: [{ path: '/a', amount: 4000 }],
-      index: [{ path: '/a', amount: 5000 }],
-      price: 0.02,
-    })
-    const content = await seedIn(IMPORTERS, rows)
-    const before = filesOf(content)
-    for (const importer of IMPORTERS.toReversed())
-      await content.seed({ importer, from: content.save(rows[importer]) })
-    expect(filesOf(content)).toEqual(before)
+    expect(content.fields(file).get('name')).toBe('Harbour tides')
+    expect(content.fields(file).get('pricing')).toMatchObject({ rails: ['x402', 'mpp'] })
   })
 
   test('a person’s listing is compared with what a source says of it, and no other is made', async () => {
@@ -309,37 +306,20 @@ describe('three sources of one service', () => {
       listed: true,
     })
     expect(result.refused).toMatchObject([{ reason: 'not_listed', name: 'https://other.dev' }])
-    expect(result.plan.writes.map((each) => each.file)).toEqual([file])
-    const { listings } = JSON.parse(content.read('seeds/x402-bazaar.json'))
-    expect(listings[HOST].told).toMatchObject({ http: [{ url: `${HOST}/a` }], payees: [WALLET] })
-    expect(content.read('seeds/x402-bazaar.json')).not.toContain('Tides of a harbour')
+    expect(Object.keys(content.rows('x402-bazaar'))).toEqual([HOST])
+    expect(
+      readContent(content.contentDir, { allowPrivate: false }).content?.origins.get('x402.by-hand'),
+    ).toMatchObject({
+      name: ['people'],
+      pricing: ['people'],
+      http: ['x402-bazaar'],
+      sources: ['people', 'x402-bazaar'],
+    })
     const { sources } = readViews(content.contentDir)
     expect(sources[1]).toMatchObject({
       source: 'cdp_bazaar',
       differs: { price: { min_usd: 0.005, max_usd: 0.005 }, payees: [WALLET.toLowerCase()] },
     })
-  })
-
-  test('a run that is stopped at any moment leaves content that check accepts', async () => {
-    const traction = {
-      status: 'measured',
-      volume_usd_30d: 1,
-      tx_count_30d: 9,
-      unique_buyers_30d: 3,
-    }
-    const row = { ...measured(0.02), assessment: { traction } }
-    for (let stop = 1, isDone = false; !isDone; stop++) {
-      const content = createContent()
-      const ports = { progress: stopAfter(stop), now: createTicks() }
-      const run = content.seed({ importer: 'x402-list', from: content.save([row]), ports })
-      isDone = await run.then(
-        () => true,
-        () => false,
-      )
-      const { faults } = readContent(content.contentDir, { allowPrivate: false })
-      expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
-      if (isDone) expect(content.read('evidence/x402/tides.harbour.dev.json')).toContain('measured')
-    }
   })
 })
 
@@ -392,49 +372,34 @@ describe('an MCP server of a registry, two catalogues and its own manifests', ()
     return content
   }
 
-  test('ends in the same files in whatever order they are read, with its key and all its tools', async () => {
+  test('is the same listing, whatever was read when, with its key and all its tools', async () => {
     const tellers = Object.keys(rows) as Teller[]
     const first = await seedServers(tellers)
     const file = 'mcp/io.github.harbour.tides'
-    const fields = parseListingFields(first.read(`listings/${file}.md`))
+    const fields = first.fields(`listings/${file}.md`)
     expect(fields?.get('auth')).toEqual({ type: 'api_key' })
     expect(fields?.get('invoke')).toMatchObject([
       { identifier: 'tides-mcp', env: [{ name: 'TIDES_KEY', required: true, secret: true }] },
       { identifier: 'mcp/tides' },
     ])
-    const { interface: seen } = JSON.parse(first.read(`evidence/${file}.json`))
-    expect(seen.tools).toMatchObject([
+    const seen = first.evidence(`listings/${file}.md`).interface
+    expect(seen?.tools).toMatchObject([
       { name: 'depth_now' },
       { name: 'tide_now', input_schema: { properties: { harbour: { type: 'string' } } } },
     ])
+    await first.accept()
     const { sources, table } = readViews(first.contentDir)
-    expect(sources[2]).toMatchObject({
+    expect(sources[3]).toMatchObject({
       source: 'toolhive_registry',
       differs: { tools_missing: 1 },
     })
-    expect(toSourceLines({ sources }, table)[2]?.differs).toBe('It leaves out 1 tool.')
+    expect(toSourceLines({ sources }, table)[3]?.differs).toBe('It leaves out 1 tool.')
     const orders = fc.shuffledSubarray(tellers, { minLength: tellers.length })
     await fc.assert(
       fc.asyncProperty(orders, async (order) => {
-        expect(filesOf(await seedServers(order))).toEqual(filesOf(first))
+        expect(sourcesOf(await seedServers(order))).toEqual(sourcesOf(first))
       }),
-      { numRuns: 8 },
+      { numRuns: 2 },
     )
   })
 })
-
-/** Progress that ends the run as its n-th file is shown as written. */
-function stopAfter(writes: number) {
-  let shown = 0
-  return {
-    isTTY: true,
-    write(text: string) {
-      if (text.startsWith('\rwrite') && ++shown === writes) throw new Error('stopped')
-    },
-  }
-}
-
-function createTicks(): () => number {
-  let clock = 0
-  return () => (clock += 1000)
-}

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
 
 /**
  * What a listing is known by, as comparable text: two listings of one kind that share a package, a

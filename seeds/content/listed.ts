@@ -1,0 +1,42 @@
+import { readMoves } from '../../src/compile/content/check-moves.ts'
+import { joinContent } from '../../src/compile/content/join-content.ts'
+import { readEvidence, readTombstones } from '../../src/compile/content/read-evidence.ts'
+import { readWritten } from '../../src/compile/content/read-listings.ts'
+import { readSources, rowsOf } from '../../src/compile/content/read-sources.ts'
+import { formatFault } from '../../src/compile/content/schema-faults.ts'
+import type { UrlRules } from '../../src/domain/listing/target-url.ts'
+import { placeRows } from '../../src/domain/sources/place-rows.ts'
+import { orderRows, type SourceFile } from '../../src/domain/sources/source-row.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { readTables } from './content-folder.ts'
+
+/** The listings of a content folder and what sources say of them, as importers and reviews need them. */
+export type Listed = ReturnType<typeof readListed>
+
+/** @throws OperatorError for a source's file that is damaged: a run would lose what it says. */
+export function readListed(contentDir: string, rules: UrlRules) {
+  const { written, broken } = readWritten(contentDir, rules)
+  const { files: sources, faults } = readSources(contentDir, rules)
+  const [fault] = faults
+  if (fault !== undefined)
+    throw new OperatorError(
+      `${formatFault(fault, contentDir)}; restore it from version control, or delete it`,
+    )
+  const { values: tombstones } = readTombstones(contentDir, new Set())
+  const order = readTables(contentDir).sources.map(({ id }) => id)
+  const files = [...written, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const place = (of: ReadonlyMap<string, SourceFile>, opens: boolean) =>
+    placeRows(files, orderRows(rowsOf(of), order), { moves: readMoves(tombstones), opens })
+  return {
+    written: new Map(written.map((file) => [file.id, file])),
+    sources,
+    /** @param opens rows that find no listing open one of their own */
+    place: (changed: ReadonlyMap<string, SourceFile> = sources, opens = false) =>
+      place(changed, opens),
+    /** Whole listings, and those with faults as far as they are sound. */
+    join() {
+      const { values: measured } = readEvidence(contentDir, new Set(files.map(({ id }) => id)))
+      return joinContent({ written, broken, sources, order, measured, tombstones })
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import type { Tombstone } from '../../domain/derived/tombstone.ts'
+import type { ListingFacts } from '../../domain/listing/listing-facts.ts'
+import { joinEvidence, toWithdrawnNotice } from '../../domain/sources/join-evidence.ts'
+import { type Origins, toOrigins } from '../../domain/sources/join-facts.ts'
+import { placeRows } from '../../domain/sources/place-rows.ts'
+import { type NamedRow, orderRows, type SourceFile } from '../../domain/sources/source-row.ts'
+import type { Evidence } from '../../domain/trust/evidence.ts'
+import type { Said } from '../../domain/views/listing-view.ts'
+import { readMoves } from './check-moves.ts'
+import { joinListing, toLackFaults } from './join-listing.ts'
+import type { ListingFile, PartialListing, WrittenFile, WrittenFiles } from './read-listings.ts'
+import { rowsOf } from './read-sources.ts'
+import type { Fault } from './schema-faults.ts'
+
+export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
+  /** By importer. */
+  sources: ReadonlyMap<string, SourceFile>
+  /** Ids of `tables/sources.yaml`, in its order. */
+  order: readonly string[]
+  /** What probes and others measured, by id. */
+  measured: ReadonlyMap<string, Evidence>
+  tombstones: ReadonlyMap<string, Tombstone>
+}
+
+export interface JoinedContent {
+  /** Sorted by id. */
+  listings: ListingFile[]
+  broken: PartialListing[]
+  faults: Fault[]
+  evidence: Map<string, Evidence>
+  /** With those whose sources withdrew them. */
+  tombstones: Map<string, Tombstone>
+  /** What a listing was that its sources withdrew, by id. */
+  withdrawn: Map<string, ListingFacts>
+  said: Map<string, Said[]>
+  /** Who says each fact of a listing that sources tell of, by id. */
+  origins: Map<string, Origins>
+  /** Rows that no listing takes, in the order of precedence. */
+  waiting: NamedRow[]
+}
+
+/** People, sources and evidence as listings; the same files give the same listings. */
+export function joinContent(parts: ContentParts): JoinedContent {
+  const { written, broken, sources, order, measured, tombstones } = parts
+  const rows = orderRows(rowsOf(sources), order)
+  const moves = readMoves(tombstones)
+  const { taken, waiting } = placeRows([...written, ...broken], rows, { moves })
+  const joined: JoinedContent = {
+    listings: [],
+    broken: [],
+    faults: [],
+    evidence: new Map(measured),
+    tombstones: new Map(tombstones),
+    withdrawn: new Map(),
+    said: new Map(),
+    origins: new Map(),
+    waiting,
+  }
+  for (const file of written) joinOne(joined, file, taken.get(file.id) ?? [])
+  for (const partial of broken) {
+    joined.broken.push(partial)
+    for (const fault of toLackFaults(partial, taken.get(partial.id) ?? []))
+      joined.faults.push(fault)
+  }
+  return joined
+}
+
+function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedRow[]): void {
+  const { id } = file
+  const live = rows.filter(({ row }) => row.withdrawn === undefined)
+  // Words alone describe nothing: with its last source such a listing goes.
+  const isWords = file.facts.url === undefined || file.facts.kind === undefined
+  const notice = toWithdrawnNotice(rows)
+  if (notice !== null && isWords) {
+    const last = joinListing(file, rows).listing
+    const by = notice.note.split(' ')[0] ?? ''
+    if (last !== null) joined.withdrawn.set(id, last.facts)
+    joined.evidence.delete(id)
+    joined.tombstones.set(id, { id, at: notice.at, reason: 'withdrawn', by })
+    return
+  }
+  const { listing, partial, faults } = joinListing(file, live)
+  for (const fault of faults) joined.faults.push(fault)
+  if (partial !== null) joined.broken.push(partial)
+  if (listing === null) return
+  joined.listings.push(listing)
+  if (rows.length === 0) return
+  const seen = joinEvidence(joined.evidence.get(id) ?? {}, live)
+  const notices = [...(seen.notices ?? []), ...(notice === null ? [] : [notice])]
+  const evidence = notices.length === 0 ? seen : { ...seen, notices }
+  if (Object.keys(evidence).length > 0) joined.evidence.set(id, evidence)
+  const said = live.flatMap(toSaid)
+  // What only one source says of a listing differs from nothing.
+  if (said.length > 0 && (!isWords || live.length > 1)) joined.said.set(id, said)
+  const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))
+  joined.origins.set(id, toOrigins(file.facts, sayers))
+}
+
+/** A source's own word, to be compared with the listing. */
+function toSaid({ row }: NamedRow): Said[] {
+  const { facts, names = {}, evidence } = row
+  const { pricing, http, sources = [] } = facts
+  const operations = names.operations?.map((url) => ({ url })) ?? http?.map(({ url }) => ({ url }))
+  const tools = names.tools ?? evidence?.interface?.tools?.map(({ name }) => name)
+  return sources.map(({ source }) => ({
+    source,
+    ...(pricing !== undefined && { pricing }),
+    ...(operations !== undefined && { http: operations }),
+    ...(names.payees !== undefined && { payees: names.payees }),
+    ...(tools !== undefined && { tools }),
+  }))
+}

@@ -1,0 +1,88 @@
+import type { Evidence } from '../trust/evidence.ts'
+import type { Interface } from '../trust/interface.ts'
+import type { NamedRow } from './source-row.ts'
+
+/**
+ * What machines know of a listing: measured by ourselves first, then what sources say. Of two looks at
+ * the seller itself the newer one counts; what catalogues say of its tools is united.
+ *
+ * @param measured the listing's own evidence file
+ * @param rows in the order of precedence
+ */
+export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evidence {
+  const told = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
+  if (told.length === 0) return measured
+  const signals: Evidence['signals'] = {}
+  for (const each of [...told.toReversed(), measured]) Object.assign(signals, each.signals)
+  const numbers = measured.measured ?? told.find((each) => each.measured !== undefined)?.measured
+  const read = uniteInterfaces(
+    [measured, ...told].flatMap((each) => (each.interface === undefined ? [] : [each.interface])),
+  )
+  return {
+    ...(numbers !== undefined && { measured: numbers }),
+    ...(Object.keys(signals).length > 0 && { signals }),
+    ...(read !== undefined && { interface: read }),
+    ...withoutTold(measured),
+  }
+}
+
+function withoutTold({
+  measured: _measured,
+  signals: _signals,
+  interface: _interface,
+  ...rest
+}: Evidence): Evidence {
+  return rest
+}
+
+function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
+  const own = read.filter(({ from }) => from !== 'catalog')
+  const [newest] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+  if (newest !== undefined) return newest
+  const [first, ...others] = read
+  return first === undefined || others.length === 0 ? first : uniteCatalogs(first, read)
+}
+
+type Tool = NonNullable<Interface['tools']>[number]
+
+/** Two catalogues may know different tools of a server; of one tool the parameters of the richer. */
+function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface {
+  const byName = new Map<string, Tool>()
+  for (const tool of read.flatMap(({ tools = [] }) => tools)) {
+    const other = byName.get(tool.name)
+    const isRicher = other === undefined || richness(tool) > richness(other)
+    byName.set(tool.name, isRicher ? { ...other, ...tool } : { ...tool, ...other })
+  }
+  const tools = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tool]) => tool)
+  const at =
+    read
+      .map((each) => each.at)
+      .sort()
+      .at(-1) ?? first.at
+  return { ...first, at, tools }
+}
+
+/** Longest first, then by its text: the same one counts in whatever order they are named. */
+function richness(tool: Tool): string {
+  const schema = JSON.stringify(tool.input_schema)
+  return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`
+}
+
+/**
+ * The notice of a listing that its sources withdrew and that people, or nobody else, still describe;
+ * null where one of them still lists it.
+ */
+export function toWithdrawnNotice(rows: readonly NamedRow[]) {
+  const gone = rows.filter(({ row }) => row.withdrawn !== undefined)
+  const [last] = gone.toSorted((a, b) =>
+    (a.row.withdrawn ?? '') < (b.row.withdrawn ?? '') ? 1 : -1,
+  )
+  const at = last?.row.withdrawn
+  return last === undefined || at === undefined || gone.length < rows.length
+    ? null
+    : {
+        id: 'withdrawn_at_source' as const,
+        note: `${last.importer} does not list it any more.`,
+        at,
+      }
+}

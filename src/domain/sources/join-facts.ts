@@ -1,0 +1,170 @@
+import type { InvokeEntry } from '../listing/invoke.ts'
+import type { ListingFacts, WrittenFacts } from '../listing/listing-facts.ts'
+import type { Operation } from '../listing/operation.ts'
+import type { Pricing } from '../listing/pricing.ts'
+import { findOperationFaults } from '../operation/operation-faults.ts'
+import { endpointsOf } from './listing-marks.ts'
+import { SOURCE_FIELDS, type SourceFacts, type SourceField } from './source-row.ts'
+import { eachOnce, type Offer, pricingOf } from './unite-offers.ts'
+import { collapseOperations, completeOperations, uniteOperations } from './unite-operations.ts'
+
+/**
+ * A listing, field by field: people first, then the sources in the order of precedence. A list that
+ * people wrote is whole, and its elements take from the sources what they lack; lists of sources are
+ * united by what identifies their elements. A guess never wins over what somebody knew.
+ *
+ * @param said what sources say, in the order of precedence
+ */
+export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): WrittenFacts {
+  const [first, ...others] = said
+  if (first === undefined) return written
+  const united = others.length === 0 ? first : uniteFacts(said)
+  const { auth } = written
+  return {
+    ...written,
+    ...joinOperations(written, united),
+    name: written.name ?? united.name,
+    kind: written.kind ?? united.kind,
+    url: written.url ?? united.url,
+    summary: written.summary ?? united.summary,
+    categories: orElse(written.categories, united.categories),
+    tags: orElse(written.tags, united.tags),
+    cost: written.cost ?? united.cost,
+    auth: auth.type === 'unknown' ? (united.auth ?? auth) : auth,
+    invoke:
+      written.invoke.length > 0
+        ? completeWays(written.invoke, united.invoke ?? [])
+        : (united.invoke ?? []),
+    registry_name: written.registry_name ?? united.registry_name,
+    version: written.version ?? united.version,
+    discovery: { ...united.discovery, ...written.discovery },
+    sources: withOthers(written.sources ?? [], united.sources ?? []),
+  }
+}
+
+/**
+ * Where people name a price or operations, what sources say of them besides must fit: no run of an
+ * importer makes a listing of people's unsound.
+ */
+function joinOperations(written: WrittenFacts, united: SourceFacts) {
+  const { pricing, http } = written
+  const others = united.http ?? []
+  const isPriced = pricing.model !== 'unknown'
+  if (!isPriced && http.length === 0) return { pricing: united.pricing ?? pricing, http: others }
+  const joined = {
+    pricing: isPriced ? pricing : (united.pricing ?? pricing),
+    http: http.length > 0 ? completeOperations(http, others, isPriced) : pricedBy(others, pricing),
+  }
+  return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
+}
+
+/** Operations of sources below a price that people named: what that one does not cover goes. */
+function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
+  const isCovered = ({ price }: Operation) =>
+    pricing.model === 'per_call' &&
+    price !== undefined &&
+    price.min_usd >= pricing.min_usd &&
+    price.max_usd <= pricing.max_usd
+  return operations.map(({ price, offers: _, ...rest }) =>
+    price !== undefined && isCovered({ ...rest, price }) ? { ...rest, price } : rest,
+  )
+}
+
+function orElse<Item>(own: Item[], others: Item[] | undefined): Item[] {
+  return own.length > 0 ? own : (others ?? [])
+}
+
+/** Where people name a source themselves, theirs is its row. */
+function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources']) {
+  const named = new Set(own.map(({ source }) => source))
+  return [...own, ...others.filter(({ source }) => !named.has(source))]
+}
+
+/** What several sources say of one service. @param said in the order of precedence */
+export function uniteFacts(said: readonly SourceFacts[]): SourceFacts {
+  const http = said.flatMap((facts) => facts.http ?? [])
+  const collapsed = collapseOperations(uniteOperations(http))
+  const discovery: NonNullable<SourceFacts['discovery']> = {}
+  const rest: SourceFacts = {}
+  // From the last to the first: the first has the last word.
+  for (const facts of said.toReversed()) {
+    Object.assign(discovery, facts.discovery)
+    Object.assign(rest, facts)
+  }
+  const ways = Map.groupBy(
+    said.flatMap((facts) => facts.invoke ?? []),
+    (entry) => endpointsOf([entry]).join(),
+  )
+  const invoke = [...ways.values()].flatMap(([way, ...same]) =>
+    way === undefined ? [] : [same.reduce(uniteWays, way)],
+  )
+  const known = said.find(({ auth = { type: 'unknown' } }) => auth.type !== 'unknown')?.auth
+  return {
+    ...rest,
+    ...(known !== undefined && { auth: known }),
+    ...(rest.pricing !== undefined && { pricing: unitePricing(said, collapsed.pricing) }),
+    ...(http.length > 0 && { http: collapsed.http }),
+    ...(invoke.length > 0 && { invoke }),
+    ...(Object.keys(discovery).length > 0 && { discovery }),
+    sources: eachOnce(
+      said.flatMap(({ sources = [] }) => sources),
+      ({ source, ref }) => `${source} ${ref}`,
+    ),
+  }
+}
+
+/** What one way in asks for, the first says who knows it. */
+function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
+  return Object.assign({}, other, way)
+}
+
+function completeWays(chosen: readonly InvokeEntry[], said: readonly InvokeEntry[]): InvokeEntry[] {
+  const byMark = new Map(said.map((way) => [endpointsOf([way]).join(), way]))
+  return chosen.map((own) => {
+    const other = byMark.get(endpointsOf([own]).join())
+    return other === undefined ? own : uniteWays(own, other)
+  })
+}
+
+/** Prices of operations are nearer the truth than what a list says of the whole. */
+function unitePricing(said: readonly SourceFacts[], ofOperations: Pricing): Pricing {
+  if (ofOperations.model !== 'unknown') return ofOperations
+  const told = said.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
+  const offers = told.flatMap(({ rails, networks, min_usd, max_usd }) =>
+    rails.flatMap((rail) =>
+      [null, ...networks].map((network): Offer => ({ rail, network, min_usd, max_usd })),
+    ),
+  )
+  return pricingOf(offers)
+}
+
+/** Who says a fact: people, or importers by their ids, the one whose word counts first. */
+export type Origins = Partial<Record<SourceField, readonly string[]>>
+
+export const PEOPLE = 'people'
+
+/** Facts that add up, so that each who names some of them says a part. */
+const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
+
+/** @param said in the order of precedence */
+export function toOrigins(
+  written: WrittenFacts,
+  said: readonly { importer: string; facts: SourceFacts }[],
+): Origins {
+  const all = [{ importer: PEOPLE, facts: written }, ...said]
+  const named = SOURCE_FIELDS.flatMap((field) => {
+    const sayers = all.filter(({ facts }) => says(facts[field])).map(({ importer }) => importer)
+    const each = [...new Set(sayers)]
+    return each.length === 0 ? [] : [[field, UNITED.has(field) ? each : each.slice(0, 1)] as const]
+  })
+  return Object.fromEntries(named)
+}
+
+/** Nothing, an empty list and "unknown" say nothing. */
+function says(value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  if (Array.isArray(value)) return value.length > 0
+  if (typeof value !== 'object') return true
+  const [kind] = Object.values(value)
+  return kind !== undefined && kind !== 'unknown'
+}

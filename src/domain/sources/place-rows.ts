@@ -1,0 +1,150 @@
+import { followMoves } from '../derived/tombstone.ts'
+import { type Identity, identify, type ListingMark } from './listing-marks.ts'
+import { isSellersOwn, type NamedRow } from './source-row.ts'
+
+/** A listing as people wrote it. */
+interface Written {
+  id: string
+  facts: Readonly<Record<string, unknown>>
+}
+
+export interface PlacedRows {
+  /** Rows by the id of the listing that takes them, each in the order of precedence. */
+  taken: Map<string, NamedRow[]>
+  /** Rows that no listing takes. */
+  waiting: NamedRow[]
+}
+
+/** A listing while rows find their places. */
+interface Place {
+  id: string
+  rows: NamedRow[]
+  /** People wrote nothing that tells it from another service, so that its id does. */
+  isWords: boolean
+}
+
+/** What a mark leads to, and whether people wrote it down. */
+interface Marked {
+  place: Place
+  isWritten: boolean
+}
+
+/**
+ * Which listing each row of a source tells of; a function of the files alone, so that no order of
+ * imports shows in it.
+ *
+ * A row belongs where people or an earlier import said it does. Else a server belongs to the listing
+ * that names one of its endpoints, or whose sources name all of them; an API or an agent to the one
+ * that shares most of its operations, then to the one that stands for its origin. A listing of words
+ * alone takes the row that has its id.
+ *
+ * @param rows in the order of precedence
+ * @param moves former ids, each with the one it has now
+ * @param opens a row that finds no listing opens one of its own, as a person would who takes it
+ */
+export function placeRows(
+  listings: readonly Written[],
+  rows: readonly NamedRow[],
+  { moves, opens = false }: { moves: ReadonlyMap<string, string>; opens?: boolean },
+): PlacedRows {
+  const places = new Map<string, Place>()
+  const byMark = new Map<ListingMark, Marked[]>()
+  const byName = new Map<string, Place>()
+  for (const { id, facts } of listings) addListing(id, identify(facts))
+  const waiting: NamedRow[] = []
+  for (const { named, identity } of inTurn(rows)) {
+    const place = findPlace(named, identity) ?? (opens ? open(named) : undefined)
+    if (place === undefined) waiting.push(named)
+    else take(place, named, identity)
+  }
+  const ranks = new Map(rows.map((row, rank) => [row, rank]))
+  const byRank = (a: NamedRow, b: NamedRow) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)
+  const taken = [...places.values()].filter((place) => place.rows.length > 0)
+  return {
+    taken: new Map(taken.map((place) => [place.id, place.rows.sort(byRank)])),
+    waiting: waiting.sort(byRank),
+  }
+
+  function addListing(id: string, { marks, refs, origin, isWhole }: Identity): void {
+    const place = { id, rows: [], isWords: marks.length === 0 }
+    places.set(id, place)
+    addMarks(place, marks, true)
+    for (const ref of refs) addName(`ref ${ref}`, place)
+    if (origin !== null) addName(`origin ${origin}`, place)
+    if (isWhole) addName(`whole ${origin}`, place)
+  }
+
+  function open({ row }: NamedRow): Place | undefined {
+    if (places.has(row.id)) return undefined
+    const place = { id: row.id, rows: [], isWords: true }
+    places.set(row.id, place)
+    return place
+  }
+
+  function take(place: Place, named: NamedRow, { marks }: Identity): void {
+    place.rows.push(named)
+    // What a held row claims must bring no other row to it.
+    if (named.row.held === undefined) addMarks(place, marks, false)
+  }
+
+  function addMarks(place: Place, marks: readonly ListingMark[], isWritten: boolean): void {
+    for (const mark of marks) {
+      const known = byMark.get(mark) ?? []
+      if (!known.some((each) => each.place === place))
+        byMark.set(mark, [...known, { place, isWritten }])
+    }
+  }
+
+  function addName(name: string, place: Place): void {
+    if (!byName.has(name)) byName.set(name, place)
+  }
+
+  function findPlace({ key, row }: NamedRow, identity: Identity): Place | undefined {
+    const decided = places.get(followMoves(moves, row.of ?? '') ?? '')
+    if (decided !== undefined) return decided
+    const own = places.get(followMoves(moves, row.id) ?? row.id)
+    const named = own?.isWords === true ? own : undefined
+    // Words that a person has not read yet choose no listing by what they claim.
+    return row.held === undefined ? (findByMarks(key, identity) ?? named) : named
+  }
+
+  function findByMarks(
+    key: string,
+    { kind, marks, refs, origin, isWhole }: Identity,
+  ): Place | undefined {
+    const known = marks.map((mark) => byMark.get(mark) ?? [])
+    // A list's README is the source of a hundred servers; an entry that names its key is one's.
+    const entry = refs.find((ref) => ref.includes(encodeURIComponent(key)))
+    const named = entry === undefined ? undefined : byName.get(`ref ${entry}`)
+    if (kind === 'mcp_server') {
+      const isAll = known.length > 0 && known.every(({ length }) => length > 0)
+      const written = known.flat().find(({ isWritten }) => isWritten)?.place
+      return written ?? named ?? (isAll ? known[0]?.[0]?.place : undefined)
+    }
+    return (
+      named ??
+      mostOf(known.flat().map(({ place }) => place)) ??
+      byName.get(`whole ${origin}`) ??
+      (isWhole ? byName.get(`origin ${origin}`) : undefined)
+    )
+  }
+}
+
+/**
+ * Who names operations or packages comes before who names a whole host, and a package that vouches for
+ * itself after the registry that names it.
+ */
+function inTurn(rows: readonly NamedRow[]) {
+  const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))
+  const turnOf = ({ named, identity }: (typeof all)[number]) =>
+    isSellersOwn(named) ? 2 : identity.isWhole ? 1 : 0
+  return [0, 1, 2].flatMap((turn) => all.filter((each) => turnOf(each) === turn))
+}
+
+/** The first of those named most often. */
+function mostOf(places: readonly Place[]): Place | undefined {
+  const counts = new Map<Place, number>()
+  for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1)
+  const [most] = [...counts].sort(([, m], [, n]) => n - m)
+  return most?.[0]
+}

@@ -1,0 +1,135 @@
+import * as v from 'valibot'
+import { CalendarDateSchema } from '../listing/calendar-date.ts'
+import { createListingFactsSchema } from '../listing/listing-facts.ts'
+import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
+import type { UrlRules } from '../listing/target-url.ts'
+import { EvidenceSchema } from '../trust/evidence.ts'
+import { InstantSchema } from '../trust/instant.ts'
+import { textLike } from '../wire/shapes.ts'
+
+/** The facts of a listing that sources tell, in the order of a file; every other is people's alone. */
+export const SOURCE_FIELDS = [
+  'kind',
+  'name',
+  'url',
+  'summary',
+  'categories',
+  'tags',
+  'pricing',
+  'cost',
+  'auth',
+  'http',
+  'invoke',
+  'registry_name',
+  'version',
+  'discovery',
+  'sources',
+] as const
+export type SourceField = (typeof SOURCE_FIELDS)[number]
+
+const id = v.pipe(
+  textLike(ID_PATTERN, 'expected the id of a listing, such as mcp.com.example.weather'),
+  v.maxLength(MAX_ID_LENGTH),
+)
+const names = v.optional(v.array(v.string()))
+
+/** What a source tells of one service. */
+function createSourceRowSchema(rules: UrlRules) {
+  const facts = v.pick(createListingFactsSchema(rules), SOURCE_FIELDS)
+  return v.strictObject({
+    /** The listing it would be by itself. */
+    id,
+    /** The listing it belongs to, where people or an earlier import decided that. */
+    of: v.optional(id),
+    /** The day it was published, or first read. */
+    added: v.optional(CalendarDateSchema),
+    facts: v.partial(facts),
+    evidence: v.optional(v.pick(EvidenceSchema, ['measured', 'signals', 'interface'])),
+    /** Named by the source, compared with the listing and never part of it. */
+    names: v.optional(v.strictObject({ operations: names, tools: names, payees: names })),
+    /** Words that a person must read before anything of the row is believed. */
+    held: v.optional(v.string()),
+    /** When a whole run first did not show it any more. */
+    missing_since: v.optional(InstantSchema),
+    /** When the source was found not to list it any more. */
+    withdrawn: v.optional(InstantSchema),
+  })
+}
+export type SourceRow = v.InferOutput<ReturnType<typeof createSourceRowSchema>>
+export type SourceFacts = SourceRow['facts']
+
+/** @returns what gives a row as its file has it, so that the same row is the same text */
+export function createRowParser(rules: UrlRules): (row: object) => SourceRow {
+  const schema = createSourceRowSchema(rules)
+  return (row) => v.parse(schema, row)
+}
+
+/** `content/sources/<importer>/rows.json`: by the source's own name of each row. */
+export function createSourceFileSchema(rules: UrlRules) {
+  return v.strictObject({
+    /** How many rows the last whole run took. */
+    taken: v.optional(v.number()),
+    rows: v.record(v.string(), createSourceRowSchema(rules)),
+  })
+}
+export type SourceFile = v.InferOutput<ReturnType<typeof createSourceFileSchema>>
+
+/** A row with the importer that wrote it, and the source's own name of it. */
+export interface NamedRow {
+  importer: string
+  key: string
+  row: SourceRow
+}
+
+/** Files and answers of sellers themselves: they come before every registry and catalogue. */
+const SELLERS_OWN: ReadonlySet<string> = new Set(['agent_cards', 'package_manifests'])
+/** The importer that reads the sellers of listings: its rows stand under no source of the table. */
+export const SELLER_READER = 'discovery'
+
+export function isSellersOwn({ importer, row }: NamedRow): boolean {
+  return importer === SELLER_READER || SELLERS_OWN.has(row.facts.sources?.[0]?.source ?? '')
+}
+
+/**
+ * The printed order of precedence among sources: sellers' own files and answers, then registries and
+ * catalogues as `tables/sources.yaml` orders them.
+ */
+export function orderRows(rows: readonly NamedRow[], sources: readonly string[]): NamedRow[] {
+  const places = new Map(sources.map((source, place) => [source, place]))
+  const rankOf = (named: NamedRow) => {
+    const { importer, key, row } = named
+    const source = row.facts.sources?.[0]?.source ?? ''
+    const place = isSellersOwn(named) ? 0 : 1 + (places.get(source) ?? sources.length)
+    return `${String(place).padStart(6, '0')} ${importer} ${key}`
+  }
+  return rows
+    .map((each) => ({ each, rank: rankOf(each) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ each }) => each)
+}
+
+/** One text for the same rows: a line for each plain fact and for each thing of a list. */
+export function renderSourceFile({ taken, rows }: SourceFile): string {
+  const blocks = Object.entries(rows)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, row]) => `${JSON.stringify(key)}: ${renderMembers(row, 1)}`)
+  const count = taken === undefined ? '' : `"taken": ${taken},\n`
+  return `{\n${count}"rows": {\n${blocks.join(',\n')}\n}\n}\n`
+}
+
+/** How deep a value is written over several lines. */
+const MAX_SPREAD = 4
+
+function renderMembers(value: unknown, depth: number): string {
+  const indent = ' '.repeat(depth)
+  if (Array.isArray(value) && value.some((each) => typeof each === 'object'))
+    return `[\n${value.map((each) => `${indent}${JSON.stringify(each)}`).join(',\n')}\n${indent.slice(1)}]`
+  if (depth > MAX_SPREAD || typeof value !== 'object' || value === null || Array.isArray(value))
+    return JSON.stringify(value)
+  const members = Object.entries(value).flatMap(([name, member]) =>
+    member === undefined
+      ? []
+      : [`${indent}${JSON.stringify(name)}: ${renderMembers(member, depth + 1)}`],
+  )
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent.slice(1)}}`
+}

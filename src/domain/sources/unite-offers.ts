@@ -1,0 +1,63 @@
+import type { Operation } from '../listing/operation.ts'
+import type { Pricing } from '../listing/pricing.ts'
+import { largestOf, smallestOf } from '../wire/extremes.ts'
+import { RAILS, type Rail } from '../wire/vocabulary.ts'
+
+/** What one call costs on one chain. */
+export interface Offer {
+  rail: Rail
+  /** Null where money moves by card. */
+  network: string | null
+  min_usd: number
+  max_usd: number
+}
+
+/** The pricing that covers every offer; unknown without one. */
+export function pricingOf(offers: readonly Offer[]): Pricing {
+  if (offers.length === 0) return { model: 'unknown' }
+  return {
+    model: 'per_call',
+    min_usd: smallestOf(offers.map(({ min_usd }) => min_usd)),
+    max_usd: largestOf(offers.map(({ max_usd }) => max_usd)),
+    rails: RAILS.filter((known) => offers.some(({ rail }) => rail === known)),
+    networks: [...new Set(offers.flatMap(({ network }) => network ?? []))].sort(),
+  }
+}
+
+/** One way to pay a chain once: the dearest of several amounts is what a caller must reckon with. */
+export function toOffers(offers: readonly Offer[]): NonNullable<Operation['offers']> {
+  const byPlace = new Map<string, NonNullable<Operation['offers']>[number]>()
+  for (const { rail, network, min_usd, max_usd } of offers) {
+    const key = `${rail} ${network ?? ''}`
+    const known = byPlace.get(key)
+    byPlace.set(key, {
+      rail,
+      ...(network === null ? {} : { network }),
+      min_usd: Math.min(min_usd, known?.min_usd ?? min_usd),
+      max_usd: Math.max(max_usd, known?.max_usd ?? max_usd),
+    })
+  }
+  return [...byPlace.values()]
+}
+
+/** The price that covers every offer of one operation. */
+export function toPrice(
+  offers: readonly Offer[],
+  per: NonNullable<Operation['price']>['per'] = 'call',
+): Pick<Operation, 'price' | 'offers'> {
+  const pricing = pricingOf(offers)
+  if (pricing.model === 'unknown') return {}
+  const { min_usd, max_usd } = pricing
+  return { price: { min_usd, max_usd, per }, offers: toOffers(offers) }
+}
+
+export function offersOf(operations: readonly Operation[]): Offer[] {
+  return operations.flatMap(({ offers = [] }) =>
+    offers.map((offer) => ({ ...offer, network: offer.network ?? null })),
+  )
+}
+
+/** The first of each name, in their order. */
+export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
+  return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
+}

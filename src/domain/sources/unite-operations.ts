@@ -1,0 +1,109 @@
+import { type Operation, placeholdersOf } from '../listing/operation.ts'
+import type { Pricing } from '../listing/pricing.ts'
+import { ASSUMABLE } from '../wire/vocabulary.ts'
+import { operationMark } from './listing-marks.ts'
+import { eachOnce, type Offer, offersOf, pricingOf, toPrice } from './unite-offers.ts'
+
+/** More than these say nothing more about what a buyer chooses. */
+const MAX_OPERATIONS = 60
+
+/** Endpoints of one thing to buy: each address and method once, in a fixed order; `left` found no room. */
+export function collapseOperations(operations: readonly Operation[]) {
+  const nameOf = ({ url, method }: Operation) => `${url} ${method}`
+  const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const http = all.slice(0, MAX_OPERATIONS)
+  const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
+  const every = offersOf(all)
+  // Where nothing is priced by the call, a page's or a minute's price is the least one pays.
+  const bounds = pricingOf(calls.length > 0 ? calls : every)
+  const places = pricingOf(every)
+  const pricing: Pricing =
+    bounds.model === 'per_call' && places.model === 'per_call'
+      ? { ...bounds, rails: places.rails, networks: places.networks }
+      : bounds
+  return { http, pricing, left: all.length - http.length }
+}
+
+/** One operation for each address and method; a catalogue that knows no method means the known one. */
+export function uniteOperations(said: readonly Operation[]): Operation[] {
+  const byAddress = Map.groupBy(said, ({ url }) => operationMark(url))
+  return [...byAddress.values()].flatMap((operations) => {
+    const methods = new Set(operations.filter((each) => !isGuess(each)).map(({ method }) => method))
+    const [only] = methods.size === 1 ? methods : []
+    const byMethod = Map.groupBy(operations, (each) =>
+      isGuess(each) ? (only ?? each.method) : each.method,
+    )
+    return [...byMethod.values()].flatMap(([one, ...others]) =>
+      one === undefined ? [] : [uniteOperation([one, ...others])],
+    )
+  })
+}
+
+/**
+ * The operations that people chose, each with what the sources know of it besides. The price is
+ * people's wherever they named one for the listing.
+ */
+export function completeOperations(
+  chosen: readonly Operation[],
+  said: readonly Operation[],
+  isPriced: boolean,
+): Operation[] {
+  if (said.length === 0) return [...chosen]
+  const byAddress = Map.groupBy(said, ({ url }) => operationMark(url))
+  return chosen.map((own) => {
+    const others = (byAddress.get(operationMark(own.url)) ?? []).filter(
+      (each) => each.method === own.method || isGuess(each) || isGuess(own),
+    )
+    if (others.length === 0) return own
+    const { price, offers, body, params, ...rest } = uniteOperation([own, ...others])
+    const places = placeholdersOf(own.url).sort().join()
+    const inPath = (params ?? []).filter((param) => param.in === 'path').map(({ name }) => name)
+    const isOwn = isPriced || own.price !== undefined || own.offers !== undefined
+    const paid = isOwn ? own : { price, offers }
+    return {
+      ...rest,
+      // Another's names of the places in the path would fill in nothing here.
+      ...(params !== undefined && inPath.sort().join() === places && { params }),
+      ...(body !== undefined && own.method !== 'GET' && { body }),
+      ...(paid.price !== undefined && { price: paid.price }),
+      ...(paid.offers !== undefined && { offers: paid.offers }),
+      method: own.method,
+      url: own.url,
+    }
+  })
+}
+
+function isGuess({ assumed = [] }: Operation): boolean {
+  return assumed.includes('method')
+}
+
+/** The members of an operation, as a listing's file has them. */
+const MEMBERS = [
+  ...(['description', 'price', 'offers', 'params'] as const),
+  ...(['body', 'response', 'effect', 'task', 'safe'] as const),
+]
+
+function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
+  const naming = (field: keyof Operation) => said.filter((each) => each[field] !== undefined)
+  const knowing = (field: keyof Operation) =>
+    naming(field).find(({ assumed = [] }) => !assumed.some((guessed) => guessed === field))
+  const [{ url, method }] = said
+  const united: Operation = { method: knowing('method')?.method ?? method, url }
+  const priced = priceOf(naming('price')[0]?.price, offersOf(said))
+  for (const field of MEMBERS) {
+    const isPrice = field === 'price' || field === 'offers'
+    const value = isPrice ? priced[field] : (knowing(field) ?? naming(field)[0])?.[field]
+    if (value !== undefined) Object.assign(united, { [field]: value })
+  }
+  const assumed = ASSUMABLE.filter(
+    (field) => knowing(field) === undefined && said.some((each) => each.assumed?.includes(field)),
+  )
+  return assumed.length === 0 ? united : { ...united, assumed }
+}
+
+/** Of each way to pay the first word; the price covers them all: a caller reckons with the dearest. */
+function priceOf(price: Operation['price'], offers: readonly Offer[]) {
+  const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
+  const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  return price === undefined ? {} : toPrice(sorted, price.per)
+}
