@@ -17,6 +17,7 @@ const PAGES = {
   '/keys': 'reference/keys-page',
   '/kind/[kind]/[...page]': 'rows/kind-page',
   '/listing/[id]': 'listing/listing-page',
+  '/market': 'reference/market-page',
   '/policies/[policy]': 'reference/policy-page',
   '/privacy': 'reference/privacy-page',
   '/problems': 'reference/problems-page',

@@ -40,6 +40,7 @@ const PAGES = [
   '/docs',
   '/sources',
   '/stats',
+  '/market',
   '/roadmap',
   '/business-model',
   '/privacy',

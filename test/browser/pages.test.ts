@@ -57,6 +57,7 @@ const STATES: readonly [path: string, status?: number][] = [
   ['/sellers/sign-in?token=abc'],
   ['/business-model'],
   ['/roadmap'],
+  ['/market'],
   ['/privacy'],
   ['/search?kind=banana', 400],
   ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],

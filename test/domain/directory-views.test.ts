@@ -130,9 +130,10 @@ describe('market reports', () => {
     expect(view).toEqual({
       preview: {
         prices: [
-          { category: 'data_weather', rail: 'mpp', listings: 2, median_min_usd: 0.025 },
-          { category: 'data_weather', rail: 'x402', listings: 2, median_min_usd: 0.02 },
+          { category: 'data_weather', rail: 'mpp', listings: 2 },
+          { category: 'data_weather', rail: 'x402', listings: 2 },
         ],
+        measurements: [],
         paid_listings: 3,
         priced_listings: 3,
         measured: { listings: 2, settlements_30d: 680, volume_usd_30d: 25 },
@@ -142,16 +143,22 @@ describe('market reports', () => {
   })
 
   test.each([
-    [[0.01], 0.01],
-    [[0.03, 0.01, 0.02], 0.02],
-    [[0.1, 0.2], 0.15],
-    [[5, 0, 1, 100], 3],
-  ])('the median of %j is %d', (prices, median) => {
-    const listings = prices.map((price, i) =>
-      toListing({ id: `x402.l${i}`, facts: priced(price, 'x402') }),
-    )
-    expect(toMarketReportsView(listings).preview.prices[0]?.median_min_usd).toBe(median)
-  })
+    [[0.01], undefined, undefined],
+    [[5, 0, 1, 100], undefined, undefined],
+    [[0.05, 0.03, 0.01, 0.02, 0.04], 0.03, [0.02, 0.04]],
+    [[0.1, 0.2, 0.1, 0.3, 0.2, 0.4], 0.2, [0.125, 0.275]],
+  ])(
+    'the median of %j is %j, its quartiles are %j, and there is none below five',
+    (prices, median, quartiles) => {
+      const listings = prices.map((price, i) =>
+        toListing({ id: `x402.l${i}`, facts: priced(price, 'x402') }),
+      )
+      const [row] = toMarketReportsView(listings).preview.prices
+      expect(row?.listings).toBe(prices.length)
+      expect(row?.median_min_usd).toBe(median)
+      expect(row?.quartiles_min_usd).toEqual(quartiles)
+    },
+  )
 
   test('add cents without dust', () => {
     const listings = [0.1, 0.2].map((volume_usd_30d, i) =>
@@ -163,6 +170,7 @@ describe('market reports', () => {
   test('of nothing are empty', () => {
     expect(toMarketReportsView([]).preview).toEqual({
       prices: [],
+      measurements: [],
       paid_listings: 0,
       priced_listings: 0,
       measured: { listings: 0, settlements_30d: 0, volume_usd_30d: 0 },

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { CompareFactsSchema } from '../../domain/compare/compare-row.ts'
+import { MarketSeriesSchema } from '../../domain/derived/market-series.ts'
 import { PolicySchema } from '../../domain/derived/policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from '../../domain/derived/query-words.ts'
 import { SourceRowSchema } from '../../domain/derived/source-table.ts'
@@ -59,6 +60,7 @@ const CONTENT_SCHEMAS = {
   'policies.schema.json': () => toListOf(PolicySchema),
   'peers.schema.json': () => toListOf(PeerSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
+  'market.schema.json': () => toListOf(MarketSeriesSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),
   'marks.schema.json': () => toListOf(MarkSchema),

@@ -42,7 +42,7 @@ export function toCompiledSite(
     sources: toSourcesView(tables.sources, listings),
     roadmap: toRoadmapView(tables.roadmap),
     business_model: toBusinessModelView(tables.site),
-    market_reports: toMarketReportsView(listings),
+    market_reports: toMarketReportsView(listings, tables.market),
     trust_method: toTrustMethodView(tables, catalogue.measuredOperators),
     compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
     gone: catalogue.gone,

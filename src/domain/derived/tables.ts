@@ -5,6 +5,7 @@ import { MarkSchema } from '../listing/marks.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { TaskRowSchema } from '../tasks/task.ts'
 import { textLike } from '../wire/shapes.ts'
+import { MarketSeriesSchema } from './market-series.ts'
 import { PolicySchema } from './policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
@@ -130,6 +131,7 @@ export const TablesSchema = v.strictObject({
   policies: v.array(PolicySchema),
   peers: v.pipe(v.array(PeerSchema), v.maxLength(10, 'expected at most 10 peers')),
   tasks: v.array(TaskRowSchema),
+  market: v.array(MarketSeriesSchema),
   searchWords: SearchWordsSchema,
   foreignWords: ForeignWordsSchema,
 })

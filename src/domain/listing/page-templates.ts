@@ -17,6 +17,7 @@ export const FIXED_PAGES = [
   '/docs',
   ...DOCS_GROUPS.map(({ slug }) => docsPath(slug)),
   '/keys',
+  '/market',
   '/privacy',
   '/problems',
   '/roadmap',

@@ -1,8 +1,12 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
+import { type MarketSeries, MarketSeriesSchema } from '../derived/market-series.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { described } from '../wire/shapes.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
+
+/** A middle of fewer prices says nothing of a market. */
+const MIN_PRICES = 5
 
 /** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
 export const MarketReportsSchema = v.object({
@@ -12,8 +16,16 @@ export const MarketReportsSchema = v.object({
         category: v.string(),
         rail: v.picklist(RAILS),
         listings: v.number(),
-        median_min_usd: v.number(),
+        median_min_usd: described(v.optional(v.number()), `Absent below ${MIN_PRICES} listings.`),
+        quartiles_min_usd: described(
+          v.optional(v.tuple([v.number(), v.number()])),
+          'Half of the lowest prices lie between these two.',
+        ),
       }),
+    ),
+    measurements: described(
+      v.array(MarketSeriesSchema),
+      'What others measured of the whole market and published, each with its source.',
     ),
     paid_listings: described(v.number(), 'Listings that name a payment rail.'),
     priced_listings: described(
@@ -30,7 +42,10 @@ export const MarketReportsSchema = v.object({
 })
 export type MarketReportsView = v.InferOutput<typeof MarketReportsSchema>
 
-export function toMarketReportsView(listings: readonly DerivedListing[]): MarketReportsView {
+export function toMarketReportsView(
+  listings: readonly DerivedListing[],
+  measurements: readonly MarketSeries[] = [],
+): MarketReportsView {
   const outside = listings.filter(({ facts }) => !facts.first_party)
   const paid = outside.filter(({ facts }) => railsOf(facts.pricing).length > 0)
   const measured = outside.flatMap(({ trust }) =>
@@ -40,6 +55,7 @@ export function toMarketReportsView(listings: readonly DerivedListing[]): Market
   return {
     preview: {
       prices: medianPrices(paid),
+      measurements: [...measurements],
       paid_listings: paid.length,
       priced_listings: paid.filter(({ facts }) => lowestPriceOf(facts.pricing) !== null).length,
       measured: {
@@ -52,7 +68,7 @@ export function toMarketReportsView(listings: readonly DerivedListing[]): Market
   }
 }
 
-/** Median of the lowest prices, by category and rail, sorted by both. */
+/** Median of the lowest prices with their spread, by category and rail, sorted by both. */
 function medianPrices(paid: readonly DerivedListing[]) {
   const groups = new Map<string, { category: string; rail: Rail; prices: number[] }>()
   for (const { facts } of paid) {
@@ -72,14 +88,25 @@ function medianPrices(paid: readonly DerivedListing[]) {
       category,
       rail,
       listings: prices.length,
-      median_min_usd: medianOf(prices),
+      ...(prices.length >= MIN_PRICES && toMiddle(prices)),
     }))
 }
 
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const upper = sorted[middle] ?? 0
-  const lower = sorted.length % 2 === 1 ? upper : (sorted[middle - 1] ?? 0)
-  return Number(((lower + upper) / 2).toPrecision(12))
+function toMiddle(prices: readonly number[]): {
+  median_min_usd: number
+  quartiles_min_usd: [number, number]
+} {
+  const sorted = prices.toSorted((a, b) => a - b)
+  return {
+    median_min_usd: quantileOf(sorted, 0.5),
+    quartiles_min_usd: [quantileOf(sorted, 0.25), quantileOf(sorted, 0.75)],
+  }
+}
+
+/** Between two prices in proportion, as R and NumPy do it when nothing else is said. */
+function quantileOf(sorted: readonly number[], share: number): number {
+  const place = (sorted.length - 1) * share
+  const lower = sorted[Math.floor(place)] ?? 0
+  const upper = sorted[Math.ceil(place)] ?? lower
+  return Number((lower + (upper - lower) * (place % 1)).toPrecision(12))
 }
