@@ -14,7 +14,7 @@ import type { LedgerPayee } from '../../domain/trust/ledger-payment.ts'
 import { largestOf } from '../../domain/wire/extremes.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
-import { once } from '../files/memory.ts'
+import { lazy } from '../files/build-cache.ts'
 
 /** The host a listing of the content is on. */
 export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
@@ -95,7 +95,7 @@ const MONTH_MS = 30 * 86_400_000
 
 /** Whether the meter saw a payout (CAIP-10) paid. */
 export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
-  const paid = once(() => {
+  const paid = lazy(() => {
     const wallets = new Map<string, Set<string>>()
     for (const { network, payee, verdict } of payments) {
       const own = wallets.get(network) ?? new Set<string>()

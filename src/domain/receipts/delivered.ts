@@ -92,7 +92,7 @@ function matchPayments(
     .toSorted((a, b) => (a.at < b.at ? -1 : 1))
     .flatMap((payment) => {
       const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
-      const settled = Date.parse(payment.at)
+      const settled = payment.at
       const canBe = mine.filter(
         ({ called_at }) =>
           called_at <= settled + CLOCKS_APART_MS && called_at >= settled - SETTLES_WITHIN_MS,
