@@ -72,6 +72,13 @@ describe('an example is filled with what was asked, never with its own values', 
       url: 'https://api.sky.example/now/<LAT>/<LON>?units=metric',
     })
   })
+  test('a placeholder of the example stays as its author wrote it', () => {
+    const example = { body: { to: ['<PHONE_NUMBER>'] } }
+    const slots = slotsIn(['body'], example.body, undefined, true)
+    expect(fillArguments('https://m.example/', example, slots, factsOf('send an SMS'))).toEqual(
+      example,
+    )
+  })
   test('lists, objects and settings of a body', () => {
     const example = {
       body: { model: 'm-1', messages: [{ role: 'user', content: 'Name a river.' }], limit: 5 },

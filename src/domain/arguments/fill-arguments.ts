@@ -131,9 +131,13 @@ function toValue(
   const said = VALUES[kind](facts, place, typeof shown === 'string' ? shown : '')
   if (said !== undefined)
     return typeof shown === 'number' || typeof said !== 'number' ? said : String(said)
+  if (typeof shown === 'string' && PLACEHOLDER.test(shown)) return shown
   const names = at.filter((step) => typeof step === 'string')
   return required ? toPlaceholder(names.at(-1) ?? 'value') : undefined
 }
+
+/** Its author's own word for what only the caller knows. */
+const PLACEHOLDER = /^<[A-Z0-9_]+>$/
 
 type ReadValue = (facts: QuestionFacts, place: number, shown: string) => string | number | undefined
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { findValueFault } from '../json-schema/value-fault.ts'
 import { MAX_OFFERS } from '../kit/found-operation.ts'
-import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
+import { OfferSchema } from '../listing/operation.ts'
 import { DELIVERS } from '../receipts/delivered.ts'
 import { fillRequest, takenBy } from '../tasks/filled-request.ts'
 import { membersOf, type Task } from '../tasks/task.ts'
@@ -9,7 +9,7 @@ import { smallestOf } from '../wire/extremes.ts'
 import { callPath } from '../wire/links.ts'
 import { memberOf } from '../wire/parse-json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
-import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
+import type { Rail } from '../wire/vocabulary.ts'
 import type { TaskSeller } from './task-seller.ts'
 
 export const MAX_PLAN_ROWS = 5
@@ -24,7 +24,7 @@ export const TaskPlanSchema = v.object({
     v.object({
       seller: v.object({ id: v.string(), name: v.string(), trust: v.optional(v.number()) }),
       request: v.object({
-        method: v.picklist(HTTP_METHODS),
+        method: v.string(),
         url: v.string(),
         headers: v.optional(v.record(v.string(), v.string())),
         body: v.optional(v.unknown()),
@@ -34,7 +34,7 @@ export const TaskPlanSchema = v.object({
       /** US dollars of one call, at least; 0 is free, null is known only from the seller's 402. */
       usd: v.nullable(v.number()),
       /** What it is a price of, where that is not one call. */
-      per: v.optional(OperationPriceSchema.entries.per),
+      per: v.optional(v.string()),
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
       /** Where each member of the task's output lies in the answer. */
       output: v.record(v.string(), v.string()),

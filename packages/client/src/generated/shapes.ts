@@ -107,7 +107,7 @@ export interface ListingSummary {
   invoke: Invoke[]
   discovery?: Discovery
   sources: string[]
-  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested")[]
+  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested" | "delivers")[]
   tiers: Tiers
   buy: "relay_x402" | "link_out"
   links: { listing: string; page: string; badge_svg: string; kit_manifest: string; call?: string; go: string }
@@ -169,7 +169,7 @@ export interface SearchResult {
   invoke: Invoke[]
   discovery?: Discovery
   sources: string[]
-  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested")[]
+  badges: ("unclaimed" | "domain_verified" | "paid_usage_verified" | "live_tested" | "delivers")[]
   tiers: Tiers
   buy: "relay_x402" | "link_out"
   links: { listing: string; page: string; badge_svg: string; kit_manifest: string; call?: string; go: string }
