@@ -131,6 +131,11 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
   if (terms !== undefined && !paid)
     console.error(toPrintable(`the seller asks: ${JSON.stringify(terms.accepts)}`))
   if (receipt !== undefined) console.error(toPrintable(`receipt: ${JSON.stringify(receipt)}`))
+  const [witnessed, secret] = ['call-receipt', 'call-receipt-secret'].map((name) =>
+    response.headers.get(name),
+  )
+  if (witnessed != null)
+    console.error(toPrintable(`what came back: waypost verify ${witnessed} --secret ${secret}`))
 }
 
 /** Bytes as they came into a pipe or a file; on a terminal nothing in them moves its cursor. */

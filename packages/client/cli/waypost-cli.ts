@@ -21,6 +21,7 @@ import { printJson, toLine, toPrintable } from './printable.ts'
 import { runRecompute } from './recompute.ts'
 import { runShow } from './show.ts'
 import { supplyGroupBy } from './supply-group-by.ts'
+import { runVerify } from './verify.ts'
 
 const KINDS = ['http_api', 'mcp_server', 'a2a_agent'] as const satisfies ProposalBody['kind'][]
 
@@ -59,6 +60,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   add: runAdd,
   lint: runLint,
   recompute: runRecompute,
+  verify: runVerify,
 }
 
 supplyGroupBy()
