@@ -13,13 +13,28 @@ export type Half = (typeof HALVES)[number]
 const QuestionSchema = v.strictObject({
   q: v.pipe(v.string(), v.trim()),
   want: v.optional(v.string()),
+  also: v.optional(v.string()),
+  not: v.optional(v.string()),
   as: v.optional(v.string()),
   filter: v.optional(v.string()),
   missing: v.optional(v.string()),
 })
-const KINDS = ['task', 'keyword', 'name', 'long', 'language', 'filter', 'silence'] as const
+const KINDS = [
+  'task',
+  'keyword',
+  'name',
+  'long',
+  'two_part',
+  'language',
+  'filter',
+  'excluded',
+  'silence',
+] as const
+/** The questions that were there first, and those that were written later. */
+export const COLLECTIONS = ['queries', 'deeds'] as const
+export type Collection = (typeof COLLECTIONS)[number]
 export type QuestionKind = (typeof KINDS)[number] | 'story'
-const FileSchema = v.strictObject(v.entriesFromList(KINDS, v.array(QuestionSchema)))
+const FileSchema = v.strictObject(v.entriesFromList(KINDS, v.optional(v.array(QuestionSchema), [])))
 
 export interface Question {
   kind: QuestionKind
@@ -30,11 +45,15 @@ export interface Question {
   grade: (text: JudgedText) => number
   filter: string | undefined
   missing: string | undefined
+  /** Whether it is of somebody who is not wanted. */
+  isExcluded: (text: JudgedText) => boolean
 }
 
 /** The texts of a listing by which it is judged, folded. */
 export interface JudgedText {
   name: string
+  /** The pieces of its address, with spaces between them. */
+  address: string
   /** Name and tags. */
   first: string
   all: string
@@ -42,19 +61,28 @@ export interface JudgedText {
   labelled: string
 }
 
-/** The questions of `queries.yaml`, each with the rule that judges a listing. */
-export function readQuestions(): Question[] {
-  const text = readFileSync(join(import.meta.dirname, 'queries.yaml'), 'utf8')
+/** The questions of a collection, each with the rule that judges a listing. */
+export function readQuestions(collection: Collection = 'queries'): Question[] {
+  const text = readFileSync(join(import.meta.dirname, `${collection}.yaml`), 'utf8')
   const file = v.parse(FileSchema, parse(text))
   const rows = KINDS.flatMap((kind) => file[kind].map((row) => ({ kind, ...row })))
-  return rows.map(({ kind, q, want, as, filter, missing }) => {
+  return rows.map(({ kind, q, want, also, as, not, filter, missing }) => {
     const source = as === undefined ? { want, kind } : rows.find((row) => row.q === as)
     if (source === undefined) throw new Error(`“${q}” is judged as “${as}”, which is no question`)
+    const rules = [source.want, also].map((rule) => toGrade(rule ?? '', source.kind))
+    const isExcluded = toExcluded(not)
     return {
-      ...{ kind, q, filter, missing, half: halfOf(q), core: as ?? q },
-      grade: toGrade(source.want ?? '', source.kind),
+      ...{ kind, q, filter, missing, isExcluded, half: halfOf(q), core: as ?? q },
+      grade: (judged) =>
+        isExcluded(judged) ? 0 : Math.max(0, ...rules.map((grade) => grade(judged))),
     }
   })
+}
+
+/** By the words of its name and address. */
+function toExcluded(not: string | undefined): (text: JudgedText) => boolean {
+  const words = not?.split('|').map((word) => ` ${word.trim()}`) ?? []
+  return ({ name, address }) => words.some((word) => name.includes(word) || address.includes(word))
 }
 
 /** Every task and keyword, told within a third of the stories: 80 words take some peers a second. */
@@ -78,13 +106,14 @@ function halfOf(q: string): Half {
 }
 
 /** What a person sees of a listing, for `grade`. */
-export function toJudgedText({ name, tags, categories, summary }: SearchDocument): JudgedText {
+export function toJudgedText({ name, tags, categories, summary, url }: SearchDocument): JudgedText {
   const split = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
   const [own, labels] = [`${name} ${split}`, tags.join(' ')].map(plain)
   const [text, sections] = [summary, categories.join(' ')].map(plain)
   const all = `${own} ${labels} ${text}`
   return {
     name: ` ${own} `,
+    address: ` ${plain(url)} `,
     first: ` ${own} ${labels} `,
     all: ` ${all} `,
     labelled: ` ${all} ${sections} `,

@@ -1,36 +1,66 @@
 /**
- * Prints how well the questions of `queries.yaml` are answered by kind, ours beside what a user could
- * pick instead: nDCG@10. `npm run bench:judged [-- aside]`
+ * Prints how well the questions are answered by kind, ours beside what a user could pick instead:
+ * nDCG@10, of the questions that exclude somebody how many first rows are right and how many of the
+ * first five rows are of who was excluded, and of those out of scope how many are told to be.
+ * `npm run bench:judged [-- aside] [-- deeds]`
  */
+
+import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
+import { loadSearchIndex } from '../../../src/search/index/load-search-index.ts'
+import type { SearchDocument } from '../../../src/search/index/search-document.ts'
+import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { createBaselines } from '../relevance-baselines.ts'
 import { createOwnEngine, type RankIds } from '../relevance-engine.ts'
 import { findSharedDir, readCorpus, readSearchWords } from '../shared-data.ts'
-import { HALVES, ndcg, type Question, readQuestions, readStories, toJudgedText } from './judge.ts'
+import {
+  COLLECTIONS,
+  HALVES,
+  type JudgedText,
+  ndcg,
+  type Question,
+  readQuestions,
+  readStories,
+  toJudgedText,
+} from './judge.ts'
+
+/** A row that is this good is right. */
+const RIGHT = 2
+const FIRST_ROWS = 5
 
 const sharedDir = findSharedDir()
-const half = HALVES.find((name) => name === process.argv[2]) ?? 'development'
+const half = HALVES.find((name) => process.argv.includes(name)) ?? 'development'
+const collection = COLLECTIONS.find((name) => process.argv.includes(name)) ?? 'queries'
 if (sharedDir === null)
   console.log('bench:judged skipped: ../shared/data/relevance is absent (set SHARED_DIR)')
 else {
   const corpus = readCorpus(sharedDir)
-  const texts = corpus.map((document) => ({ id: document.id, text: toJudgedText(document) }))
-  const asked = [...readQuestions(), ...readStories()].filter(
-    ({ kind, half: own }) => own === half && kind !== 'silence',
-  )
-  const judged = asked.map((question) => ({
-    question,
-    grades: new Map(texts.map(({ id, text }) => [id, question.grade(text)])),
-  }))
+  const texts = new Map(corpus.map((document) => [document.id, toJudgedText(document)]))
+  const stories = collection === 'queries' ? readStories() : []
+  const asked = [...readQuestions(collection), ...stories].filter(({ half: own }) => own === half)
+  const judged = asked
+    .filter(({ kind }) => kind !== 'silence')
+    .map((question) => ({
+      question,
+      grades: new Map([...texts].map(([id, text]) => [id, question.grade(text)])),
+    }))
   const engines = new Map([
     ['waypost', createOwnEngine(corpus, readSearchWords())],
     ...(await createBaselines(corpus)),
   ])
-  const rows = [...engines].map(([name, rank]) => [name, toScores(judged, rank)])
+  const rows = [...engines].map(([name, rank]) => [name, toScores(judged, texts, rank)])
   console.table(Object.fromEntries(rows))
+  if (process.argv.includes('each')) printEach(judged, texts, engines.get('waypost'))
+  console.log(`${half} of ${collection}: ${countTold(corpus, asked)}`)
+}
+
+interface Judged {
+  question: Question
+  grades: ReadonlyMap<string, number>
 }
 
 function toScores(
-  judged: readonly { question: Question; grades: ReadonlyMap<string, number> }[],
+  judged: readonly Judged[],
+  texts: ReadonlyMap<string, JudgedText>,
   rank: RankIds,
 ): Record<string, string> {
   const byKind = Map.groupBy(judged, ({ question }) => question.kind)
@@ -39,7 +69,54 @@ function toScores(
       (total, { question, grades }) => total + ndcg(rank(question.q), grades),
       0,
     )
-    return [kind, (sum / all.length).toFixed(3)]
+    return [`${kind} (${all.length})`, (sum / all.length).toFixed(3)]
   })
-  return Object.fromEntries(means)
+  const excluded = byKind.get('excluded') ?? []
+  const first = excluded.map(({ question, grades }) => {
+    const ids = rank(question.q).slice(0, FIRST_ROWS)
+    return {
+      isRight: (grades.get(ids[0] ?? '') ?? 0) >= RIGHT,
+      unwanted: ids.filter((id) => isUnwanted(question, texts.get(id))).length,
+    }
+  })
+  return {
+    ...Object.fromEntries(means),
+    ...(first.length > 0 && {
+      'first right': `${first.filter(({ isRight }) => isRight).length} of ${first.length}`,
+      unwanted: String(first.reduce((sum, { unwanted }) => sum + unwanted, 0)),
+    }),
+  }
+}
+
+function isUnwanted(question: Question, text: JudgedText | undefined): boolean {
+  return text !== undefined && question.isExcluded(text)
+}
+
+/** Of the questions out of scope, those whose notes name the word that no listing has. */
+function countTold(corpus: readonly SearchDocument[], asked: readonly Question[]): string {
+  const index = loadSearchIndex(buildSearchIndex(corpus, { words: readSearchWords() }))
+  const silent = asked.filter(({ kind }) => kind === 'silence')
+  const told = silent.filter(({ q, missing = '' }) =>
+    searchIndex(index, { q, limit: 1, offset: 0 }).notes.some((note) => note.includes(missing)),
+  )
+  const untold = silent.filter((question) => !told.includes(question)).map(({ q }) => q)
+  const others = untold.length > 0 ? `; not: ${untold.join(', ')}` : ''
+  return `${told.length} of ${silent.length} out of scope are told${others}`
+}
+
+/** To look into one: what each question scores, and the names of its first rows with their grades. */
+function printEach(
+  judged: readonly Judged[],
+  texts: ReadonlyMap<string, JudgedText>,
+  rank: RankIds = () => [],
+): void {
+  for (const { question, grades } of judged) {
+    const ids = rank(question.q)
+    const shown = ids
+      .slice(0, FIRST_ROWS)
+      .map((id) => `${grades.get(id)}:${texts.get(id)?.name.trim()}`)
+    const good = [...grades.values()].filter((grade) => grade >= RIGHT).length
+    const head = `${ndcg(ids, grades).toFixed(2)} ${question.kind} ${question.q.slice(0, 70)} (${good} good)`
+    console.log(`${head}\n     ${shown.join(' | ')}`)
+  }
 }
