@@ -8,6 +8,7 @@ import {
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
 import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
+import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
@@ -15,19 +16,14 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
-import { splitText } from '../../src/search/words/split-text.ts'
-import { stemWord } from '../../src/search/words/stem-word.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
+import { findAskedEffect, putFittingFirst } from './asked-effect.ts'
+import { putNamedFirst, spread } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
 
-/** Of one listing at most so many stand among so many first places; the others follow. */
-const FIRST_PLACES = 5
-const OF_ONE_LISTING = 2
 /** Rows that are looked at to fill the first places with those of several listings. */
 const LOOKED_AT = 100
-/** Rows of one listing that are looked at for the one whose name was asked for. */
-const COMPARED = 8
 /** Three results stay within a kilobyte and a half. */
 const BYTES_A_ROW = 500
 const FITTING = 'Results that pass this filter come first.'
@@ -57,17 +53,22 @@ export function createFindOperations({
     const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
-    const once = new Map([...fitting, ...organic.rows].map((row) => [row.row, row]))
+    const effect = findAskedEffect(index, query.q ?? '')
+    const ordered = [fitting, organic.rows].flatMap((rows) => putFittingFirst(index, rows, effect))
+    const once = new Map(ordered.map((row) => [row.row, row]))
     const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
-    const rows = spread(putNamedFirst(index, query.q ?? '', found, end))
+    const nameOf = (row: number) => readStored(index, row).operation.name ?? ''
+    const named = { q: query.q ?? '', rows: found, end, effect, nameOf }
+    const rows = spread(putNamedFirst(index, named))
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
     return fitAnswer({
       total: organic.total,
       results: rows.slice(query.offset, end).map((row) => readResult(index, row, query, facts)),
       notes: [
+        ...(meant !== undefined && fitting.length === 0 ? [NONE_FITTING] : []),
         ...notes,
-        ...(meant === undefined ? [] : [fitting.length > 0 ? FITTING : NONE_FITTING]),
+        ...(fitting.length > 0 ? [FITTING] : []),
       ],
       ...(others.length > 0 && { suggested: others.map(toWire) }),
       texts: SELLER_TEXTS,
@@ -78,7 +79,9 @@ export function createFindOperations({
 /** What a narrower search finds that is at least half as relevant as the best without it. */
 function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: RankedRows) {
   const { rows } = searchIndex(index, query).organic
-  return rows.filter(({ relevance }) => best !== undefined && relevance >= best.relevance / 2)
+  return rows.filter(
+    ({ relevance }) => best !== undefined && relevance >= best.relevance * MIN_FITTING,
+  )
 }
 
 /** What is undefined was not asked for. */
@@ -86,66 +89,12 @@ function toWire({ parameters, total }: Suggestion) {
   return { parameters: JSON.parse(JSON.stringify(parameters)), total }
 }
 
-/**
- * Of a listing's rows that answer about as well, the one whose name says most of what was asked, and
- * nothing else, changes places with the best: who queries a database wants `execute_sql` of it, not
- * `explain_query`, and who creates an event `create_event`, not `get_event`.
- *
- * @param end how many rows are shown
- */
-function putNamedFirst(index: SearchIndex, q: string, rows: readonly FoundRow[], end: number) {
-  const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
-  const asked = new Set(meant.map(stemWord))
-  const countSaid = (row: number) => {
-    const { name = '' } = readStored(index, row).operation
-    const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
-    return words.every((word) => asked.has(stemWord(word))) ? words.length : 0
-  }
-  const ordered = [...rows]
-  const byListing = Map.groupBy(rows, ({ listing }) => listing)
-  for (const own of [...byListing.values()].slice(0, Math.min(FIRST_PLACES, end))) {
-    const [best] = own
-    if (best === undefined) continue
-    const close = own.slice(0, COMPARED).filter(({ relevance }) => relevance >= best.relevance / 2)
-    // Reading names costs as much as the search: only where there is a choice.
-    if (close.length === 1) continue
-    const [named] = close
-      .map((row) => ({ row, said: countSaid(row.row) }))
-      .sort((a, b) => b.said - a.said)
-    if (named === undefined || named.said === 0) continue
-    ordered[rows.indexOf(named.row)] = best
-    ordered[rows.indexOf(best)] = named.row
-  }
-  return ordered
-}
-
-function wordsOf(text: string): string[] {
-  return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
-}
-
-interface FoundRow extends RankedRow {
-  listing: string
-}
-
 function listingOf(index: SearchIndex, row: number): string {
   return readId(index, 'organic', row).split('~', 1)[0] ?? ''
 }
 
-/** The rows in their order, but that no listing fills the first places alone. */
-function spread(rows: readonly FoundRow[]): FoundRow[] {
-  const counts = new Map<string, number>()
-  const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
-  for (const row of rows) {
-    const count = (counts.get(row.listing) ?? 0) + 1
-    counts.set(row.listing, count)
-    const isFirst = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
-    if (isFirst) first.push(row)
-    else later.push(row)
-  }
-  return [...first, ...later]
-}
-
 type Result = OperationsAnswer['results'][number]
+
 /** With where its example may be filled from the question. */
 type Stored = Omit<Result, 'relevance'> & { slots: readonly ArgumentSlot[] }
 

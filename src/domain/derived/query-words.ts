@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { textLike } from '../wire/shapes.ts'
+import { EFFECTS } from '../wire/vocabulary.ts'
 
 const LANGUAGES = ['zh', 'es', 'hi', 'ar', 'pt', 'ru', 'ja', 'de', 'fr', 'ko'] as const
 
@@ -48,6 +49,10 @@ const wordList = v.pipe(
   v.check((words) => new Set(words).size === words.length, 'expected each word once'),
 )
 
+const phraseList = v.array(
+  textLike(/^[a-z]+(?: [a-z]+)*$/, 'expected plain lower-case words with a space between them'),
+)
+
 /** Words, or a phrase, that sound like a filter; `use` is the parameter that is one. */
 const FilterWordsSchema = v.strictObject({
   words: v.pipe(v.array(v.string(), 'expected a list of words or phrases'), v.minLength(1)),
@@ -89,6 +94,10 @@ export const SearchWordsSchema = v.strictObject({
   /** Words and names that are no slips, though no listing may have them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
+  /** Phrases before the name of somebody who is not wanted: surely, or where a name follows. */
+  excluding: v.strictObject({ sure: phraseList, maybe: phraseList }),
+  /** Verbs by what a call of such an operation does; a weak one gives way to another behind it. */
+  effects: v.strictObject({ ...v.entriesFromList(EFFECTS, wordList), weak: wordList }),
   related: RelatedSchema,
 })
 
@@ -101,6 +110,8 @@ export const NO_SEARCH_WORDS: SearchWords = {
   aside: [],
   everyday: [],
   filters: [],
+  excluding: { sure: [], maybe: [] },
+  effects: { read: [], write: [], delete: [], pay: [], weak: [] },
   related: [],
   foreign: NO_FOREIGN_WORDS,
 }

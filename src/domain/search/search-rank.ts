@@ -12,9 +12,12 @@ export type SearchField = keyof typeof FIELD_WEIGHTS
 export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
 
 /** What a term of a query counts: 1 for what was asked, less for what analysis put beside it. */
-export const TERM_WEIGHTS = { asked: 1, part: 0.3, pair: 0.5, related: 0.3 } as const
+export const TERM_WEIGHTS = { asked: 1, part: 0.3, pair: 0.5, related: 0.3, told: 0.33 } as const
 
 export const LIVE_TESTED_FACTOR = 1.1
+
+/** What does what was asked goes first where it is at least so relevant, of the best match. */
+export const MIN_FITTING = 0.5
 
 /** Scores are compared and printed at this many steps a unit, so that ties are what a reader sees. */
 export const RELEVANCE_STEPS = 1e6

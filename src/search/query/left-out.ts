@@ -9,8 +9,14 @@ type LeftOutIndex = Pick<SearchIndex, 'words' | 'noun'>
 const MIN_NAMED = 2
 
 /** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
-export function leaveOut(words: readonly Word[], { words: sets, noun }: LeftOutIndex) {
-  const phrases = findPhrases(words, sets.phrases)
+export function leaveOut(
+  words: readonly Word[],
+  { words: sets, noun }: LeftOutIndex,
+  topics: readonly string[] = [],
+) {
+  const phrases = new Map(
+    [...findPhrases(words, sets.phrases)].filter(([, { written }]) => !topics.includes(written)),
+  )
   const steps: ((word: Word) => boolean)[] = [
     (word) => phrases.has(word) || sets.stop.has(word.whole),
     ({ whole }) => sets.generic.has(whole),

@@ -4,6 +4,7 @@ import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { type FilterPhrase, writeOutPrices } from '../words/filter-phrases.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { belongingWords } from './belonging-words.ts'
+import { excludedNotes, findExcluded } from './excluded-names.ts'
 import { readForeign } from './foreign-words.ts'
 import { lookUpPair, lookUpWord, tryWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
@@ -16,6 +17,8 @@ export interface QueryPlan {
   notes: readonly string[]
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
+  /** Names of whoever is not wanted. */
+  excluded: readonly KnownTerm[]
   /** Whether no listing has one of the words. */
   isMissing: boolean
   /** For a note where nothing is found. */
@@ -37,42 +40,67 @@ const MAX_REPAIRS = 4
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
 
-/** Chooses terms: which words listings have, which were slips, which belong together. */
-export function planQuery(index: SearchIndex, query: string): QueryPlan {
+/**
+ * Chooses terms: which words listings have, which were slips, which belong together.
+ * @param topics phrases that sound like a filter and are searched for all the same
+ */
+export function planQuery(
+  index: SearchIndex,
+  query: string,
+  topics: readonly string[] = [],
+): QueryPlan {
   const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
-  const words = joinWords(index, read.words)
-  const { kept: named, notes, phrases } = leaveOut(words, index)
+  const { words, excluded } = findExcluded(index, joinWords(index, read.words), query)
+  const { kept: named, notes, phrases } = leaveOut(words, index, topics)
   const taken = named.slice(0, MAX_QUERY_WORDS)
   const kept = belongingWords(index, taken, words)
+  const isLong = kept.length < taken.length
   const units = readUnits(index, kept, !read.isForeign)
   const related = units.map((unit) => relatedTerms(index, unit))
-  const beside = readUnits(index, read.originals, false)
+  const originals = readUnits(index, read.originals, false)
+  const told = isLong ? readUnits(index, taken, false) : []
+  const beside = told.map((unit) => relatedTerms(index, unit))
   const terms = [
-    ...units.flatMap(({ asked, terms: own }) => own.map((term) => ({ ...term, asked }))),
-    ...pairTerms(index, units),
-    ...related.flat(),
-    ...beside.flatMap(({ asked, terms: own }) =>
-      own.map((term) => ({ ...term, asked, weight: TERM_WEIGHTS.part })),
-    ),
+    ...termsOf(index, units, related),
+    ...originals.flatMap((unit) => ownTerms(unit, () => TERM_WEIGHTS.part)),
+    ...termsOf(index, told, beside).map((term) => ({
+      ...term,
+      weight: term.weight * TERM_WEIGHTS.told,
+    })),
   ]
+  const { missing, notes: found } = unitNotes(units, related, index.noun)
   return {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
-      ...read.notes,
-      ...(kept.length < taken.length ? [storyNote(kept, index.noun)] : notes),
-      ...(taken.length < named.length
-        ? [
-            `The query has ${named.length - taken.length} more words than the ${MAX_QUERY_WORDS} that are read.`,
-          ]
-        : []),
-      ...joinNotes(read.words, kept),
-      ...unitNotes(units, related, index.noun),
+      ...[...missing, ...excludedNotes(index, excluded), ...read.notes],
+      ...(isLong ? [storyNote(kept, index.noun)] : notes),
+      ...unreadNotes(named.length - taken.length),
+      ...[...joinNotes(read.words, kept), ...found],
     ],
     phrases,
-    isMissing: units.some(({ unknown }, at) => unknown === true && related[at]?.length === 0),
+    excluded,
+    isMissing: missing.length > 0,
     closest: () =>
       units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
   }
+}
+
+function unreadNotes(count: number): string[] {
+  if (count === 0) return []
+  return [`The query has ${count} more words than the ${MAX_QUERY_WORDS} that are read.`]
+}
+
+function ownTerms({ asked, terms }: QueryUnit, weigh = (weight: number) => weight): PlanTerm[] {
+  return terms.map((term) => ({ ...term, asked, weight: weigh(term.weight) }))
+}
+
+/** All that is searched for words that were read. */
+function termsOf(
+  index: SearchIndex,
+  units: readonly QueryUnit[],
+  related: readonly PlanTerm[][],
+): PlanTerm[] {
+  return [...units.flatMap((unit) => ownTerms(unit)), ...pairTerms(index, units), ...related.flat()]
 }
 
 /** What was written apart and read as one. */
@@ -87,7 +115,7 @@ function storyNote(kept: readonly Word[], noun: IndexNoun): string {
     kept.map(({ whole }) => whole),
     kept.length,
   )
-  return `The query is long: searched for ${words}, the words of it that ${noun}s use together.`
+  return `The query is long: searched for ${words}, the words of it that ${noun}s use together; its other words count less.`
 }
 
 function readUnits(index: SearchIndex, words: readonly Word[], mayRepair: boolean): QueryUnit[] {
@@ -172,8 +200,8 @@ function unitNotes(
   units: readonly QueryUnit[],
   related: readonly PlanTerm[][],
   noun: IndexNoun,
-): string[] {
-  if (units.length === 0) return [NO_WORD]
+): { missing: string[]; notes: string[] } {
+  if (units.length === 0) return { missing: [], notes: [NO_WORD] }
   const notes = units.flatMap(({ asked, repaired, unknown }, at) => {
     if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
     const used = related[at] ?? []
@@ -185,10 +213,10 @@ function unitNotes(
   const missing = units.flatMap(({ asked, unknown }, at) =>
     unknown && related[at]?.length === 0 ? asked : [],
   )
-  return [
-    ...new Set(notes),
-    ...(missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : []),
-  ]
+  return {
+    missing: missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : [],
+    notes: [...new Set(notes)],
+  }
 }
 
 /** Words for a note; nobody reads more than a few. */

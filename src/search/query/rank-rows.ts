@@ -6,6 +6,7 @@ import { readPostings } from '../index/postings.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
+import { keepWanted } from './excluded-names.ts'
 import { allRows, bitsOf, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { openPlan, type PostingCursor } from './posting-cursor.ts'
@@ -37,9 +38,10 @@ export interface RankRequest {
 
 /** Scores a part's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
 export function rankRows(index: SearchIndex, part: IndexPart, request: RankRequest): RankedRows {
-  const { text, plan, sort, most, bits } = request
+  const { text, plan, sort, most } = request
+  const bits = keepWanted(index, part, { excluded: plan.excluded, bits: request.bits })
   const cursors = openPlan(index, part, plan.terms)
-  if (sort !== 'relevance') return rankSorted(part, cursors, request)
+  if (sort !== 'relevance') return rankSorted(part, cursors, { ...request, bits })
   const exact = exactRows(index, part, { text, bits })
   if (exact.length === 0) return rankAmong(part, cursors, bits, most)
   const known = new Set(exact.flatMap(({ rows }) => rows))
@@ -63,11 +65,12 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
 }
 
 /** Every organic row that holds a term, as a bit set. */
-export function matchBits({ organic }: SearchIndex, { terms }: QueryPlan): Uint32Array {
+export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): Uint32Array {
+  const { organic } = index
   const bits = bitsOf(organic, [])
   for (const { number } of terms)
     for (const row of readPostings(organic, number).rows) setBit(bits, row, true)
-  return bits
+  return keepWanted(index, organic, { excluded, bits }) ?? bits
 }
 
 /** The relevance of a score, in steps: those are compared and printed. */

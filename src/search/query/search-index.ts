@@ -16,7 +16,15 @@ import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { countFacets } from './count-facets.ts'
 import { exactRows } from './exact-rows.ts'
 import { explainRows } from './explain-rows.ts'
-import { countRows, filterRows, passes, setBit, toRowFilter } from './filter-rows.ts'
+import {
+  bitsFor,
+  countRows,
+  filterRows,
+  keepBoth,
+  passes,
+  setBit,
+  toRowFilter,
+} from './filter-rows.ts'
 import {
   createListingDatabase,
   type ListingDatabase,
@@ -41,7 +49,14 @@ export interface SearchOutcome {
 /** Our own kits are few; more than a page of them would be no showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
-const NO_PLAN = { terms: [], notes: [], phrases: [], isMissing: false, closest: () => [] }
+const NO_PLAN = {
+  terms: [],
+  notes: [],
+  phrases: [],
+  excluded: [],
+  isMissing: false,
+  closest: () => [],
+}
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
 /** Made when the first query comes: a start needn't wait for them. */
@@ -90,7 +105,7 @@ export function listingDatabases(index: SearchIndex): Record<PartName, ListingDa
   // Both parts, the notes and the facets of one search ask for the plan of the same text.
   let last: { text: string; plan: QueryPlan } | undefined
   const plan = (text: string) => {
-    if (last?.text !== text) last = { text, plan: planQuery(index, text) }
+    if (last?.text !== text) last = { text, plan: planWithTopics(index, text) }
     return last.plan
   }
   const made = {
@@ -99,6 +114,20 @@ export function listingDatabases(index: SearchIndex): Record<PartName, ListingDa
   }
   databasesOf.set(index, made)
   return made
+}
+
+/** A network that no match takes payment on is what the question is about, and stays in it. */
+function planWithTopics(index: SearchIndex, text: string): QueryPlan {
+  const plan = planQuery(index, text)
+  const networks = plan.phrases.filter(({ parameter }) => parameter === 'network')
+  if (networks.length === 0) return plan
+  const matched = matchBits(index, plan)
+  const topics = networks.filter(({ parameter, value }) => {
+    const bits = bitsFor(index.organic, index.filterPlaces.get(`${parameter}:${value}`))
+    return countRows(keepBoth(bits.slice(), matched), index.organic.rows) === 0
+  })
+  const written = topics.map((phrase) => phrase.written)
+  return written.length === 0 ? plan : planQuery(index, text, written)
 }
 
 /** What words of the question would filter, and where to look for what no listing has. */
@@ -143,7 +172,7 @@ function notesOnNone(
 ): readonly string[] {
   const all = { text, where: {}, sort: 'relevance', limit: 1, offset: 0 } as const
   const { total } = listingDatabases(index).organic.searchPart(all)
-  if (total > 0) return [...notes, `No match passes the filters; without them there are ${total}.`]
+  if (total > 0) return [`No match passes the filters; without them there are ${total}.`, ...notes]
   const near = closest()
   if (near.length > 0)
     return [

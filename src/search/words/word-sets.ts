@@ -1,4 +1,5 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
 import { createPhraseTable } from './filter-phrases.ts'
 import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
@@ -21,6 +22,7 @@ export function createWordSets(words: SearchWords) {
   let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
   let lexicons: Lexicons | undefined
+  let effects: ReadonlyMap<string, Effect> | undefined
   return {
     foreign: () => {
       lexicons ??= createLexicons(words.foreign)
@@ -36,6 +38,18 @@ export function createWordSets(words: SearchWords) {
       return everyday.has(word)
     },
     phrases: createPhraseTable(words.filters),
+    excluding: {
+      sure: new Set(words.excluding.sure),
+      pattern: excludingPattern(words.excluding),
+    },
+    /** What a call does that a question names by this word. */
+    effectOf: (word: string): Effect | null => {
+      effects ??= new Map(
+        EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect] as const)),
+      )
+      return effects.get(word) ?? null
+    },
+    isWeakVerb: (word: string): boolean => words.effects.weak.includes(word),
     /** What listings may write where a query has this word. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
@@ -45,6 +59,14 @@ export function createWordSets(words: SearchWords) {
         : (rows[0]?.meant ?? [])
     },
   }
+}
+
+/** A phrase of the table and the small words behind it: `but not with the`. */
+function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
+  const phrases = [...sure, ...maybe].sort((a, b) => b.length - a.length)
+  if (phrases.length === 0) return /(?!)/g
+  const small = '(?: (?:a|an|the|with|from|by|via|on|in|using|use|any))*'
+  return new RegExp(` (?<written>(?<marker>${phrases.join('|')})${small})(?= )`, 'g')
 }
 
 /** The table's rows by the stem of the word that is asked. */

@@ -24,6 +24,7 @@ const KINDS = [
   'keyword',
   'name',
   'long',
+  'at_length',
   'two_part',
   'language',
   'filter',

@@ -1,0 +1,79 @@
+import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
+import type { Effect } from '../../src/domain/wire/vocabulary.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
+import { splitText } from '../../src/search/words/split-text.ts'
+import { stemWord } from '../../src/search/words/stem-word.ts'
+import { doesAsked } from './asked-effect.ts'
+
+/** Of one listing at most so many stand among so many first places; the others follow. */
+const FIRST_PLACES = 5
+const OF_ONE_LISTING = 2
+/** Rows of one listing that are looked at for the one whose name was asked for. */
+const COMPARED = 8
+
+/** What was asked of the rows that were found. */
+interface Asked {
+  q: string
+  rows: readonly FoundRow[]
+  /** How many rows are shown. */
+  end: number
+  effect: Effect | null
+  nameOf: (row: number) => string
+}
+
+/**
+ * Of a listing's rows that answer about as well, the one whose name says most of what was asked, and
+ * nothing else, changes places with the best: who queries a database wants `execute_sql` of it, not
+ * `explain_query`, and who creates an event `create_event`, not `get_event`.
+ */
+export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, nameOf }: Asked) {
+  const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
+  const asked = new Set(meant.map(stemWord))
+  const countSaid = (row: number) => {
+    const words = wordsOf(nameOf(row)).filter((word) => !index.words.stop.has(word))
+    return words.every((word) => asked.has(stemWord(word))) ? words.length : 0
+  }
+  const ordered = [...rows]
+  const byListing = Map.groupBy(rows, ({ listing }) => listing)
+  for (const own of [...byListing.values()].slice(0, Math.min(FIRST_PLACES, end))) {
+    const [best] = own
+    if (best === undefined) continue
+    const close = own
+      .slice(0, COMPARED)
+      .filter(({ relevance }) => relevance >= best.relevance * MIN_FITTING)
+      .filter(({ row }) => doesAsked(index, row, effect))
+    // Reading names costs as much as the search: only where there is a choice.
+    if (close.length < 2 || !close.includes(best)) continue
+    const [named] = close
+      .map((row) => ({ row, said: countSaid(row.row) }))
+      .sort((a, b) => b.said - a.said)
+    if (named === undefined || named.said === 0) continue
+    ordered[rows.indexOf(named.row)] = best
+    ordered[rows.indexOf(best)] = named.row
+  }
+  return ordered
+}
+
+function wordsOf(text: string): string[] {
+  return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
+}
+
+/** A row, and the listing it is of. */
+export interface FoundRow extends RankedRow {
+  listing: string
+}
+
+/** The rows in their order, but that no listing fills the first places alone. */
+export function spread(rows: readonly FoundRow[]): FoundRow[] {
+  const counts = new Map<string, number>()
+  const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
+  for (const row of rows) {
+    const count = (counts.get(row.listing) ?? 0) + 1
+    counts.set(row.listing, count)
+    const isFirst = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
+    if (isFirst) first.push(row)
+    else later.push(row)
+  }
+  return [...first, ...later]
+}
