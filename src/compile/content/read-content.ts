@@ -135,7 +135,6 @@ const FOLDERS = [
   'tables',
   'prose',
   'schema',
-  'seeds',
   'tombstones',
   'review',
 ]
