@@ -150,6 +150,14 @@ export function readCompiled(): Compiled {
   return cached
 }
 
+/**
+ * Date of the newest fact of the directory. Null on a page that is named by its props: it says the dates
+ * of its own facts, and with this one it would be another page each day.
+ */
+export function readDataDate(): string | null {
+  return findHanded()?.isSealed === true ? null : readCompiled().site.stats.updated
+}
+
 /** The part of the catalogue that is in every key. */
 export function readShared(): Shared {
   const { site } = findHanded()?.compiled ?? readCompiled()

@@ -1,7 +1,7 @@
 import { readCompiled } from '../compiled.ts'
-import { renderSiteSitemaps, toSitePaths } from '../site/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps, toSitePages } from '../site/feeds/site-sitemaps.ts'
 
 export function GET(): Response {
   const compiled = readCompiled()
-  return new Response(renderSiteSitemaps(compiled.site.base_url, toSitePaths(compiled)).index)
+  return new Response(renderSiteSitemaps(compiled.site.base_url, toSitePages(compiled)).index)
 }

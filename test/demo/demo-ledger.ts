@@ -49,6 +49,7 @@ const LedgerSchema = v.strictObject({
   removed: v.array(v.strictObject({ listing_id: v.string(), host: v.string() })),
   /** Clicks by listing and source, today first. */
   clicks: v.record(v.string(), v.record(v.picklist(CLICK_SOURCES), v.array(count))),
+  /** Of ninety days. */
   uses: v.record(v.string(), v.record(v.picklist(USAGE_KINDS), count)),
   payments: DemoPaymentsSchema,
   disputes: DemoDisputesSchema,
@@ -134,6 +135,14 @@ function toKeptCheck({ last_check }: DemoLedger['claims'][number], checkedAt: nu
   return JSON.stringify({ ...result, checked_at: new Date(checkedAt).toISOString() })
 }
 
+const USE_DAYS = 90
+
+/** Even shares of a number, today first, which add up to it. */
+function spread(all: number): number[] {
+  const until = (days: number) => Math.floor((all * days) / USE_DAYS)
+  return Array.from({ length: USE_DAYS }, (_, age) => until(age + 1) - until(age))
+}
+
 async function insertNumbers(
   trx: Store['db'],
   { clicks, uses, removed }: DemoLedger,
@@ -150,11 +159,12 @@ async function insertNumbers(
     ),
   )
   const useRows = Object.entries(uses).flatMap(([listing_id, byKind]) =>
-    USAGE_KINDS.map((kind) => ({
-      ...{ listing_id, kind, day: today },
-      src: 'api' as const,
-      uses: byKind[kind] ?? 0,
-    })),
+    USAGE_KINDS.flatMap((kind) =>
+      spread(byKind[kind] ?? 0).map((uses, age) => ({
+        ...{ listing_id, kind, day: today - age, uses },
+        src: 'api' as const,
+      })),
+    ),
   )
   await trx.insertInto('click_day').values(clickRows).execute()
   await trx.insertInto('usage_day').values(useRows).execute()

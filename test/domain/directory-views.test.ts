@@ -73,6 +73,7 @@ describe('stats', () => {
       },
       trust_ledger: LEDGER,
       updated: '2026-11-20',
+      newest: { listing: '2026-11-20', payments: '2026-11-01', probe: null },
     })
   })
 

@@ -76,7 +76,9 @@ describe('clicks by day', () => {
   test('a fall has a minus, and sources stand most first', () => {
     const { change } = toClicksByDay(toDays({ '2026-11-21': 4, '2026-11-22': 1 }), 1, today)
     expect(change).toBe('−75 % on the 1 days before')
-    expect(toSourcesText({ api: 1, web: 5, mcp: 0 })).toBe('Came from these pages 5, the API 1.')
+    expect(toSourcesText({ api: 1, web: 5, mcp: 0 })).toBe(
+      '6 in 90 days: these pages 5, the API 1.',
+    )
   })
 })
 

@@ -38,6 +38,10 @@ const Package = v.strictObject({
   environmentVariables: v.optional(v.array(KeyValue)),
 })
 const ServerDetail = v.strictObject({
+  $schema: v.literal(
+    'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+  ),
+  repository: v.optional(v.strictObject({ url, source: v.string() })),
   name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/), v.maxLength(200)),
   description: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
   title: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(100))),
@@ -48,18 +52,18 @@ const ServerDetail = v.strictObject({
 })
 const instant = v.pipe(v.string(), v.isoTimestamp())
 const Official = v.strictObject({
-  status: v.optional(v.picklist(['active', 'deprecated', 'deleted'])),
+  status: v.picklist(['active', 'deprecated', 'deleted']),
   statusMessage: v.optional(v.pipe(v.string(), v.maxLength(500))),
   statusChangedAt: v.optional(instant),
   publishedAt: v.optional(instant),
   updatedAt: v.optional(instant),
-  isLatest: v.optional(v.boolean()),
+  isLatest: v.boolean(),
 })
 
 export const ServerResponse = v.strictObject({
   server: ServerDetail,
   _meta: v.objectWithRest(
-    { 'io.modelcontextprotocol.registry/official': v.optional(Official) },
+    { 'io.modelcontextprotocol.registry/official': Official },
     v.looseObject({}),
   ),
 })

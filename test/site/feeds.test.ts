@@ -40,6 +40,9 @@ test('the sitemap leads to every page, and every address in it answers', async (
   ).flat()
   expect(pages).toContain(`${BASE}/listing/x402.weather`)
   expect(pages).toContain(`${BASE}/compare/weather-and-tides`)
+  expect(await read('/sitemap/1.xml')).toMatch(
+    /<loc>[^<]*\/listing\/x402\.weather<\/loc><lastmod>\d{4}-\d\d-\d\d<\/lastmod>/,
+  )
   // Thin pages are not offered.
   expect(pages).not.toContain(`${BASE}/compare/thin-page`)
   for (const page of pages) {

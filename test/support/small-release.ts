@@ -67,7 +67,7 @@ function toSmallRelease(
     },
     also_search: [],
     peers: [],
-    search_choices: { kinds: {}, rails: {}, categories: [], sources: [] },
+    search_choices: { kinds: {}, rails: {}, categories: [], sources: [], updated: '2026-11-20' },
     tasks: [],
     page_code: CODE,
   }

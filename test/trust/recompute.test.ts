@@ -94,6 +94,7 @@ test('the files alone give every digit of a thousand listings', () => {
   const lines = Buffer.from(plain).toString().trimEnd().split('\n')
   const files: LedgerFiles = {
     ...v.parse(TrustPayeesSchema, JSON.parse(Buffer.from(about).toString())),
+    as_of: new Date(NOON).toISOString(),
     // In another order: none is meant.
     payments: lines.map((line) => v.parse(LedgerPaymentSchema, JSON.parse(line))).reverse(),
   }

@@ -25,7 +25,7 @@ export function createMe(parts: Parts): SellerRoute {
   const { db } = ledger.store
   return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
     await expireClaims(db, sellerId, clock.now())
-    const { claims, owned, listings } = await readOwn(parts, sellerId, BASIC_STATS_DAYS)
+    const { claims, owned, listings } = await readOwn(parts, sellerId)
     return jsonAnswer({
       seller: toSellerView(email, createdAt),
       claims: claims.map(toClaimView),
@@ -35,8 +35,8 @@ export function createMe(parts: Parts): SellerRoute {
       payouts: await listPayouts(db, release(), owned),
       stats: {
         listings: listings.length,
-        clicks_30d: listings.reduce((sum, { clicks }) => sum + clicks.total, 0),
-        calls_30d: listings.reduce((sum, { calls }) => sum + calls, 0),
+        clicks_30d: sum(listings.map(({ last_30_days }) => last_30_days.clicks)),
+        calls_30d: sum(listings.map(({ last_30_days }) => last_30_days.calls)),
       },
     })
   })
@@ -45,24 +45,35 @@ export function createMe(parts: Parts): SellerRoute {
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
 export function createAnalytics(parts: Parts): SellerRoute {
   return createSignedInRoute(parts, async (_event, { sellerId }) => {
-    const { listings } = await readOwn(parts, sellerId, ANALYTICS_DAYS)
+    const { listings } = await readOwn(parts, sellerId)
     return jsonAnswer({ basic: { listings }, advanced: { status: 'stub' } })
   })
 }
 
 type ListingAnalytics = v.InferOutput<typeof ListingAnalyticsSchema>
 
-/** All claims of a seller, those that hold now, and what happened on their listings in so many days. */
-async function readOwn({ ledger, clock, release }: Parts, sellerId: string, days: number) {
+/** All claims of a seller, those that hold now, and what happened on their listings. */
+async function readOwn({ ledger, clock, release }: Parts, sellerId: string) {
   const { store } = ledger
   const claims = await listClaims(store.db, sellerId)
   const owned = claims.filter((claim) => isOwned(release(), claim))
   const ids = [...new Set(owned.map(({ listing_id }) => listing_id))].sort()
-  const since = toDay(clock.now()) - days + 1
+  const today = toDay(clock.now())
+  const since = today - ANALYTICS_DAYS + 1
+  const lately = today - BASIC_STATS_DAYS + 1
   const clicks = await readClickCounts(store, ids, since)
   const usage = await readUsageCounts(store, ids, since)
+  const recent = {
+    clicks: clicks.filter(({ day }) => day >= lately),
+    usage: await readUsageCounts(store, ids, lately),
+  }
   const listings = ids.map(async (id) => ({
     ...toListingAnalytics(id, clicks, usage),
+    last_30_days: {
+      clicks: sumOf(recent.clicks.filter(({ listing_id }) => listing_id === id)),
+      calls: countUses(recent.usage, id, 'call'),
+      search_impressions: countUses(recent.usage, id, 'impression'),
+    },
     deliveries: (await readReceiptsOf(store, id)).map(toDelivery),
   }))
   return { claims, owned, listings: await Promise.all(listings) }
@@ -71,14 +82,11 @@ async function readOwn({ ledger, clock, release }: Parts, sellerId: string, days
 function toListingAnalytics(
   id: string,
   allClicks: readonly ClickCount[],
-  allUsage: readonly UsageCount[],
-): Omit<ListingAnalytics, 'deliveries'> {
+  usage: readonly UsageCount[],
+): Omit<ListingAnalytics, 'deliveries' | 'last_30_days'> {
   const clicks = allClicks.filter(({ listing_id }) => listing_id === id)
-  const usage = allUsage.filter(({ listing_id }) => listing_id === id)
   const byDay = [...Map.groupBy(clicks, ({ day }) => toDate(day))].sort()
   const bySource = [...Map.groupBy(clicks, ({ src }) => (src === '' ? 'unknown' : src))]
-  const usesOf = (kind: UsageCount['kind']) =>
-    usage.filter((row) => row.kind === kind).reduce((sum, { uses }) => sum + uses, 0)
   return {
     listing_id: id,
     clicks: {
@@ -86,8 +94,8 @@ function toListingAnalytics(
       by_day: byDay.map(([date, rows]) => ({ date, clicks: sumOf(rows) })),
       by_src: Object.fromEntries(bySource.map(([src, rows]) => [src, sumOf(rows)])),
     },
-    calls: usesOf('call'),
-    search_impressions: usesOf('impression'),
+    calls: countUses(usage, id, 'call'),
+    search_impressions: countUses(usage, id, 'impression'),
   }
 }
 
@@ -101,6 +109,15 @@ function toDelivery({
   return delivery
 }
 
+function countUses(usage: readonly UsageCount[], id: string, kind: UsageCount['kind']): number {
+  const own = usage.filter((row) => row.listing_id === id && row.kind === kind)
+  return sum(own.map(({ uses }) => uses))
+}
+
 function sumOf(rows: readonly ClickCount[]): number {
-  return rows.reduce((sum, { clicks }) => sum + clicks, 0)
+  return sum(rows.map(({ clicks }) => clicks))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -155,7 +155,7 @@ function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
 }
 
 function toTrustPayees({ asOf, payees }: LedgerFacts, seeds: readonly string[]): TrustPayees {
-  const as_of = new Date(asOf).toISOString()
+  const as_of = asOf === 0 ? null : new Date(asOf).toISOString()
   return { as_of, seeds: [...seeds], payees: [...payees] }
 }
 

@@ -67,7 +67,7 @@ export function toReleaseFile(
 
 /** The filter values of the search page: every category, and the sources that have listings. */
 function toSearchChoices(
-  { listings }: StatsView,
+  { listings, updated }: StatsView,
   { categories }: CategoriesView,
   { sources }: SourcesView,
 ): SearchChoices {
@@ -81,5 +81,6 @@ function toSearchChoices(
     rails: listings.by_rail,
     categories: categories.map(toChoice),
     sources: sources.filter(({ listings }) => listings > 0).map(toChoice),
+    updated,
   }
 }

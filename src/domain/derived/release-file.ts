@@ -11,6 +11,8 @@ export const SearchChoicesSchema = v.strictObject({
   rails: v.record(v.string(), count),
   categories: choices,
   sources: choices,
+  /** Date of the newest fact. */
+  updated: v.string(),
 })
 export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
 

@@ -13,6 +13,11 @@ import { toMetaKey, toReverseHost } from './cards/own-cards.ts'
 
 /** The registry's own bound of a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100
+/** The shape a server's entry is written in, which the registry's own entries name too. */
+const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
+const OFFICIAL = 'io.modelcontextprotocol.registry/official'
+/** What the shape takes for a version: no range, and not `latest`. */
+const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
 /** What stands where the seller's version is unknown: the registry's shape demands one. */
 export const UNKNOWN_VERSION = '0.0.0'
 
@@ -57,7 +62,8 @@ export function toRegistryRows(
 
 function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryRow, 'policies'> {
   const { id, facts, trust, status } = listing
-  const { name, version } = toServerName(id, facts, baseUrl)
+  const { name } = toServerName(id, facts, baseUrl)
+  const version = toVersion(listing)
   const remotes = facts.invoke.flatMap(toRemote)
   const packages = facts.invoke.flatMap(toPackage)
   return {
@@ -68,20 +74,23 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryR
     deleted: false,
     entry: {
       server: {
+        $schema: SCHEMA,
         name,
         description: cutText(facts.summary, MOST_TEXT),
         title: cutText(facts.name, MOST_TEXT),
         version,
         websiteUrl: facts.url,
+        ...toRepository(facts.url),
         ...(remotes.length > 0 && { remotes }),
         ...(packages.length > 0 && { packages }),
       },
       _meta: {
+        [OFFICIAL]: toActive(facts.added),
         [toMetaKey(baseUrl)]: {
           id,
           listing: `${baseUrl}${listingPath(id)}`,
           status,
-          version_known: facts.version !== undefined,
+          version_known: version !== UNKNOWN_VERSION,
           trust: { score: trustScoreOf(trust), evidence: trust.evidence },
         },
       },
@@ -102,6 +111,7 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
     policies: null,
     entry: {
       server: {
+        $schema: SCHEMA,
         name,
         description: cutText(facts?.summary ?? statusMessage, MOST_TEXT),
         ...(facts !== undefined && { title: cutText(facts.name, MOST_TEXT) }),
@@ -109,9 +119,10 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
       },
       _meta: {
         // Where the registry itself says so, and its readers look.
-        'io.modelcontextprotocol.registry/official': {
+        [OFFICIAL]: {
           status: 'deleted',
           statusMessage,
+          ...(facts !== undefined && { publishedAt: toInstant(facts.added) }),
           ...(at !== null && { statusChangedAt: at, updatedAt: at }),
           isLatest: true,
         },
@@ -132,6 +143,35 @@ export function toServerName(
   }
 }
 
+/** @param added the only day of it that is known here */
+function toActive(added: string): object {
+  const at = toInstant(added)
+  const times = { statusChangedAt: at, publishedAt: at, updatedAt: at }
+  return { status: 'active', ...times, isLatest: true }
+}
+
+/** As people or the registry name it, else as the server called itself when it was asked. */
+function toVersion({ facts, evidence }: DerivedListing): string {
+  const named = [facts.version, evidence.interface?.server?.version, evidence.package_run?.version]
+  return named.find((version) => version !== undefined && VERSION.test(version)) ?? UNKNOWN_VERSION
+}
+
+/** @example toInstant('2026-11-20') → '2026-11-20T00:00:00Z' */
+function toInstant(date: string): string {
+  return `${date}T00:00:00Z`
+}
+
+const CODE_HOSTS: Readonly<Record<string, string>> = {
+  'github.com': 'github',
+  'gitlab.com': 'gitlab',
+}
+
+/** Where a listing's own page is its repository. */
+function toRepository(url: string): { repository?: { url: string; source: string } } {
+  const source = CODE_HOSTS[new URL(url).hostname]
+  return source === undefined ? {} : { repository: { url, source } }
+}
+
 function toRemote(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp') return []
   const { transport: type, url, headers } = entry
@@ -141,6 +181,8 @@ function toRemote(entry: InvokeEntry): object[] {
 function toPackage(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp_package') return []
   const { registry: registryType, identifier, transport, env, args } = entry
+  // The shape demands an address of a package that listens, and nobody named one.
+  if (transport !== 'stdio') return []
   return [
     {
       registryType,

@@ -8,8 +8,8 @@ const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
 /** `GET /api/v1/trust/payees.json`: with the rows of the payments, all that a score is made from. */
 export const TrustPayeesSchema = v.object({
-  /** End of the window. */
-  as_of: InstantSchema,
+  /** End of the window; null where nobody measures payments. */
+  as_of: v.nullable(InstantSchema),
   /** Domains of the known sellers: what is paid to them vouches. Those that sell what is as good as money are none. */
   seeds: v.array(text),
   payees: v.array(LedgerPayeeSchema),
@@ -17,7 +17,8 @@ export const TrustPayeesSchema = v.object({
 export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>
 
 /** Both files: what a score is computed from, and nothing else. */
-export interface LedgerFiles extends TrustPayees {
+export interface LedgerFiles extends Omit<TrustPayees, 'as_of'> {
+  as_of: string
   payments: readonly LedgerPayment[]
 }
 
@@ -25,7 +26,7 @@ const FileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() 
 
 /** Where the rows are, in `/api/v1/stats`. */
 export const TrustLedgerSchema = v.object({
-  as_of: InstantSchema,
+  as_of: v.nullable(InstantSchema),
   payments: count,
   ndjson: FileSchema,
   gz: FileSchema,

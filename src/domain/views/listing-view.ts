@@ -141,11 +141,15 @@ export function toListingView(
     page: pagePath(id),
     kit_manifest: kitPath(id),
     go: goPath(id, 'api'),
-    claim: {
-      ...toClaimWays(facts.url, claimRules, baseUrl),
-      opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
-    },
+    claim: toClaim(facts.url, claimRules, baseUrl),
     texts: SELLER_TEXTS,
+  }
+}
+
+function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['claim'] {
+  return {
+    ...toClaimWays(url, rules, baseUrl),
+    opt_out: `Claim the listing and choose "Remove this listing" on your dashboard at ${baseUrl}/sellers; it leaves the directory at the next build and importers do not bring it back.`,
   }
 }
 

@@ -115,6 +115,8 @@ export const ListingAnalyticsSchema = v.object({
   }),
   calls: count,
   search_impressions: v.optional(count),
+  /** Of all the above, what happened in the last thirty days. */
+  last_30_days: v.object({ clicks: count, calls: count, search_impressions: count }),
 })
 
 export const AnalyticsSchema = v.object({

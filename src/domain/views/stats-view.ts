@@ -52,6 +52,12 @@ export const StatsSchema = v.object({
   trust_ledger: TrustLedgerSchema,
   /** Date of the newest fact in the content: the build's own time would change the bytes. */
   updated: v.string(),
+  /** How old the data is: dates of the newest of each, null where there is none. */
+  newest: v.object({
+    listing: v.nullable(v.string()),
+    payments: v.nullable(v.string()),
+    probe: v.nullable(v.string()),
+  }),
 })
 export type StatsView = v.InferOutput<typeof StatsSchema>
 
@@ -94,12 +100,27 @@ export function toStatsView(
       })),
     },
     trust_ledger: trustLedger,
-    updated: listings.map(newestFactOf).reduce((a, b) => (a > b ? a : b), '1970-01-01'),
+    ...toAge(listings),
   }
 }
 
-function newestFactOf({ facts, trust }: DerivedListing): string {
-  if (trust.evidence === 'no_payment_data') return facts.added
-  const measured = trust.measured.as_of.slice(0, 10)
-  return measured > facts.added ? measured : facts.added
+function toAge(listings: readonly DerivedListing[]): Pick<StatsView, 'updated' | 'newest'> {
+  const newestOf = (dateOf: (listing: DerivedListing) => string | undefined) =>
+    listings.reduce<string | null>((newest, listing) => {
+      const date = dateOf(listing)?.slice(0, 10)
+      return date !== undefined && date > (newest ?? '') ? date : newest
+    }, null)
+  const newest = {
+    listing: newestOf(({ facts }) => facts.added),
+    payments: newestOf(({ trust }) =>
+      trust.evidence === 'no_payment_data' ? undefined : trust.measured.as_of,
+    ),
+    probe: newestOf(({ evidence }) => newestProbeOf(evidence.probes ?? [])),
+  }
+  const dates = Object.values(newest).flatMap((date) => date ?? [])
+  return { updated: dates.reduce((a, b) => (a > b ? a : b), '1970-01-01'), newest }
+}
+
+function newestProbeOf(probes: readonly { at: string }[]): string | undefined {
+  return probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '') || undefined
 }

@@ -1,10 +1,10 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
-import { renderSiteSitemaps, toSitePaths } from '../../site/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps, toSitePages } from '../../site/feeds/site-sitemaps.ts'
 
 export function getStaticPaths() {
   const compiled = readCompiled()
-  const { shards } = renderSiteSitemaps(compiled.site.base_url, toSitePaths(compiled))
+  const { shards } = renderSiteSitemaps(compiled.site.base_url, toSitePages(compiled))
   return shards.map((xml, index) => ({ params: { shard: String(index + 1) }, props: { xml } }))
 }
 

@@ -1,3 +1,4 @@
+import type { CompiledListing } from '../../compiled.ts'
 import type { CompareView } from '../../domain/compare/compare-view.ts'
 import { FIXED_PAGES } from '../../domain/listing/page-templates.ts'
 import type { CategoriesView } from '../../domain/views/reference-views.ts'
@@ -16,35 +17,58 @@ interface Catalogue {
     categories: CategoriesView
     compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
   }
-  listings: readonly { view: { id: string } }[]
+  listings: readonly Pick<CompiledListing, 'view' | 'added' | 'history'>[]
 }
 
-/** Canonical paths of every page that search engines are offered; thin pages are left out. */
-export function toSitePaths({ site, listings }: Catalogue): string[] {
-  return [
+interface SitePage {
+  path: string
+  /** When what it says changed; absent where nobody keeps account of that. */
+  changed?: string
+}
+
+/** Every page that search engines are offered; thin pages are left out. */
+export function toSitePages({ site, listings }: Catalogue): SitePage[] {
+  const paths = [
     ...FIXED_PAGES,
     ...KIND_ORDER.map(kindPath),
     ...site.categories.categories.map(({ id }) => categoryPath(id)),
     ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),
     ...PROBLEM_CODES.map((code) => `/problems/${code}`),
-    ...listings.map(({ view }) => pagePath(view.id)),
+  ]
+  return [
+    ...paths.map((path) => ({ path })),
+    ...listings.map((listing) => ({
+      path: pagePath(listing.view.id),
+      changed: toChanged(listing),
+    })),
   ]
 }
 
+/** The day it was added, its operations or tools were read, or they were seen to have changed. */
+function toChanged({ added, history }: Catalogue['listings'][number]): string {
+  const seen = [history.seen?.at, history.drift[0]?.at].map((at) => at?.slice(0, 10) ?? '')
+  return [added, ...seen].reduce((one, other) => (one > other ? one : other))
+}
+
 /** The sitemap index over every path, and its shards, which are served at `/sitemap/1.xml` and on. */
-export function renderSiteSitemaps(baseUrl: string, paths: readonly string[]) {
-  const urls = paths.map((path) => `${baseUrl}${path}`)
+export function renderSiteSitemaps(baseUrl: string, pages: readonly SitePage[]) {
+  const urls = pages.map(({ path, ...page }) => ({ ...page, path: `${baseUrl}${path}` }))
   const shards = Array.from({ length: Math.ceil(urls.length / URLS_PER_SITEMAP) }, (_, index) =>
     urls.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP),
   )
-  const addresses = shards.map((_, index) => `${baseUrl}/sitemap/${index + 1}.xml`)
+  const addresses = shards.map((_, index) => ({
+    path: `${baseUrl}/sitemap/${index + 1}.xml`,
+  }))
   return {
     index: render('sitemapindex', 'sitemap', addresses),
     shards: shards.map((shard) => render('urlset', 'url', shard)),
   }
 }
 
-function render(element: string, row: string, urls: readonly string[]): string {
-  const rows = urls.map((url) => `<${row}><loc>${toXmlText(url)}</loc></${row}>`)
+function render(element: string, row: string, pages: readonly SitePage[]): string {
+  const rows = pages.map(({ path, changed }) => {
+    const lastmod = changed === undefined ? '' : `<lastmod>${changed}</lastmod>`
+    return `<${row}><loc>${toXmlText(path)}</loc>${lastmod}</${row}>`
+  })
   return `<?xml version="1.0" encoding="utf-8"?>\n<${element} xmlns="${NAMESPACE}">\n${rows.join('\n')}\n</${element}>\n`
 }

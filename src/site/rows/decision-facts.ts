@@ -136,7 +136,7 @@ function toTrust({ trust }: ListingView): DecisionFact[] {
   if (trust.score !== null) {
     const buyers = toCountText(trust.verified_buyers_30d, 'buyer')
     const vouched = trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'
-    return [factOf('Trust', `${trust.score} of 100`, `${buyers}, ${vouched}`)]
+    return [factOf('Trust', `${trust.score} of 100`, `${buyers} in 30 days, ${vouched}`)]
   }
   return trust.evidence === 'no_payment_data'
     ? []

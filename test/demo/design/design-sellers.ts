@@ -108,5 +108,6 @@ function toNumbers(clicks: number) {
     clicks: { total: clicks, by_day: [{ date, clicks }], by_src: { web: clicks } },
     calls: clicks,
     search_impressions: clicks,
+    last_30_days: { clicks, calls: clicks, search_impressions: clicks },
   }
 }

@@ -258,8 +258,9 @@ export interface Stats {
   listings: { total: number; first_party: number; by_kind: { [name: string]: number }; by_category: { [name: string]: number }; by_rail: { [name: string]: number }; by_source: { [name: string]: number }; by_status: { [name: string]: number }; relayable: number; with_trust: number }
   quality: ({ kind: "kit" | "http_api" | "mcp_server" | "a2a_agent"; listings: number; have: { [name: string]: { has: number; of: number } } })[]
   dump: { ndjson: { url: string; bytes: number; sha256: string }; gz: { url: string; bytes: number; sha256: string }; licenses: { source: string; license: string; attribution: string; listings: number }[] }
-  trust_ledger: { as_of: string; payments: number; ndjson: { url: string; bytes: number; sha256: string }; gz: { url: string; bytes: number; sha256: string }; payees: { url: string; bytes: number; sha256: string } }
+  trust_ledger: { as_of: string | null; payments: number; ndjson: { url: string; bytes: number; sha256: string }; gz: { url: string; bytes: number; sha256: string }; payees: { url: string; bytes: number; sha256: string } }
   updated: string
+  newest: { listing: string | null; payments: string | null; probe: string | null }
 }
 
 export interface Task {

@@ -20,8 +20,8 @@ export function toNumbers(
   const clicks = numbers && toClicks(numbers)
   const counted = clicks && [
     toNumber(`Clicks, ${PLOT_DAYS} days`, clicks.total, clicks.change),
-    toNumber('Shown in searches, 90 days', numbers.search_impressions ?? 0),
-    toNumber('Calls relayed, 90 days', numbers.calls),
+    toNumber(`Shown in searches, ${PLOT_DAYS} days`, numbers.last_30_days.search_impressions),
+    toNumber(`Calls relayed, ${PLOT_DAYS} days`, numbers.last_30_days.calls),
   ]
   const why = view && html`<a href="${view.page}">why</a>`
   const trust = view && toNumber('Trust', view.trust.score ?? 'unmeasured', why)
@@ -114,13 +114,14 @@ const SOURCES: Readonly<Record<string, string>> = {
   unknown: 'elsewhere',
 }
 
-/** @example toSourcesText({ web: 12, api: 3 }) → 'Came from these pages 12, the API 3.' */
+/** With its own period: the bars beside it show fewer days. @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.' */
 export function toSourcesText(bySource: Numbers['clicks']['by_src']): string {
   const named = Object.entries(bySource)
     .filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
     .sort((a, b) => b[1] - a[1])
     .map(([source, clicks]) => `${SOURCES[source] ?? source} ${clicks}`)
-  return named.length === 0 ? '' : `Came from ${named.join(', ')}.`
+  const total = Object.values(bySource).reduce((sum: number, clicks) => sum + (clicks ?? 0), 0)
+  return named.length === 0 ? '' : `${total} in 90 days: ${named.join(', ')}.`
 }
 
 function sumOf(days: readonly { clicks: number }[]): number {

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Analytics, Me } from '../../src/domain/views/seller-views.ts'
+import { toClicksPanel, toNumbers } from '../../src/site/sellers/claims/listing-numbers.ts'
+import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
+
+const SELLER = 'ana@brightwell.example'
+let demo: Demo
+let cookie: string
+beforeAll(async () => {
+  demo = await startDemo()
+  await post('login', { email: SELLER })
+  const path = await readSignInPath(demo.outbox, SELLER)
+  const token = new URL(path, demo.url).searchParams.get('token')
+  const signedIn = await post('session', { token })
+  cookie = signedIn.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+}, 600_000)
+afterAll(() => demo?.close())
+
+function post(path: string, body: object) {
+  return fetch(`${demo.url}/api/v1/sellers/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+async function read<View>(path: string): Promise<View> {
+  const response = await fetch(`${demo.url}/api/v1/sellers/${path}`, { headers: { cookie } })
+  expect(response.status).toBe(200)
+  return response.json()
+}
+
+const add = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
+const textOf = ({ text }: { text: string }) => text.replace(/<[^>]+>/g, ' ')
+
+test('a seller’s figures say their period, and those of one period add up', async () => {
+  const { stats } = await read<Me>('me')
+  const { listings } = (await read<Analytics>('me/analytics')).basic
+  expect(listings.length).toBeGreaterThan(1)
+  const lately = listings.map(({ last_30_days }) => last_30_days)
+  expect(stats.clicks_30d).toBe(add(lately.map(({ clicks }) => clicks)))
+  expect(stats.calls_30d).toBe(add(lately.map(({ calls }) => calls)))
+  // A month is not the quarter.
+  expect(stats.clicks_30d).toBeLessThan(add(listings.map(({ clicks }) => clicks.total)))
+  expect(stats.calls_30d).toBeLessThan(add(listings.map(({ calls }) => calls)))
+  for (const numbers of listings) {
+    const { clicks, last_30_days } = numbers
+    expect(add(Object.values(clicks.by_src).map((many) => many ?? 0))).toBe(clicks.total)
+    expect(add(clicks.by_day.map(({ clicks }) => clicks))).toBe(clicks.total)
+    const figures = textOf(toNumbers(numbers, null))
+    expect(figures).toMatch(new RegExp(`Clicks, 30 days\\s+${last_30_days.clicks}\\b`))
+    expect(figures).toMatch(new RegExp(`Calls relayed, 30 days\\s+${last_30_days.calls}\\b`))
+    const panel = textOf(toClicksPanel(numbers))
+    if (clicks.total === 0) continue
+    expect(panel).toContain(`${clicks.total} in 90 days: `)
+    if (last_30_days.clicks > 0) expect(panel).toMatch(/\d clicks? in 30 days/)
+  }
+})
