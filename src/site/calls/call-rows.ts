@@ -4,8 +4,8 @@ import { encodeBody } from '../../domain/operation/example-request.ts'
 import { isJsonPayload, toOutputFields } from '../../domain/operation/output-fields.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
-import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
+import { toEffectTag, toToolTag } from './effect-tags.ts'
 
 /** One thing that can be asked of a listing: an operation, a tool or a skill. */
 export interface CallRow {
@@ -128,39 +128,6 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
       ? 'Takes no input.'
       : 'We do not know its inputs.',
   }
-}
-
-const EFFECT_TAGS: Record<Effect, CallTag> = {
-  read: { text: 'reads', tone: 'plain' },
-  write: { text: 'writes', tone: 'strong' },
-  delete: { text: 'deletes', tone: 'bad' },
-  pay: { text: 'spends money', tone: 'bad' },
-}
-
-/** Red is for what is known: a guess is marked as one. */
-function toEffectTag({ effect, assumed = [] }: Guessable): CallTag {
-  const tag = EFFECT_TAGS[effect]
-  return assumed.some((field) => field === 'effect')
-    ? { text: `${tag.text}?`, tone: withoutAlarm(tag.tone) }
-    : tag
-}
-
-/** A hint is the seller's word, and never our finding. */
-function toToolTag(tool: Kit['tools'][number]): CallTag {
-  const changes = tool.effect === 'write' || tool.effect === 'delete'
-  if (tool.destructive === true && changes)
-    return { text: 'may delete, says the seller', tone: 'strong' }
-  const { text, tone } = toEffectTag(tool)
-  return { text, tone: tool.read_only === undefined ? tone : withoutAlarm(tone) }
-}
-
-function withoutAlarm(tone: CallTag['tone']): CallTag['tone'] {
-  return tone === 'bad' ? 'strong' : tone
-}
-
-interface Guessable {
-  effect: Effect
-  assumed?: readonly string[] | undefined
 }
 
 /** A price that is listed without a word on access is asked without a key. */
