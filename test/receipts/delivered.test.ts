@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { FULL } from '../../src/domain/independence/weigh-buyer.ts'
+import { countDelivered } from '../../src/domain/receipts/delivered.ts'
+import { markOf } from '../../src/domain/receipts/payment-mark.ts'
+import type { WitnessedCall } from '../../src/domain/trust/ledger-facts.ts'
+import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import type { ListingScore } from '../../src/domain/trust/score-listings.ts'
+
+const ID = 'x402.seller'
+const NOW = 1_790_000_000_000
+const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+
+function aPayment(n: number, payer: number): LedgerPayment {
+  return {
+    ...{ network: 'eip155:8453', transaction: `0x${n.toString(16).padStart(64, '0')}`, log: 0 },
+    ...{ at: NOW + n * 60_000, asset: 'usd', amount: '1000', usd_micro: 1000, scheme: null },
+    ...{ payer: wallet(payer), payee: wallet(9_999), listings: [ID], verdict: 'counted' as const },
+  }
+}
+
+function aCall(
+  payment: LedgerPayment,
+  verdict: WitnessedCall['verdict'],
+  isNamed = true,
+): WitnessedCall {
+  return {
+    ...{ listing_id: ID, call: 'GET https://seller.example/', verdict },
+    called_at: payment.at - 2_000,
+    payment: hash('sha256', markOf(payment)),
+    transaction: isNamed ? payment.transaction : null,
+  }
+}
+
+/** @param weights of payers, in millionths; null where nobody can be vouched for */
+function figuresOf(
+  calls: WitnessedCall[],
+  payments: LedgerPayment[],
+  weights: [number, number][] | null,
+) {
+  const score = {
+    measured: weights === null ? {} : { unknown_buyers_30d: 0 },
+    sharers: 1,
+    buyers: new Map((weights ?? []).map(([payer, weight]) => [wallet(payer), weight])),
+  } as unknown as ListingScore
+  return countDelivered(calls, payments, new Map([[ID, score]])).get(ID)
+}
+
+describe('what came back for payments', () => {
+  const good = [1, 2, 3].map((n) => aPayment(n, n))
+  const vouched = good.map((_, n): [number, number] => [n + 1, FULL])
+
+  it('counts calls of vouched buyers', () => {
+    const calls = good.map((payment, n) => aCall(payment, n === 0 ? 'empty' : 'as_declared'))
+    expect(figuresOf(calls, good, vouched)).toMatchObject({
+      ...{ delivered: 2, paid_calls: 3, buyers: 3, others: { empty: 1 } },
+    })
+  })
+  it('is not moved by a hundred wallets that nobody vouches for', () => {
+    const invented = Array.from({ length: 100 }, (_, n) => aPayment(n + 10, n + 100))
+    const calls = good.map((payment) => aCall(payment, 'as_declared'))
+    const more = invented.map((payment) => aCall(payment, 'other_shape'))
+    const before = figuresOf(calls, good, vouched)
+    expect(figuresOf([...calls, ...more], [...good, ...invented], vouched)).toEqual(before)
+  })
+  it('shows nothing where nobody can be vouched for', () => {
+    const calls = good.map((payment) => aCall(payment, 'as_declared'))
+    expect(figuresOf(calls, good, null)).toBeUndefined()
+  })
+  it('takes the earliest call of a payment: sending it again changes nothing', () => {
+    const [payment] = good
+    if (payment === undefined) throw new Error('expected a payment')
+    const first = aCall(payment, 'empty')
+    const again = { ...aCall(payment, 'as_declared'), called_at: payment.at - 1_000 }
+    expect(figuresOf([again, first], [payment], vouched)).toMatchObject({
+      delivered: 0,
+      paid_calls: 1,
+    })
+  })
+  it('blames nobody for a second 402 that one buyer alone met', () => {
+    const [one, two] = good
+    if (one === undefined || two === undefined) throw new Error('expected payments')
+    const alone = [aCall(one, 'payment_asked_again', false), aCall(two, 'as_declared')]
+    expect(figuresOf(alone, good, vouched)).toMatchObject({ delivered: 1, paid_calls: 1 })
+  })
+})
