@@ -573,6 +573,7 @@ describeStores('claiming a listing', ({ newPlace }) => {
             calls: 1,
             search_impressions: 1,
             last_30_days: { clicks: 3, calls: 1, search_impressions: 1 },
+            deliveries: [],
           },
         ],
       },
