@@ -90,6 +90,8 @@ export interface CompiledSite {
   policies: PolicyView[]
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
+  /** Drawings of the brands whose marks listings wear, as SVG, by id. */
+  marks: Readonly<Record<string, string>>
   tasks: Tables['tasks']
   /** The same on the wire, with how many sellers each has. */
   task_views: TaskView[]

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { toMarkSvg } from '../../src/compile/pages/mark-svg.ts'
 import { createMarkFinder, MarkSchema } from '../../src/domain/listing/marks.ts'
-import { toMarkSvg } from '../../src/site/marks/mark-svg.ts'
 
 const rows = v.parse(v.array(MarkSchema), parse(readFileSync('content/tables/marks.yaml', 'utf8')))
 const findMark = createMarkFinder(rows)

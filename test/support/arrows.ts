@@ -96,8 +96,6 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
       },
     ]),
   ),
-  // A brand's drawing is a file of its package.
-  'src/site/marks': { ours: [], packages: ['node:fs', 'node:module'] },
   // The commands read content; the server never does.
   'functions/commands': {
     ours: [...LIVE, 'src/compile'],

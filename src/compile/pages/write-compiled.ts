@@ -25,6 +25,7 @@ import { findAllSimilar } from '../derive/similar-listings.ts'
 import { lazy, noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
+import { toMarkSvg } from './mark-svg.ts'
 
 /** Every view of the site that is not one listing's. */
 export function toCompiledSite(
@@ -34,6 +35,7 @@ export function toCompiledSite(
 ): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
+  const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
   const sellers = listings.flatMap((listing) => toTaskSellers(listing, tables.tasks))
   return {
     base_url: baseUrl,
@@ -49,6 +51,7 @@ export function toCompiledSite(
     also_search: tables.alsoSearch,
     texts: tables.site,
     mark: catalogue.mark,
+    marks: Object.fromEntries(worn.map((mark) => [mark, toMarkSvg(mark)])),
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
     task_views: tables.tasks.map((row) => toTaskView(row, sellers)),
