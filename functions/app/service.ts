@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
+import type { Witness } from '../call/call-watch.ts'
 import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createListingCards } from '../cards/listing-cards.ts'
@@ -166,17 +167,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     changes: createChanges(parts),
     propose: createProposalRoute(parts, propose),
   }
-  const { judge } = createJudge({
-    declared: () => parts.release().doorData.declaredCalls(),
-    add: parts.ledger.receipts.add,
-    log: parts.log,
-  })
-  const relay = createRelay(
-    parts,
-    RELAY_LIMITS,
-    metrics.relayed,
-    createWitness({ ...parts, judge }),
-  )
+  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, createCallWitness(parts))
   const cards = createListingCards(parts)
   const prepare = {
     checked: createCheckPage(parts, check),
@@ -198,6 +189,16 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   })
   server.once('close', cards.close)
   return server
+}
+
+/** Sees paid calls pass, and has each judged by the declaration of the release that is served. */
+function createCallWitness(parts: Parts): Witness {
+  const { judge } = createJudge({
+    declared: () => parts.release().doorData.declaredCalls(),
+    add: parts.ledger.receipts.add,
+    log: parts.log,
+  })
+  return createWitness({ ...parts, judge })
 }
 
 async function stopServer(server: Server): Promise<void> {

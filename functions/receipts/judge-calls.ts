@@ -11,7 +11,7 @@ import { toPaymentMark } from '../../src/domain/receipts/payment-mark.ts'
 import type { RawHeaders } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Log } from '../ports/log.ts'
-import type { NewReceipt } from './receipt-log.ts'
+import type { NewReceipt } from './log/receipt-log.ts'
 import { createRecentAnswers } from './recent-answers.ts'
 import { unpackAnswer } from './unpack-answer.ts'
 

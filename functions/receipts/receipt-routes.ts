@@ -8,8 +8,8 @@ import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
-import { MAX_ENTRIES, readConsistency, readEntries, readReceipt } from './read-receipts.ts'
-import { readReceiptKeys } from './receipt-keys.ts'
+import { MAX_ENTRIES, readConsistency, readEntries, readReceipt } from './log/read-receipts.ts'
+import { readReceiptKeys } from './log/receipt-keys.ts'
 
 type Names = 'receipt' | 'receipt_log' | 'receipt_entries' | 'receipt_keys'
 

@@ -8,7 +8,7 @@ import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledg
 import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
 import { HISTORY_MS, windowEnd } from '../../src/domain/trust/score-listings.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
-import { readWitnessedCalls } from '../receipts/read-deliveries.ts'
+import { readWitnessedCalls } from '../receipts/log/read-deliveries.ts'
 import type { Store } from '../store/schema/store.ts'
 import { findFreshPayouts, readPayers, readSettlements, readTransfers } from './settlement-rows.ts'
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { openReceipts } from '../../functions/receipts/open-receipts.ts'
+import { openReceipts } from '../../functions/receipts/log/open-receipts.ts'
 import {
   readConsistency,
   readEntries,
   readReceipt,
-} from '../../functions/receipts/read-receipts.ts'
-import { readReceiptKeys, rotateKeys } from '../../functions/receipts/receipt-keys.ts'
+} from '../../functions/receipts/log/read-receipts.ts'
+import { readReceiptKeys, rotateKeys } from '../../functions/receipts/log/receipt-keys.ts'
 import {
   appendReceipts,
   fromHex,
@@ -14,7 +14,7 @@ import {
   type NewReceipt,
   sha256,
   toHex,
-} from '../../functions/receipts/receipt-log.ts'
+} from '../../functions/receipts/log/receipt-log.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import {
   appendLeaves,

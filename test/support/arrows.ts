@@ -143,7 +143,12 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'functions/probe': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'tldts', 'valibot'] },
   'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
-  'functions/receipts': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'valibot', '@noble/*'] },
+  'functions/receipts': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
+  // What settlements and every part read of the log: it knows nothing of calls, routes or sellers.
+  'functions/receipts/log': {
+    ours: ['src/domain', 'functions/ports', 'functions/store'],
+    packages: ['node:*', 'kysely', 'valibot', '@noble/*'],
+  },
   'functions/release': { ours: [...LIVE, ...PAGE_WORDS], packages: ['node:*', 'valibot'] },
   // A release from a store is put in place as a build puts its own.
   'functions/releases': {

@@ -9,7 +9,7 @@ import {
 } from '../../analytics/read-clicks.ts'
 import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { readReceiptsOf } from '../../receipts/read-deliveries.ts'
+import { readReceiptsOf } from '../../receipts/log/read-deliveries.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'

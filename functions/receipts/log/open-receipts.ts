@@ -1,7 +1,7 @@
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Log } from '../ports/log.ts'
-import type { Store } from '../store/schema/store.ts'
+import { ROUTES } from '../../../src/domain/wire/route-table.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Store } from '../../store/schema/store.ts'
 import { createSigners } from './receipt-keys.ts'
 import { createReceiptLog } from './receipt-log.ts'
 

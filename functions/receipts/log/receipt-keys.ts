@@ -1,9 +1,9 @@
 import { createPrivateKey, hash, type KeyObject, sign } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import type { ReceiptKeys } from '../../src/domain/receipts/receipt.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { ReceiptKeys } from '../../../src/domain/receipts/receipt.ts'
+import { ROUTES } from '../../../src/domain/wire/route-table.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../store/schema/store.ts'
 
 /** What signs receipts and heads. */
 export interface Signer {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { type Receipt, ReceiptSchema } from '../../src/domain/receipts/receipt.ts'
-import type { WitnessedCall } from '../../src/domain/trust/ledger-facts.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import type { Store } from '../store/schema/store.ts'
+import { type Receipt, ReceiptSchema } from '../../../src/domain/receipts/receipt.ts'
+import type { WitnessedCall } from '../../../src/domain/trust/ledger-facts.ts'
+import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import type { Store } from '../../store/schema/store.ts'
 
 /** Receipts of one listing that its seller is shown. */
 const MAX_SHOWN = 50

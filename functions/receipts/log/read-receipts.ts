@@ -4,7 +4,7 @@ import {
   foldPeaks,
   inclusionNodes,
   type Node,
-} from '../../src/domain/receipts/merkle-log.ts'
+} from '../../../src/domain/receipts/merkle-log.ts'
 import {
   type LogHead,
   type Receipt,
@@ -12,9 +12,9 @@ import {
   ReceiptSchema,
   type ReceiptView,
   toSignedReceipt,
-} from '../../src/domain/receipts/receipt.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import type { Store } from '../store/schema/store.ts'
+} from '../../../src/domain/receipts/receipt.ts'
+import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import type { Store } from '../../store/schema/store.ts'
 import type { Signer } from './receipt-keys.ts'
 import { fromHex, sha256, toHex } from './receipt-log.ts'
 
