@@ -88,7 +88,7 @@ export const GETS_PAST = [
   `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is no round trip. We choose the known sellers, and say why.`,
   'Goods of a known seller that can be sold again give most of the money back. We choose nobody who sells gift cards, credit or cash.',
   'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars: the table of harm says how much less.',
-  'No rule that lets a dollar vouch once protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
+  'We found no rule that lets a dollar vouch once and protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
   'A rival’s real trade takes a share too: where a buyer spends at its shops about what it spends with a seller, both share what vouches for it. In a market where buyers paid known sellers little, ten cents at a rival’s shop are enough.',
   'A rival that sends a crowd, filled from one wallet, in the half hour of a seller’s real launch takes those real buyers with it that first paid the same amount in that half hour. Sent to a known seller, it takes what vouches for them.',
   'A rival that had money of the seller’s, such as a refund, and gives it to a wallet before that first pays the seller, makes it look filled by the seller: it has to give at least half of what the wallet had.',
