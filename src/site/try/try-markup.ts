@@ -13,7 +13,7 @@ export function toTryForm(fields: readonly TryField[], ceiling: number | null): 
   return html`
     <form class="try" novalidate>
       ${fields.map(toInput)}
-      ${ceiling !== null && html`<label><span>At most, in US dollars</span><input name="ceiling" inputmode="decimal" value="${ceiling}"></label>`}
+      ${ceiling !== null && html`<label><span>At most, in US dollars</span><input type="text" name="ceiling" inputmode="decimal" value="${ceiling}"></label>`}
       <p class="buttons"><button class="button primary">${ceiling === null ? 'Call it' : 'Ask the price'}</button></p>
       <p class="small soft">${ceiling === null ? 'The call goes through our relay.' : 'The seller answers with its price. Nothing is paid until your wallet signs.'}</p>
       <div data-answer role="status"></div></form>`
@@ -30,7 +30,7 @@ function toInput({ key, name, type, choices, isRequired, value }: TryField): Mar
   if (type === 'json')
     return html`<label>${label}<textarea name="${key}" rows="3" dir="auto">${value}</textarea></label>`
   const mode = type === 'string' ? 'text' : 'decimal'
-  return html`<label>${label}<input name="${key}" inputmode="${mode}" dir="auto" value="${value}"></label>`
+  return html`<label>${label}<input type="text" name="${key}" inputmode="${mode}" dir="auto" value="${value}"></label>`
 }
 
 /** The seller's own terms, each with what the directory expected and a way to pay it. */
