@@ -19,8 +19,6 @@ import type { ReceiptSigners } from './receipt-keys.ts'
  *
  * Known limit: a restored backup knows less than heads that were given out before. Copies of the log tell.
  */
-export type ReceiptLog = ReturnType<typeof createReceiptLog>
-
 export interface NewReceipt {
   receipt: Receipt
   /** Method and address of the operation. */
