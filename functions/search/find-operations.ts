@@ -1,6 +1,10 @@
 import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
 import { fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
-import { type QuestionFacts, readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
+import {
+  type QuestionFacts,
+  readQuestionFacts,
+  withoutArguments,
+} from '../../src/domain/arguments/question-facts.ts'
 import { sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import {
@@ -48,7 +52,12 @@ export function createFindOperations({
     if ('problems' in parsed) return parsed
     const { query } = parsed
     const end = query.offset + query.limit
-    const asked = { ...query, offset: 0, limit: Math.max(LOOKED_AT, end) }
+    const asked = {
+      ...query,
+      ...(query.q !== undefined && { q: withoutArguments(query.q) }),
+      offset: 0,
+      limit: Math.max(LOOKED_AT, end),
+    }
     const { organic, notes, suggested } = searchIndex(index, asked)
     const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
     const fitting =

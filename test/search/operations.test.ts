@@ -78,12 +78,29 @@ describe('what to call for a task', () => {
         example: { body: { method: 'message/send' } },
       },
     ],
-    [
-      'weather forecast for a city',
-      { name: 'weather', example: { arguments: { city: '<CITY>' } }, bring: ['env OWM_API_KEY'] },
-    ],
   ])('%s: all that its first call takes stands in the first row', (q, operation) => {
     expect(answer(q, 'limit=3').results[0]).toMatchObject({ operation })
+  })
+
+  test('weather forecast for a city: the first row forecasts, and asks for the city', () => {
+    const [{ listing, operation } = expect.fail('nothing found')] = answer(
+      'weather forecast for a city',
+      'limit=3',
+    ).results
+    const { name, url, description, example, offers = [], bring = [] } = operation
+    expect(`${name} ${url} ${description}`).toMatch(/weather|forecast/i)
+    expect(JSON.stringify(example)).toContain('<CITY>')
+    if (listing.auth === 'payment') expect(offers).not.toEqual([])
+    if (listing.auth === 'api_key') expect(bring).not.toEqual([])
+  })
+
+  test.each([
+    ['screenshot of https://example.com/pricing', /screenshot/],
+    ['tools of weather.hugen.tokyo', /hugen/],
+    ['search stripe.com customers', /stripe/],
+  ])('%s: what is an argument steers nothing, and what may be a name does', (q, first) => {
+    const [best] = answer(q).results
+    expect(`${best?.listing.id} ${best?.operation.name} ${best?.operation.url}`).toMatch(first)
   })
 
   test('three results fit a kilobyte and a half in the median, and none is much longer', () => {

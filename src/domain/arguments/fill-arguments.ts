@@ -26,10 +26,12 @@ export function fillArguments(
   facts: QuestionFacts,
 ): ShownExample {
   const taken = new Map<ArgumentKind, number>()
-  const values = slots.map((slot) => ({
-    slot,
-    value: toValue(slot, facts, taken, shownAt(example, template, slot)),
-  }))
+  const values = keepPlace(
+    slots.map((slot) => ({
+      slot,
+      value: toValue(slot, facts, taken, shownAt(example, template, slot)),
+    })),
+  )
   const url = fillUrl(template, example, values)
   let { body, arguments: given } = example
   for (const { slot, value } of values) {
@@ -46,6 +48,25 @@ export function fillArguments(
 }
 
 type Filled = { slot: ArgumentSlot; value: unknown }
+
+/**
+ * A name or coordinates: where either will do, authors call each of them optional. An answer about no
+ * place at all is not what the example asks for, so what it names the place with stays.
+ */
+function keepPlace(values: readonly Filled[]): readonly Filled[] {
+  const places = values.filter(({ slot }) => PLACE_KINDS.has(slot.kind))
+  if (places.some(({ value }) => value !== undefined)) return values
+  return values.map((filled) =>
+    places.includes(filled) ? { ...filled, value: placeholderOf(filled.slot) } : filled,
+  )
+}
+
+const PLACE_KINDS: ReadonlySet<ArgumentKind> = new Set([
+  'place',
+  'latitude',
+  'longitude',
+  'coordinates',
+])
 
 function fillUrl(template: string, { url }: ShownExample, values: readonly Filled[]) {
   if (url === undefined) return undefined
@@ -121,19 +142,24 @@ function replaceAt(value: unknown, path: readonly (string | number)[], put: unkn
 
 /** What the question says; the placeholder of what is needed and not said; undefined for the rest. */
 function toValue(
-  { kind, required, at }: ArgumentSlot,
+  slot: ArgumentSlot,
   facts: QuestionFacts,
   taken: Map<ArgumentKind, number>,
   shown: unknown,
 ): unknown {
+  const { kind, required } = slot
   const place = taken.get(kind) ?? 0
   taken.set(kind, place + 1)
   const said = VALUES[kind](facts, place, typeof shown === 'string' ? shown : '')
   if (said !== undefined)
     return typeof shown === 'number' || typeof said !== 'number' ? said : String(said)
   if (typeof shown === 'string' && PLACEHOLDER.test(shown)) return shown
+  return required ? placeholderOf(slot) : undefined
+}
+
+function placeholderOf({ at }: ArgumentSlot): string {
   const names = at.filter((step) => typeof step === 'string')
-  return required ? toPlaceholder(names.at(-1) ?? 'value') : undefined
+  return toPlaceholder(names.at(-1) ?? 'value')
 }
 
 /** Its author's own word for what only the caller knows. */

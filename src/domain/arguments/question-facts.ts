@@ -195,17 +195,17 @@ function readTopic(question: string): string | null {
 
 /**
  * The question without what is an argument of any service: addresses, quoted text, numbers of wallets.
- * The whole where nothing else is said.
+ * A domain, and one word in quotation marks, are the name of a service as often, and stay. The whole
+ * where nothing else is said.
  *
  * @example withoutArguments('screenshot of https://example.com/pricing') → 'screenshot of'
  */
 export function withoutArguments(question: string): string {
-  const { urls, emails, ips, quoted, evmAddresses, transactions, domains } = readQuestionFacts(
-    question,
-    0,
-  )
-  const said = [...urls, ...emails, ...ips, ...evmAddresses, ...transactions, ...domains]
-  const rest = [...said, ...(quoted === null ? [] : [quoted])]
+  const facts = readQuestionFacts(question, 0)
+  const { urls, emails, ips, quoted, evmAddresses, transactions } = facts
+  const said = [...urls, ...emails, ...ips, ...evmAddresses, ...transactions]
+  const isText = quoted !== null && /\S\s+\S/.test(quoted)
+  const rest = [...said, ...(isText ? [quoted] : [])]
     .reduce((text, found) => text.replace(found, ' '), question)
     .replace(/\s+/g, ' ')
     .trim()
