@@ -48,7 +48,7 @@ describe('the answer', () => {
         'X-Content-Type-Options: nosniff\r\n' +
         'Cache-Control: no-store\r\n' +
         'Access-Control-Allow-Origin: *\r\n' +
-        'Access-Control-Expose-Headers: PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, RateLimit, RateLimit-Policy, Retry-After, Proxy-Status, Location\r\n' +
+        'Access-Control-Expose-Headers: PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Call-Receipt, Call-Receipt-Secret, RateLimit, RateLimit-Policy, Retry-After, Proxy-Status, Location\r\n' +
         'strict-transport-security: max-age=63072000\r\n' +
         'Connection: close\r\n\r\n{}',
     )

@@ -11,6 +11,7 @@ import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
 import { listen } from '../call/relay-world.ts'
 
 const run = promisify(execFile)
@@ -124,6 +125,7 @@ describe('kit.json v0.1', () => {
       trust: { score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' },
       page: `${BASE}/listing/x402.example`,
       badge_svg: `${BASE}/badge/x402.example.svg`,
+      texts: SELLER_TEXTS,
     })
     expect(Object.keys(kit.snippets)).toEqual(['curl', 'typescript', 'python'])
   })

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
+import { RECEIPT_TABLES } from '../../functions/store/migrations/receipt-tables.ts'
 import { createMigrator, openPostgresStore, openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
@@ -25,6 +26,7 @@ const BACK = [
   "delete from kysely_migration where name > '0009'",
   'alter table delivery drop column host',
   'drop table payment_hint',
+  ...Object.keys(RECEIPT_TABLES).map((name) => `drop table ${name}`),
   "alter table settlement add column seen_by text not null default 'relay'",
   `create table settlement_check (id text not null primary key, listing_id text not null,
     claim text not null, payouts text not null, state text not null, reason text,

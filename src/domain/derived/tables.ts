@@ -84,6 +84,8 @@ export const SiteTextsSchema = v.strictObject({
   sponsored_policy: line,
   ranking: line,
   attribution: v.optional(v.array(line), []),
+  /** Nobody shows them any more; content of an earlier version that has them goes on. */
+  notes: v.optional(v.array(line)),
   /** Where anybody may propose a change, `{file}` for the path; else pages only name the file. */
   edit: v.optional(
     textLike(
