@@ -154,7 +154,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const runs = createStrangerRuns(parts)
   const plans = () => parts.release().doorData.probePlans()
-  const check = createCheck({ ...parts, plans, runs })
+  const check = createCheck({ ...parts, plans, declared: declaredBy(parts), runs })
   const propose = createPropose(parts, runs)
   const handlers: Handlers = {
     ...createLedgerHandlers(parts),
@@ -191,10 +191,14 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   return server
 }
 
+function declaredBy({ release }: Parts) {
+  return () => release().doorData.declaredCalls()
+}
+
 /** Sees paid calls pass, and has each judged by the declaration of the release that is served. */
 function createCallWitness(parts: Parts): Witness {
   const { judge } = createJudge({
-    declared: () => parts.release().doorData.declaredCalls(),
+    declared: declaredBy(parts),
     add: parts.ledger.receipts.add,
     log: parts.log,
   })

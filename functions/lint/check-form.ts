@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
+import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import type { CheckAnswer } from '../../src/domain/lint/lint-report.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
@@ -28,16 +29,18 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
   runs: StrangerRuns
   plans: () => Promise<readonly ProbePlan[]>
+  /** What listings say of good answers, as paid calls are judged by it. */
+  declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
 }
 
 /** The linter's report on an address, for HTTP and page. One of a listing is asked as it says. */
-export function createCheck({ config, limits, clock, runs, plans }: CheckParts): Check {
-  const own = new URL(config.BASE_URL)
+export function createCheck({ config, limits, clock, runs, plans, declared }: CheckParts): Check {
+  const ownUrl = new URL(config.BASE_URL)
   return async ({ url, as, caller }) => {
     if (url === '') return { kind: 'empty' }
     const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
     if (fault !== null) return refuse('invalid-parameter', `${fault}.`)
-    if (isOwnHost(new URL(url), own))
+    if (isOwnHost(new URL(url), ownUrl))
       return refuse('invalid-parameter', 'expected a service elsewhere: this is our own host.')
     const answer = await runs.run<CheckAnswer>(url, caller, async (client) => {
       const refused = await takeTurn({ limits }, 'check', 'checks', caller)
@@ -45,7 +48,9 @@ export function createCheck({ config, limits, clock, runs, plans }: CheckParts):
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
       if (plan === null) return { kind: 'report', report: await lintUrl(url, as, client, now) }
-      const report = await lintPlan(toInertLine(url, MAX_SHOWN_URL), plan, client, now)
+      const own = [...(await declared()).values()].filter((row) => row.listing_id === plan.id)
+      const target = toInertLine(url, MAX_SHOWN_URL)
+      const report = await lintPlan(target, plan, client, now, { declared: own })
       const taken = `It is listed as ${plan.id}, and was asked as listed.`
       return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
     })

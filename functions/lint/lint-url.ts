@@ -1,4 +1,9 @@
 import {
+  type DeclaredOperation,
+  type HeardAnswer,
+  judgeDeclared,
+} from '../../src/domain/lint/judge-declared.ts'
+import {
   type AskedStep,
   chooseFinding,
   type LintProblem,
@@ -10,7 +15,11 @@ import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-pla
 import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
-import { type ProbeReply, toHeadText } from '../../src/domain/probe/read/probe-answer.ts'
+import {
+  type ProbeAnswer,
+  type ProbeReply,
+  toHeadText,
+} from '../../src/domain/probe/read/probe-answer.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { toInstant } from '../probe/probe-content.ts'
 import { shakeHands } from '../probe/shake-hands.ts'
@@ -85,11 +94,14 @@ function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
   return [...all.mcp, ...either, ...all.a2a, ...all.http]
 }
 
-function watch({ fetch }: Fetcher, asked: AskedStep[]): Fetcher['fetch'] {
+type Listen = (request: { method: string; url: string }, answer: ProbeAnswer) => void
+
+function watch({ fetch }: Fetcher, asked: AskedStep[], listen?: Listen): Fetcher['fetch'] {
   return async (request) => {
     const reply = await fetch(request)
     const url = toInertLine(request.url, MAX_SHOWN_URL)
     asked.push({ method: request.method, url, came_back: toWords(reply) })
+    if (reply.answered) listen?.(request, reply.answer)
     return reply
   }
 }
@@ -102,11 +114,18 @@ function toWords(reply: ProbeReply): string {
   return toInertLine(`${toHeadText(answer)}, ${size}, ${ms}`, 200)
 }
 
+/** What a listing says of itself, beside how it is asked. */
+interface ListingWords {
+  own?: readonly LintProblem[]
+  declared?: readonly DeclaredOperation[]
+}
+
 /**
  * Asks a listing's service as the prober does, operation by operation, and says where the answers and
  * the listing disagree.
  *
  * @param own faults of the listing itself, found before
+ * @param declared its operations that say what a good answer is
  * @param now milliseconds since the epoch
  */
 export async function lintPlan(
@@ -114,13 +133,22 @@ export async function lintPlan(
   plan: ProbePlan,
   client: Fetcher,
   now: () => number,
-  own: readonly LintProblem[] = [],
+  { own = [], declared = [] }: ListingWords = {},
 ): Promise<LintReport> {
   const asked: AskedStep[] = []
-  const finding = await shakeHands(plan.handshake, { fetch: watch(client, asked) }, now)
+  const heard: HeardAnswer[] = []
+  const listen: Listen = (request, answer) => {
+    const found = operationsOf(plan).find((each) => isSame(each.request, request))
+    if (found?.operation !== undefined) heard.push({ operation: found.operation, answer })
+  }
+  const finding = await shakeHands(plan.handshake, { fetch: watch(client, asked, listen) }, now)
   const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
   const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
-  return toLintReport(target, finding, asked, [...own, ...drifted])
+  return toLintReport(target, finding, asked, [
+    ...own,
+    ...drifted,
+    ...judgeDeclared(declared, heard),
+  ])
 }
 
 /** The listing that has an operation at this address, or that is alone at a bare origin. */
@@ -137,9 +165,17 @@ export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan 
 }
 
 /** Operations as they are declared and as they are asked; other listings have one address alone. */
-function addressesOf({ handshake }: ProbePlan): string[] {
-  if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
-  return [handshake, ...(handshake.others ?? [])].flatMap(({ request, operation }) =>
+function addressesOf(plan: ProbePlan): string[] {
+  return operationsOf(plan).flatMap(({ request, operation }) =>
     operation === undefined ? [request.url] : [request.url, operation.url],
   )
+}
+
+function operationsOf({ handshake }: ProbePlan) {
+  if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
+  return [handshake, ...(handshake.others ?? [])]
+}
+
+function isSame(a: { method: string; url: string }, b: { method: string; url: string }): boolean {
+  return a.method === b.method && a.url === b.url
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createCheck } from '../../functions/lint/check-form.ts'
 import { findPlanAt, lintPlan } from '../../functions/lint/lint-url.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import type { DeclaredOperation } from '../../src/domain/lint/judge-declared.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { aCaller, createTestClient, createTestRuns, type Site, startSite } from './probe-world.ts'
 
@@ -86,6 +87,102 @@ describe('the linter of a listing', () => {
   })
 })
 
+describe('a declaration is judged as paid calls are', () => {
+  const weather = {
+    content_type: 'application/json',
+    schema: {
+      type: 'object',
+      properties: { celsius: { type: 'number' }, city: { type: 'string' } },
+      required: ['celsius'],
+    },
+  }
+  const bodies: Record<string, unknown> = {
+    '/right': { celsius: 21, city: 'Lima' },
+    '/other': { fahrenheit: 70 },
+    '/failed': { error: 'no such city: SECRET' },
+  }
+  const startFree = async () => {
+    const site = await startSite((req, res) =>
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(bodies[req.url ?? ''])),
+    )
+    closing.push(site.close)
+    return site
+  }
+  function planOf(url: string): ProbePlan {
+    const ask = {
+      request: { method: 'GET' as const, url, headers: {} },
+      operation: { method: 'GET' as const, url },
+      expected: null,
+    }
+    const declared = { max_usd: null, networks: [], payouts: [] }
+    return { id: 'x402.shop', handshake: { kind: 'http', ...ask }, declared }
+  }
+  async function lintFree(path: string, response: DeclaredOperation['response']) {
+    const site = await startFree()
+    const client = createTestClient()
+    closing.push(client.close)
+    const url = site.url + path
+    const declared = [{ method: 'GET' as const, url, response }]
+    return lintPlan('shop.md', planOf(url), client, Date.now, { declared })
+  }
+
+  test('an answer that is as declared is right', async () => {
+    expect(await lintFree('/right', weather)).toMatchObject({ problems: [], verdict: 'clean' })
+  })
+
+  test.each([
+    ['/other', 'GET /other: the answer would be judged other_shape: Expected a member celsius.'],
+    [
+      '/failed',
+      'GET /failed: the answer would be judged error_in_200: A member says that there was an error.',
+    ],
+  ])('a free answer at %s that is not what is declared is named', async (path, what) => {
+    const { problems, verdict } = await lintFree(path, weather)
+    expect(verdict).toBe('problems')
+    expect(problems).toEqual([{ what, change: expect.stringContaining('Declare in response') }])
+  })
+
+  test('where only payment brings an answer, the declared example is judged', async () => {
+    const site = await startSeller()
+    const client = createTestClient()
+    closing.push(client.close)
+    const [url = ''] = urlsOf(site)
+    const lintPaid = (example: unknown) =>
+      lintPlan('shop.md', planFor('x402.shop', [url]), client, Date.now, {
+        declared: [{ method: 'GET', url, response: { ...weather, example } }],
+      })
+    expect((await lintPaid({ celsius: 3 })).problems).toEqual([])
+    expect((await lintPaid({ fahrenheit: 3 })).problems.map(({ what }) => what)).toEqual([
+      'GET /fine: the declared example would be judged other_shape: Expected a member celsius.',
+    ])
+  })
+
+  test('of a listing that is served, by what its release declares', async () => {
+    const site = await startFree()
+    const url = `${site.url}/other`
+    const row = { method: 'GET' as const, url, response: weather }
+    const check = createCheck({
+      config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
+      clock: { now: Date.now },
+      limits: { take: async () => ({ allowed: true, headers: {} }) },
+      plans: async () => [planOf(url)],
+      declared: async () =>
+        new Map([
+          ['a', { ...row, listing_id: 'x402.shop', digest: 'a' }],
+          ['b', { ...row, listing_id: 'x402.another', digest: 'b' }],
+        ]),
+      runs: createTestRuns(),
+    })
+    const answer = await check({ url, as: undefined, caller: aCaller('a') })
+    expect(answer).toMatchObject({
+      report: { problems: [{ what: expect.stringContaining('judged other_shape') }] },
+    })
+    if (answer.kind === 'report') expect(answer.report.problems).toHaveLength(1)
+  })
+})
+
 describe('an address to check', () => {
   const known = [
     planFor('x402.a', ['https://a.example/one', 'https://a.example/two?q=1']),
@@ -117,6 +214,7 @@ describe('an address to check', () => {
       clock: { now: Date.now },
       limits: { take: async () => ({ allowed: true, headers: {} }) },
       plans,
+      declared: async () => new Map(),
       runs: createTestRuns(),
     })
     const ask = async (as?: 'x402') => {

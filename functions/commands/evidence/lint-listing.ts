@@ -80,7 +80,10 @@ async function lintListing(file: string, rules: UrlRules, client: HttpClient): P
   if (listing === null) return toUnreadable(file, own)
   const plan = planProbe(id, listing.facts)
   if (plan === null) return { ...toUnreadable(file, own), saw: 'a listing that is not probed' }
-  return lintPlan(file, plan, client, Date.now, own)
+  const declared = listing.facts.http.flatMap(({ method, url, response }) =>
+    response === undefined ? [] : [{ method, url, response }],
+  )
+  return lintPlan(file, plan, client, Date.now, { own, declared })
 }
 
 function toUnreadable(file: string, problems: LintProblem[]): LintReport {
