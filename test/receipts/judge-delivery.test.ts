@@ -126,6 +126,20 @@ describe('what is odd but right', () => {
       { ...shape(hit), example: { name: 'x' } },
       { name: 'y' },
     ],
+    [
+      'its schema, where the example only hints at the rest',
+      {
+        ...shape({
+          type: 'object',
+          properties: {
+            web: { type: 'object', properties: { results: { type: 'array' } } },
+            news: { type: 'object', properties: { results: { type: 'array' } } },
+          },
+        }),
+        example: { web: { results: [] }, news: { '...': '...' } },
+      },
+      { web: { results: [{ title: 'One' }] }, news: { results: [{ title: 'Two' }] } },
+    ],
   ])('%s', (_, response, body) => {
     expect(judge(response, body)).toMatchObject({ verdict: 'as_declared' })
   })

@@ -51,7 +51,7 @@ export function judgeDeclared(
   })
 }
 
-/** Without the example beside it, which would rule where the two disagree. */
+/** Without the example beside it: where the two disagree, either is right. */
 function judgeExample({ content_type, schema, example }: DeclaredResponse): Judgement | undefined {
   if (example === undefined || !isJsonType(content_type)) return undefined
   const declared = { content_type, ...(schema !== undefined && { schema }) }

@@ -32,11 +32,12 @@ export function findDeclaredFault(declared: DeclaredResponse, value: unknown): s
 }
 
 function findFault({ schema, example }: DeclaredResponse, value: unknown): string | null {
-  // A declaration that does not take its own example is not held against anybody: the example rules.
-  const contradicts =
-    schema !== undefined && example !== undefined && judge(schema, example) !== null
-  if (schema !== undefined && !contradicts) return judge(schema, value)
-  return example === undefined ? null : findExampleFault(example, value, '')
+  const byExample = () => (example === undefined ? null : findExampleFault(example, value, ''))
+  if (schema === undefined) return byExample()
+  const fault = judge(schema, value)
+  // A declaration that does not take its own example is not held against anybody: either is right.
+  const contradicts = example !== undefined && judge(schema, example) !== null
+  return fault !== null && contradicts ? byExample() : fault
 }
 
 function judge(schema: unknown, value: unknown): string | null {
