@@ -20,12 +20,18 @@ interface Shown {
   markOf(id: string): string | undefined
 }
 
+type PageMembers = Pick<PageResponse['results'][number], 'mark' | 'domain' | 'operation'>
+export type ToPageMembers = (
+  index: SearchIndex,
+  answered: { query: SearchQuery; outcome: SearchOutcome },
+) => PageMembers[]
+
 /** What the search page shows of each row beside the compact view: mark, domain and best operation. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: { query: SearchQuery; outcome: SearchOutcome },
   { operations, markOf }: Shown,
-): Pick<PageResponse['results'][number], 'mark' | 'domain' | 'operation'>[] {
+): PageMembers[] {
   const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
   const matching =
     operations === undefined || query.q === undefined

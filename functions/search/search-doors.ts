@@ -12,6 +12,7 @@ import { refuseParameters } from '../http/problem.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
+import { pageMembers } from './page-members.ts'
 import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
@@ -119,8 +120,11 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
   return createSearch({
     index: () => release().search,
     texts: () => release().searchTexts,
-    operations: () => release().operations,
-    markOf: (id) => release().listings.get(id)?.mark,
+    pageMembers: (index, answered) =>
+      pageMembers(index, answered, {
+        operations: release().operations,
+        markOf: (id) => release().listings.get(id)?.mark,
+      }),
     randomUuid: randomUUID,
     onShown: shown.add,
   })

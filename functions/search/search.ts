@@ -9,7 +9,7 @@ import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'
 import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
-import { pageMembers } from './page-members.ts'
+import type { ToPageMembers } from './page-members.ts'
 import { writeSearchResponse } from './search-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
@@ -24,10 +24,8 @@ export interface SearchParts {
   /** The index being served right now; asked for once a request, so that a swap is atomic. */
   index: () => SearchIndex
   texts: () => SearchTexts
-  /** What can be called of the listings, to name what matches in rows of the search page. */
-  operations?: () => SearchIndex
-  /** Path of the mark that a listing wears, for the search page. */
-  markOf?: (id: string) => string | undefined
+  /** What rows of the search page have beside a compact answer's; absent on hosts without that page. */
+  pageMembers?: ToPageMembers
   randomUuid: () => string
   /** Told which organic rows a search showed; it must not slow the search down. */
   onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
@@ -73,10 +71,7 @@ export function createSearch(parts: SearchParts): Search {
       texts: textsFor(serving),
       ...(page !== undefined && {
         source: 'web' as const,
-        page: pageMembers(serving, answered, {
-          operations: parts.operations?.(),
-          markOf: (id) => parts.markOf?.(id),
-        }),
+        page: parts.pageMembers?.(serving, answered) ?? [],
       }),
     })
     if (page !== 'typing') onShown?.(serving, answered.outcome.organic.rows)
