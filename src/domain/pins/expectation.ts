@@ -8,12 +8,14 @@ import {
   type Difference,
   EXPECT_HEADER,
   type Expectation,
-  FORMER_EXPECT_HEADER,
   judgeOffer,
   type Offered,
   readOffer,
 } from './offer.ts'
 import { readSignedPayment } from './signed-payment.ts'
+
+/** Clients of version 0.1 send this name. */
+const FORMER_EXPECT_HEADER = 'waypost-expect'
 
 /** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
 export const ExpectationSchema = v.strictObject({

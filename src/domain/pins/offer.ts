@@ -3,8 +3,6 @@ import { toCaip2, toUsd } from '../settlement/usd-assets.ts'
 import { isJsonObject } from '../wire/parse-json.ts'
 
 export const EXPECT_HEADER = 'call-expect'
-/** Clients of version 0.1 send this name. */
-export const FORMER_EXPECT_HEADER = 'waypost-expect'
 
 /** What a caller expects of the listing it calls, as `ExpectationSchema` checks it. */
 export interface Expectation {

@@ -62,6 +62,7 @@ const MAX_FIELDS = 12
 /** Tags around one row and around one parameter (bytes). */
 const ROW_TAGS = 190
 const PARAM_TAGS = 75
+const TRIAL_TAGS = 95
 const RETURNS_TAGS = 160
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
@@ -83,7 +84,8 @@ function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
   let roomForReturns = ROOM_FOR_RETURNS
   const rows: CallRow[] = []
   for (const row of all) {
-    roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text) + sizeOf(row.trial ?? '')
+    roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text)
+    roomForRows -= row.trial === null ? 0 : TRIAL_TAGS + sizeOf(row.trial)
     if (roomForRows < 0 && rows.length > 0) break
     const params = row.params ?? []
     roomForParams -= params.reduce(

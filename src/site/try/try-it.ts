@@ -15,7 +15,8 @@ const MAX_READ = 2_000_000
 
 /** Puts the form of an operation in place of its button. */
 export async function openTry(button: HTMLButtonElement): Promise<void> {
-  const { kit: path = '', try: key = '' } = button.dataset
+  const { try: key = '' } = button.dataset
+  const path = button.closest<HTMLElement>('[data-kit]')?.dataset.kit ?? ''
   button.disabled = true
   const response = await fetch(path)
   // Our own file; its shape is what `KitViewSchema` says.
