@@ -5,15 +5,7 @@ import { GO_KEYS } from './keys.ts'
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
   if (button instanceof HTMLButtonElement) void copyFrom(button)
-  const trial = event.target instanceof Element ? event.target.closest('[data-try]') : null
-  if (trial instanceof HTMLButtonElement) void tryCall(trial)
 })
-
-/** The form and all it needs are fetched when somebody wants to try a call. */
-async function tryCall(button: HTMLButtonElement): Promise<void> {
-  const { openTry } = await import('../try/try-it.ts')
-  await openTry(button)
-}
 
 const KEYS_OFF = 'keys-off'
 let isGoing = false
