@@ -24,6 +24,7 @@ const STATUSES: Record<string, number> = {
   'claim-method-unavailable': 422,
   'nothing-found': 422,
   'rate-limited': 429,
+  'receipt-not-found': 404,
   internal: 500,
   'not-implemented': 501,
   'seller-unreachable': 502,
