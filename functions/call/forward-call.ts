@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Expectation } from '../../src/domain/pins/offer.ts'
 import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
-import {
-  carriesPayment,
-  toSellerHeaders,
-  valuesOf,
-} from '../../src/domain/relay/relayed-headers.ts'
+import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { toSellerHeaders } from '../../src/domain/relay/seller-headers.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { Budget } from '../limits/budget.ts'
 import type { GuardOptions } from '../net/guard.ts'

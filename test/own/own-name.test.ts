@@ -135,8 +135,7 @@ function withoutAddress(text: string): string {
 /** Unpacked, without the trial's address; the footer's line is code, whoever leaves it out. */
 function textOf(path: string, bytes: Buffer): string {
   const whole = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes
-  // What clients of version 0.1 call their header is protocol: the code that drops it has to name it.
-  const text = withoutAddress(whole.toString('latin1')).replaceAll('waypost-expect', '')
+  const text = withoutAddress(whole.toString('latin1'))
   return path.startsWith('server/') ? text.replaceAll('Made with Waypost.', '') : text
 }
 

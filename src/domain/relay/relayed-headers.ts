@@ -2,23 +2,10 @@
 export type RawHeaders = readonly string[]
 
 /** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */
-const HOP_BY_HOP = namesIn(`
+export const HOP_BY_HOP = namesIn(`
     connection keep-alive proxy-connection proxy-authenticate proxy-authorization
     proxy-authentication-info te trailer transfer-encoding upgrade http2-settings
 `)
-
-/** What a seller must not see: our session, and who called from where (the relay is no witness). */
-const NOT_FOR_SELLERS = new Set([
-  ...HOP_BY_HOP,
-  ...namesIn(`
-    expect host cookie cookie2 forwarded via x-real-ip x-client-ip x-cluster-client-ip
-    call-expect call-witness waypost-expect x-original-forwarded-for x-envoy-external-address true-client-ip fastly-client-ip
-    fly-client-ip cdn-loop cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 cf-ipcountry
-    cf-ray cf-visitor cf-worker x-amzn-trace-id x-amz-cf-id x-azure-clientip x-azure-socketip
-    x-appengine-user-ip x-vercel-forwarded-for x-nf-client-connection-ip do-connecting-ip
-    wl-proxy-client-ip x-proxyuser-ip
-  `),
-])
 
 /** A second line of one of these could make two readers see two different payments. */
 export const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
@@ -41,19 +28,6 @@ export const EXPOSED_HEADERS = [
 
 /** Our name in `Proxy-Status` (RFC 9209). */
 export const PROXY_NAME = 'directory-relay'
-
-/**
- * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name us are dropped too, since no header
- *   may tell a seller's checks that the call came from anywhere but its caller.
- */
-export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
-  const named = namesInConnection(raw)
-  return filterHeaders(raw, (name, value) => {
-    if (NOT_FOR_SELLERS.has(name) || name.startsWith('x-forwarded-') || named.has(name))
-      return false
-    return (name !== 'origin' && name !== 'referer') || URL.parse(value)?.origin !== ownOrigin
-  })
-}
 
 /** @returns what is wrong with the payment headers, or null. */
 export function findPaymentHeaderFault(raw: RawHeaders): string | null {
