@@ -17,13 +17,13 @@ const MAX_READ = 2_000_000
 export async function openTry(button: HTMLButtonElement): Promise<void> {
   const { try: key = '' } = button.dataset
   const path = button.closest<HTMLElement>('[data-kit]')?.dataset.kit ?? ''
-  button.disabled = true
-  const response = await fetch(path)
-  // Our own file; its shape is what `KitViewSchema` says.
-  const kit: KitView = await response.json()
-  const operation = kit.operations.find(({ method, url }) => `${method} ${url}` === key)
+  const kit = await readKit(path)
+  const operation = kit?.operations.find(({ method, url }) => `${method} ${url}` === key)
   const relay = operation?.relay_url
-  if (operation === undefined || relay === undefined) return
+  if (kit === null || operation === undefined || relay === undefined) {
+    button.textContent = 'Could not load the form. Try again'
+    return
+  }
   const ceiling = operation.price?.max_usd === 0 ? null : ceilingOf(operation)
   const box = document.createElement('div')
   box.innerHTML = toTryForm(toTryFields(operation), ceiling).text
@@ -35,6 +35,12 @@ export async function openTry(button: HTMLButtonElement): Promise<void> {
     void guard(form, () => ask(form, { kit, operation, relay }))
   })
   form.querySelector<HTMLElement>('input, select, textarea')?.focus()
+}
+
+/** Null where it cannot be had now. Our own file: its shape is what `KitViewSchema` says. */
+async function readKit(path: string): Promise<KitView | null> {
+  const response = await fetch(path).catch(() => null)
+  return response?.ok === true ? await response.json().catch(() => null) : null
 }
 
 function ceilingOf({ price }: Operation): number {
