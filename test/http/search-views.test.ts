@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { pageMembers } from '../../functions/search/page-members.ts'
 import { createSearch } from '../../functions/search/search.ts'
 import { CompactResponseSchema } from '../../src/domain/search/search-response.ts'
 import { indexOf, sampleDocument } from '../search/search-samples.ts'
@@ -284,19 +285,19 @@ test('rows of the search page say whose domain a listing has and which operation
     }),
   ])
   const search = createSearch({
-    ...{
-      index: () => index,
-      operations: () => operations,
-      texts: () => TEXTS,
-      randomUuid: randomUUID,
-    },
+    index: () => index,
+    texts: () => TEXTS,
+    randomUuid: randomUUID,
+    pageMembers: (serving, answered) =>
+      pageMembers(serving, answered, { operations, markOf: (id) => `/marks/${id}.svg` }),
   })
   const rowOf = (page?: 'submitted') => {
     const reply = search('q=rain&view=compact', { page })
     if (reply.status !== 200) throw new Error('refused')
     return JSON.parse(new TextDecoder().decode(reply.body)).results[0]
   }
-  expect(rowOf('submitted')).toMatchObject({ id: 'x402.rain', operation: 'rain_radar' })
+  const found = { id: 'x402.rain', operation: 'rain_radar', mark: '/marks/x402.rain.svg' }
+  expect(rowOf('submitted')).toMatchObject(found)
   expect(rowOf('submitted').domain).toMatch(/\.example$/)
   expect(Object.keys(rowOf())).not.toContain('domain')
 })
