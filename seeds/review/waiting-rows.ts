@@ -178,7 +178,9 @@ async function carryOut(
   if (file === undefined) return buryWithdrawn(place.contentDir, writer, item, now())
   const id = listingIdOf(file.path)
   // Its own words under the name of a listing that is there: the rows belong to that one.
-  const isThere = listed().written.has(id) && file.text === item.file?.text
+  const isThere =
+    file.text === item.file?.text &&
+    (await readIfThere(join(place.contentDir, listingFileOf(id)))) !== null
   const done = isThere
     ? [`${file.path} takes the row`]
     : await acceptFile(place, writer, file, check)
