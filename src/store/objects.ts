@@ -70,6 +70,7 @@ export function openObjects(outDir: string, known: Set<string>): Objects {
   const unfinished = `${outDir}/objects/.next`
   for (let first = 0; first < 256; first += 1)
     mkdirSync(`${outDir}/objects/${first.toString(16).padStart(2, '0')}`, { recursive: true })
+  let begun = 0
   const place = (stored: Stored, from: string) => {
     renameSync(from, objectPath(outDir, stored.digest))
     known.add(stored.digest)
@@ -86,7 +87,8 @@ export function openObjects(outDir: string, known: Set<string>): Objects {
       return place(stored, unfinished)
     },
     begin() {
-      const path = `${unfinished}.${known.size}`
+      begun += 1
+      const path = `${unfinished}.${begun}`
       const digest: Hash = createHash('sha256')
       const file = openSync(path, 'w')
       let size = 0

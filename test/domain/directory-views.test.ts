@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { createTrustLedger } from '../../src/compile/release/trust-ledger.ts'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
 import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
@@ -26,11 +25,13 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 
-const LEDGER = createTrustLedger([], {
+const LEDGER = {
   as_of: '2026-11-01T00:00:00.000Z',
-  seeds: [],
-  payees: [],
-}).facts
+  payments: 2,
+  ndjson: { url: '/api/v1/trust/payments.ndjson', bytes: 5, sha256: 'c' },
+  gz: { url: '/api/v1/trust/payments.ndjson.gz', bytes: 3, sha256: 'd' },
+  payees: { url: '/api/v1/trust/payees.json', bytes: 4, sha256: 'e' },
+}
 const DUMP = {
   ndjson: { url: '/api/v1/listings.ndjson', bytes: 5, sha256: 'a' },
   gz: { url: '/api/v1/listings.ndjson.gz', bytes: 3, sha256: 'b' },

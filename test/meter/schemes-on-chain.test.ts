@@ -93,12 +93,13 @@ test('a node that lacks a transaction is read on when it has it', async () => {
   expect(await meter.run()).toMatchObject({ payments: 1, stopped: null })
 })
 
-test('a hundred thousand transfers hide no payment that is worth more, and cost a bounded number of requests', async () => {
+test('a flood of transfers hides no payment that is worth more, and costs a bounded number of requests', async () => {
   const chain = aChain()
-  const dust = Array.from({ length: 100 }, (_, n) => transfer(wallet(30 + n), SHOP, 1))
-  for (let n = 0; n < 100; n += 1) chain.mine(...Array.from({ length: 10 }, () => dust))
+  const dust = [30, 31].map((n) => transfer(wallet(n), SHOP, 1))
+  // A transaction is looked up once: their number is what costs, not that of their transfers.
+  for (let n = 0; n < 6; n += 1) chain.mine(...Array.from({ length: 100 }, () => dust))
   chain.mine(byPermit2(BUYER, 1_000))
-  const { node, meter, amounts } = await open(chain, { maxLogs: 200_000 })
+  const { node, meter, amounts } = await open(chain)
   await meter.run()
   expect(await amounts()).toEqual([1_000])
   const looked = node.asked.filter((method) => method === 'eth_getTransactionByHash')

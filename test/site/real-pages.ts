@@ -5,14 +5,15 @@ import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
-import { createDump } from '../../src/compile/release/create-dump.ts'
 import { toListingParts } from '../../src/compile/release/listing-parts.ts'
-import { createTrustLedger } from '../../src/compile/release/trust-ledger.ts'
+import { writeDump } from '../../src/compile/release/write-dump.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
+import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
 import { handOver } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { createKeptFiles } from '../support/kept-files.ts'
 
 /** Pages of the content that is served, rendered one by one by the code the fixture release was built with. */
 export interface RealPages {
@@ -31,10 +32,11 @@ export async function readRealPages(): Promise<RealPages> {
   if (content === null) throw new Error('expected content without faults')
   const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
   const listings = toCompiledListings(catalogue)
+  const { files } = createKeptFiles()
   const site = toCompiledSite(
     catalogue,
-    createDump(catalogue.listings, toListingParts(catalogue, listings).view).facts,
-    createTrustLedger([], catalogue.trustPayees).facts,
+    writeDump(files, catalogue.listings, toListingParts(catalogue, listings).view),
+    writeTrustLedger(files, [], catalogue.trustPayees),
   )
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
   handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))

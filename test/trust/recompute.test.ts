@@ -1,12 +1,11 @@
 import { createServer } from 'node:http'
-import { gunzipSync } from 'node:zlib'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkRows } from '../../packages/client/cli/check-rows.ts'
 import { scoreFiles } from '../../packages/client/cli/recompute.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import { createTrustLedger } from '../../src/compile/release/trust-ledger.ts'
+import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import {
   type LedgerPayee,
@@ -19,6 +18,7 @@ import { listen } from '../call/relay-world.ts'
 import { createChain, createNode, payment, transfer } from '../meter/chain-double.ts'
 import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { createKeptFiles } from '../support/kept-files.ts'
 
 /** A score is what the published files say, and the files are what the chain says. */
 const SEEDS = ['one', 'two', 'three']
@@ -89,11 +89,14 @@ test('the files alone give every digit of a thousand listings', () => {
   if (content === null) throw new Error('expected content without faults')
   const ledger = { ...NO_LEDGER_FACTS, asOf: NOON, payments: aMarket(), payees: payees() }
   const catalogue = createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
-  const { plain, gz, payees: about } = createTrustLedger(ledger.payments, catalogue.trustPayees)
-  expect(gunzipSync(gz)).toEqual(Buffer.from(plain))
-  const lines = Buffer.from(plain).toString().trimEnd().split('\n')
+  const kept = createKeptFiles()
+  writeTrustLedger(kept.files, ledger.payments, catalogue.trustPayees)
+  const [plain, about] = ['payments.ndjson', 'payees.json'].map((name) =>
+    kept.read(`api/v1/trust/${name}`).toString(),
+  )
+  const lines = (plain ?? '').trimEnd().split('\n')
   const files: LedgerFiles = {
-    ...v.parse(TrustPayeesSchema, JSON.parse(Buffer.from(about).toString())),
+    ...v.parse(TrustPayeesSchema, JSON.parse(about ?? '')),
     as_of: new Date(NOON).toISOString(),
     // In another order: none is meant.
     payments: lines.map((line) => v.parse(LedgerPaymentSchema, JSON.parse(line))).reverse(),

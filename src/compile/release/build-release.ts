@@ -17,19 +17,19 @@ import {
 import { type BuildCache, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { digestCode } from '../files/code-digest.ts'
 import { joinBytes } from '../files/in-thread.ts'
-import { createReleaseFiles } from '../files/release-files.ts'
+import { createReleaseFiles, type ReleaseFiles } from '../files/release-files.ts'
 import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { preparePageBundle } from '../pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
-import { createDump, writeDump } from './create-dump.ts'
 import { writeSearchFunction } from './edge-function.ts'
 import { type ListingParts, toListingParts } from './listing-parts.ts'
 import { publishRelease } from './publish-release.ts'
 import { toReleaseFile, writeRows } from './release-data.ts'
-import { createTrustLedger, writeTrustLedger } from './trust-ledger.ts'
+import { writeDump } from './write-dump.ts'
 import { writePageCode, writePublic } from './write-public.ts'
 import { writeStatic } from './write-static.ts'
+import { writeTrustLedger } from './write-trust-ledger.ts'
 
 export interface BuildOptions {
   /** Name of the release, by its inputs (`nameRelease`). */
@@ -72,9 +72,10 @@ export async function buildRelease(
   const objects = openObjects(outDir, known)
   const files = createReleaseFiles(objects, cache)
   const [data, functions] = [files.in('data'), files.in('functions')]
-  const views = makeViews(catalogue, { cacheDir, cache, timed })
+  const shown = files.in('public')
+  const views = makeViews(catalogue, { cacheDir, cache, timed, shown })
   timed('data', () => writeRows(data, catalogue, views.parts))
-  await writePublic(files.in('public'), { bundle, ...views, timed })
+  await writePublic(shown, { bundle, ...views, timed })
   const pageCode = writePageCode(files.in('server'), await bundle)
   timed('deploy', () => writeDeploy(files, baseUrl, cache))
   const { listings: index, operations } = await views.indexed
@@ -89,17 +90,22 @@ export async function buildRelease(
 
 function makeViews(
   catalogue: Catalogue,
-  { cacheDir, cache, timed }: { cacheDir: string; cache: BuildCache; timed: Timed },
+  {
+    cacheDir,
+    cache,
+    timed,
+    shown,
+  }: { cacheDir: string; cache: BuildCache; timed: Timed; shown: ReleaseFiles },
 ) {
   const listings = timed('listings', () => toCompiledListings(catalogue, cache))
   const parts = timed('parts of listings', () => toListingParts(catalogue, listings, cache))
   const indexed = beginIndexes(catalogue, parts, { cacheDir, timed })
-  const dump = timed('dump', () => createDump(catalogue.listings, parts.view, cache))
+  const dump = timed('dump', () => writeDump(shown, catalogue.listings, parts.view, cache))
   const trustLedger = timed('trust ledger', () =>
-    createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees, cache),
+    writeTrustLedger(shown, catalogue.ledger.payments, catalogue.trustPayees, cache),
   )
-  const site = timed('site views', () => toCompiledSite(catalogue, dump.facts, trustLedger.facts))
-  return { listings, parts, indexed, dump, trustLedger, site }
+  const site = timed('site views', () => toCompiledSite(catalogue, dump, trustLedger))
+  return { listings, parts, indexed, site }
 }
 
 /** Made beside the main thread; what fails is thrown where it is waited for. */
@@ -126,16 +132,14 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, issuer, ledger })
   const listings = toCompiledListings(catalogue)
   const parts = toListingParts(catalogue, listings)
-  const dump = createDump(catalogue.listings, parts.view)
-  const trustLedger = createTrustLedger(catalogue.ledger.payments, catalogue.trustPayees)
-  const site = toCompiledSite(catalogue, dump.facts, trustLedger.facts)
-  writeCompiled(createReleaseWriter(compiledDir), site, listings)
   const objects = openObjects(outDir, new Set())
   const files = createReleaseFiles(objects, noCache())
   const [data, shown] = [files.in('data'), files.in('public')]
+  const dump = writeDump(shown, catalogue.listings, parts.view)
+  const trustLedger = writeTrustLedger(shown, catalogue.ledger.payments, catalogue.trustPayees)
+  const site = toCompiledSite(catalogue, dump, trustLedger)
+  writeCompiled(createReleaseWriter(compiledDir), site, listings)
   writeStatic(shown, site, listings, parts.view)
-  writeDump(shown, dump)
-  writeTrustLedger(shown, trustLedger)
   writeRows(data, catalogue, parts)
   const indexTables = toIndexTables(catalogue)
   const index = toSearchIndex('listing', Buffer.concat(parts.document), indexTables)

@@ -12,9 +12,7 @@ import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { PageBundle } from '../pages/page-bundle.ts'
 import { beginPageIndexes } from '../pages/page-indexes.ts'
-import { type Dump, writeDump } from './create-dump.ts'
 import type { ListingParts } from './listing-parts.ts'
-import { type TrustLedger, writeTrustLedger } from './trust-ledger.ts'
 import { writeStatic } from './write-static.ts'
 
 /** Cards that builds before drew: nothing in them changes from day to day. */
@@ -28,8 +26,6 @@ export interface PublicInput {
   site: CompiledSite
   listings: CompiledListing[]
   parts: ListingParts
-  dump: Dump
-  trustLedger: TrustLedger
   timed: Timed
 }
 
@@ -38,7 +34,7 @@ export interface PublicInput {
  * the same is listed as it was.
  */
 export async function writePublic(files: ReleaseFiles, input: PublicInput): Promise<void> {
-  const { site, listings, parts, dump, trustLedger, timed } = input
+  const { site, listings, parts, timed } = input
   // Begins once the pages are bundled.
   const listed = timed('page list', () =>
     input.bundle.then((bundle) => {
@@ -53,11 +49,7 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
     beginPageIndexes(toShownPages(listings, parts), files),
   )
   void timed('page search', () => indexes.indexed).catch(() => undefined)
-  timed('json and badges', () => {
-    writeStatic(files, site, listings, parts.view)
-    writeDump(files, dump)
-    writeTrustLedger(files, trustLedger)
-  })
+  timed('json and badges', () => writeStatic(files, site, listings, parts.view))
   // Nobody reads them again: with 15,000 listings they take 200 MiB.
   for (const rows of Object.values(parts)) rows.length = 0
   const bundle = await timed('page bundle', () => input.bundle)
