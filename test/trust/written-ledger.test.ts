@@ -78,7 +78,7 @@ test.each([0, 1, 2_000, 9_001])(
       ).join(''),
     )
     // Compared as text: a byte each, megabytes take half a minute.
-  expect(gunzipSync(read(`${PLAIN}.gz`)).toString()).toBe(plain.toString())
+    expect(gunzipSync(read(`${PLAIN}.gz`)).toString()).toBe(plain.toString())
     expect(facts.ndjson).toEqual({
       url: `/${PLAIN}`,
       bytes: plain.length,
