@@ -18,6 +18,7 @@ const PAGES = {
   '/kind/[kind]/[...page]': 'rows/kind-page',
   '/listing/[id]': 'listing/listing-page',
   '/market': 'reference/market-page',
+  '/not-listed': 'reference/not-listed-page',
   '/policies/[policy]': 'reference/policy-page',
   '/privacy': 'reference/privacy-page',
   '/problems': 'reference/problems-page',

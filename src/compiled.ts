@@ -11,6 +11,7 @@ import type { HandshakesView } from './domain/probe/keep/handshakes-view.ts'
 import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
 import type { LedgerPayment } from './domain/trust/ledger-payment.ts'
+import type { NotListed } from './domain/unlisted/not-listed.ts'
 import type { ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
 import type {
@@ -84,6 +85,8 @@ export interface CompiledSite {
   compare: CompareView[]
   /** Listings that are gone, sorted by id. */
   gone: Gone[]
+  /** Hosts without a listing, by reason. */
+  not_listed: NotListed[]
   also_search: Tables['alsoSearch']
   texts: Tables['site']
   /** Registries of their own, by policy. */

@@ -34,6 +34,7 @@ import { createWitness } from '../receipts/witness.ts'
 import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
+import { whyNotListed } from '../search/listed-address.ts'
 import {
   createPageSearch,
   createReleaseSearch,
@@ -153,8 +154,7 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const runs = createStrangerRuns(parts)
-  const plans = () => parts.release().doorData.probePlans()
-  const check = createCheck({ ...parts, plans, declared: declaredBy(parts), runs })
+  const check = createCheck({ ...parts, ...checkedBy(parts), runs })
   const propose = createPropose(parts, runs)
   const handlers: Handlers = {
     ...createLedgerHandlers(parts),
@@ -191,14 +191,19 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   return server
 }
 
-function declaredBy({ release }: Parts) {
-  return () => release().doorData.declaredCalls()
+/** What the release knows of addresses. */
+function checkedBy({ release }: Parts) {
+  return {
+    plans: () => release().doorData.probePlans(),
+    declared: () => release().doorData.declaredCalls(),
+    whyNotListed: (url: string) => whyNotListed(release(), url),
+  }
 }
 
 /** Sees paid calls pass, and has each judged by the declaration of the release that is served. */
 function createCallWitness(parts: Parts): Witness {
   const { judge } = createJudge({
-    declared: declaredBy(parts),
+    declared: checkedBy(parts).declared,
     add: parts.ledger.receipts.add,
     log: parts.log,
   })

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { readMoves } from '../../src/compile/content/check-moves.ts'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import {
@@ -26,8 +25,6 @@ import { findUntold } from './find-untold.ts'
 
 /** Of the poorest listings. */
 const MOST_NAMED = 20
-/** Hosts of paid services that have no listing, each under its reason. */
-const NOT_LISTED = 'docs/not-listed.md'
 
 const HELP =
   'Usage: npm run check -- [--quality] [--origins <id>] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
@@ -42,7 +39,7 @@ const OPTIONS = {
  * `npm run check`: validates the content and reports every problem in one run; with a ref, those of
  * files changed since it alone. `--quality` counts what listings of each kind have, and names the
  * poorest. `--origins` says of each fact of a listing who says it. `--catalogue` names the hosts of a saved catalogue that have neither a listing nor a
- * reason in `docs/not-listed.md`. Exit: 0 sound, 1 errors, 2 the command was wrong.
+ * reason in `tables/not_listed.yaml`. Exit: 0 sound, 1 errors, 2 the command was wrong.
  */
 await runMain(async () => {
   const {
@@ -61,8 +58,8 @@ await runMain(async () => {
   if (quality === true && read.content !== null) reportQuality(read.content)
   if (origins !== undefined) reportOrigins(read, origins)
   if (catalogue === undefined || read.content === null) return
-  const reasons = readFileSync(NOT_LISTED, 'utf8')
-  const { rows, untold } = findUntold(catalogue, read.content.listings, reasons)
+  const { listings, tables } = read.content
+  const { rows, untold } = findUntold(catalogue, listings, tables.notListed)
   console.log(`${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason`)
   for (const host of untold) console.log(`  ${host}`)
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
+import { listedPlaces, type NotListed, placesOf } from '../../src/domain/unlisted/not-listed.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 
 /** Where a row of a catalogue says what it sells is called, and whose it is. */
@@ -11,27 +12,16 @@ const LISTS = ['services', 'resources', 'items', 'data']
 export function findUntold(
   catalogue: string,
   listings: readonly { facts: Pick<ListingFacts, 'url' | 'http' | 'invoke'> }[],
-  reasons: string,
+  reasons: readonly NotListed[],
 ): { rows: number; untold: string[] } {
-  const told = new Set([...reasons.matchAll(/^- `([^`]+)`$/gm)].map(([, name = '']) => name))
-  const urls = listings.flatMap(({ facts }) => [
-    facts.url,
-    ...facts.http.map(({ url }) => url),
-    ...facts.invoke.flatMap((each) => (each.kind === 'mcp' ? [each.url] : [])),
+  const told = new Set([
+    ...reasons.flatMap(({ hosts }) => hosts),
+    ...listings.flatMap(({ facts }) => listedPlaces(facts)),
   ])
-  for (const name of urls.flatMap(namesOf)) told.add(name)
   const rows = readRows(readFileSync(catalogue, 'utf8'))
-  const named = rows.flatMap((row) => ADDRESSES.map((name) => namesOf(String(row[name]))))
-  const untold = named.filter(([host, place = '']) => host && !told.has(host) && !told.has(place))
-  return { rows: rows.length, untold: [...new Set(untold.map(([host = '']) => host))].sort() }
-}
-
-/** @example namesOf('https://www.hub.example/tides/now') → ['hub.example', 'hub.example/tides'] */
-function namesOf(address: string): string[] {
-  const url = URL.parse(address)
-  if (url === null) return []
-  const host = url.host.replace(/^www\./, '')
-  return [host, `${host}/${url.pathname.split('/')[1]}`]
+  const named = rows.flatMap((row) => ADDRESSES.map((name) => placesOf(String(row[name]))))
+  const untold = named.filter((places) => places.length > 0 && !places.some((at) => told.has(at)))
+  return { rows: rows.length, untold: [...new Set(untold.flatMap(([, host = '']) => host))].sort() }
 }
 
 /** A list, a page around one, or a row a line. */

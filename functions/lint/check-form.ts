@@ -6,6 +6,7 @@ import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
+import type { NotListedReason } from '../../src/domain/unlisted/not-listed.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import { refuse, takeTurn, toProblem } from '../forms/form.ts'
 import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
@@ -31,10 +32,13 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   plans: () => Promise<readonly ProbePlan[]>
   /** What listings say of good answers, as paid calls are judged by it. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
+  /** Why no listing is at an address; null where one is. */
+  whyNotListed: (url: string) => NotListedReason | null
 }
 
 /** The linter's report on an address, for HTTP and page. One of a listing is asked as it says. */
-export function createCheck({ config, limits, clock, runs, plans, declared }: CheckParts): Check {
+export function createCheck(parts: CheckParts): Check {
+  const { config, limits, clock, runs, plans, declared, whyNotListed } = parts
   const ownUrl = new URL(config.BASE_URL)
   return async ({ url, as, caller }) => {
     if (url === '') return { kind: 'empty' }
@@ -47,7 +51,11 @@ export function createCheck({ config, limits, clock, runs, plans, declared }: Ch
       if (refused !== null) return refused
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
-      if (plan === null) return { kind: 'report', report: await lintUrl(url, as, client, now) }
+      if (plan === null) {
+        const report = await lintUrl(url, as, client, now)
+        const not_listed = whyNotListed(url)
+        return { kind: 'report', report: { ...report, ...(not_listed && { not_listed }) } }
+      }
       const own = [...(await declared()).values()].filter((row) => row.listing_id === plan.id)
       const target = toInertLine(url, MAX_SHOWN_URL)
       const report = await lintPlan(target, plan, client, now, { declared: own })
@@ -65,11 +73,16 @@ export function createCheckPage(
   return async (req, res) => {
     const query = new URL(req.url ?? '', 'http://x').searchParams
     return check({
-      url: query.get('url')?.trim() ?? '',
+      url: toAddress(query.get('url')?.trim() ?? ''),
       as: PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as')),
       caller: toPageCaller(req, res, config),
     })
   }
+}
+
+/** People type a host alone. */
+function toAddress(text: string): string {
+  return text === '' || text.includes('://') ? text : `https://${text}`
 }
 
 /** `GET /api/v1/lint?url=&as=`: the report of `/sellers/check` for programs. */

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
 import { GoneSchema } from '../../src/domain/derived/tombstone.ts'
 import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
+import { createFindNotListed } from '../../src/domain/unlisted/not-listed.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { findContentType, type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
@@ -85,6 +86,7 @@ export async function loadRelease(
       site: file.texts,
       files: createStaticFiles(toPublicFiles(list), cache, report),
       doorData: createDoorData(read),
+      findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
       peers: file.peers,
       tasks: file.tasks,
       pageCode: toPageCode(outDir, file.page_code, list),

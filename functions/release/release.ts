@@ -12,6 +12,7 @@ import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/keep/probe-plan.ts'
 import { TaskSchema } from '../../src/domain/tasks/task.ts'
+import type { FindNotListed } from '../../src/domain/unlisted/not-listed.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
@@ -40,6 +41,8 @@ export interface Release {
   site: SiteTexts
   files: StaticFiles
   doorData: ReturnType<typeof createDoorData>
+  /** Why an address that no listing is at has none. */
+  findNotListed: FindNotListed
   peers: readonly Peer[]
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames

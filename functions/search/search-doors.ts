@@ -12,6 +12,7 @@ import { refuseParameters } from '../http/problem.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
+import { noteOnAddress } from './listed-address.ts'
 import { pageMembers } from './page-members.ts'
 import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
 
@@ -125,6 +126,7 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
         operations: release().operations,
         markOf: (id) => release().listings.get(id)?.mark,
       }),
+    noteOn: (index, text) => noteOnAddress(index, text, release().findNotListed),
     randomUuid: randomUUID,
     onShown: shown.add,
   })

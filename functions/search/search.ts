@@ -26,6 +26,8 @@ export interface SearchParts {
   texts: () => SearchTexts
   /** What rows of the search page have beside a compact answer's; absent on hosts without that page. */
   pageMembers?: ToPageMembers
+  /** What a text that is the address of no listing is told. */
+  noteOn?: (index: SearchIndex, text: string) => string | null
   randomUuid: () => string
   /** Told which organic rows a search showed; it must not slow the search down. */
   onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
@@ -61,7 +63,7 @@ export function createSearch(parts: SearchParts): Search {
   return function search(rawQuery, { page } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
-    const answered = known ?? answer(serving, rawQuery)
+    const answered = known ?? answer(serving, rawQuery, parts.noteOn)
     if ('problems' in answered) return { status: 400, problems: answered.problems }
     if (known === undefined) answeredQueries.keep(serving, rawQuery, answered)
     const body = writeSearchResponse({
@@ -82,10 +84,16 @@ export function createSearch(parts: SearchParts): Search {
 function answer(
   index: SearchIndex,
   rawQuery: string,
+  noteOn: SearchParts['noteOn'],
 ): AnsweredQuery | { problems: readonly ParameterProblem[] } {
   const parsed = parseSearchParameters(rawQuery, index.filters)
   if ('problems' in parsed) return parsed
-  return { query: parsed.query, outcome: searchIndex(index, parsed.query) }
+  const { query } = parsed
+  const outcome = searchIndex(index, query)
+  const note = query.q === undefined ? null : (noteOn?.(index, query.q) ?? null)
+  return note === null
+    ? { query, outcome }
+    : { query, outcome: { ...outcome, notes: [note, ...outcome.notes] } }
 }
 
 /** Prepared once for an index and its texts, which come and go together. */

@@ -11,13 +11,15 @@ const ROWS = [
   { name: 'no address' },
 ]
 
+const reason = { id: 'no_price', title: 'T', reason: 'r', why: 'W.', needed: 'N.' }
+
 test('every host that a catalogue names is told by a listing or a reason, its maker’s site too', () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalogue-'))
   try {
     const file = join(folder, 'services.json')
     writeFileSync(file, JSON.stringify({ services: ROWS }))
     const facts = { url: 'https://tides.gateway.dev/', http: [], invoke: [] }
-    expect(findUntold(file, [{ facts }], '- `alone.dev`\n')).toEqual({
+    expect(findUntold(file, [{ facts }], [{ ...reason, hosts: ['alone.dev'] }])).toEqual({
       rows: 4,
       untold: ['ships.dev', 'ships.gateway.dev', 'tides.dev'],
     })

@@ -174,6 +174,7 @@ describe('a declaration is judged as paid calls are', () => {
           ['b', { ...row, listing_id: 'x402.another', digest: 'b' }],
         ]),
       runs: createTestRuns(),
+      whyNotListed: () => null,
     })
     const answer = await check({ url, as: undefined, caller: aCaller('a') })
     expect(answer).toMatchObject({
@@ -216,6 +217,7 @@ describe('an address to check', () => {
       plans,
       declared: async () => new Map(),
       runs: createTestRuns(),
+      whyNotListed: () => null,
     })
     const ask = async (as?: 'x402') => {
       const answer = await check({ url: `${site.url}/dear`, as, caller: aCaller('a') })

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type SearchAnswer, toSearchAnswer } from '../../src/site/search/search-answer.ts'
+import {
+  type SearchAnswer,
+  type SearchResults,
+  toSearchAnswer,
+} from '../../src/site/search/search-answer.ts'
 import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/site/search/search-form.ts'
 import { toSearchParts } from '../../src/site/search/search-html.ts'
 import { toSearchView } from '../../src/site/search/search-view.ts'
@@ -100,6 +104,55 @@ describe('what the page says of an answer', () => {
       previous: '/search?offset=25',
       next: null,
     })
+  })
+})
+
+describe('notes of a search, for people', () => {
+  const notesOf = (query: string, notes: string[], suggested?: SearchResults['suggested']) =>
+    toSearchView(
+      parse(query),
+      { kind: 'results', total: 0, offset: 0, rows: [], own: [], notes, suggested, facets: {} },
+      new Map([['travel', 'Travel and transport']]),
+    ).notes.map((pieces) =>
+      pieces
+        .map((piece) => (typeof piece === 'string' ? piece : `[${piece.text}](${piece.path})`))
+        .join(''),
+    )
+
+  test('say a parameter in words that lead there', () => {
+    expect(
+      notesOf(
+        'q=trips+under+1+cent',
+        [
+          'Left out “under 1 cent”: max_price_usd=0.01 leaves 2 of these results.',
+          'The nearest category is travel, with 3 listings.',
+        ],
+        [
+          { parameters: { q: 'trips under 1 cent', max_price_usd: 0.01 }, total: 2 },
+          { parameters: { category: 'travel' }, total: 3 },
+        ],
+      ),
+    ).toEqual([
+      'Left out “under 1 cent”: [up to $0.01](/search?q=trips+under+1+cent&max_price_usd=0.01) leaves 2 of these results.',
+      'The [nearest category is Travel and transport](/search?category=travel), with 3 listings.',
+    ])
+  })
+
+  test('lead to the words that exist, to fewer filters and to the form', () => {
+    expect(
+      notesOf('q=zzz&kind=kit', [
+        'Nothing was found. The closest words that listings have: “jazz”, “fizz”.',
+        'No match passes the filters; without them there are 4.',
+      ]),
+    ).toEqual([
+      'Nothing was found. The closest words that listings have: “[jazz](/search?q=jazz)”, “[fizz](/search?q=fizz)”.',
+      'No match passes the filters; [without them there are](/search?q=zzz) 4.',
+    ])
+    expect(
+      notesOf('q=new.dev', ['new.dev is not listed. Propose it at /propose: an editor decides.']),
+    ).toEqual([
+      'new.dev is not listed. Propose it at [the form](/propose?url=new.dev): an editor decides.',
+    ])
   })
 })
 

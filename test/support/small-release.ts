@@ -69,6 +69,8 @@ function toSmallRelease(
     peers: [],
     search_choices: { kinds: {}, rails: {}, categories: [], sources: [], updated: '2026-11-20' },
     tasks: [],
+    not_listed: [],
+    other_hosts: [],
     page_code: CODE,
   }
   return { objects, release, files }

@@ -19,6 +19,7 @@ import { MarkSchema } from '../../domain/listing/marks.ts'
 import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
 import { TaskRowSchema } from '../../domain/tasks/task.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
+import { NotListedSchema } from '../../domain/unlisted/not-listed.ts'
 
 /** What an editor shows beside a field of a listing while it is written. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {
@@ -60,6 +61,7 @@ const CONTENT_SCHEMAS = {
   'policies.schema.json': () => toListOf(PolicySchema),
   'peers.schema.json': () => toListOf(PeerSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
+  'not_listed.schema.json': () => toListOf(NotListedSchema),
   'market.schema.json': () => toListOf(MarketSeriesSchema),
   'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
   'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),

@@ -8,6 +8,7 @@ import { toTaskView } from '../../domain/plans/task-views.ts'
 import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts } from '../../domain/trust/published-ledger.ts'
+import { withoutListed } from '../../domain/unlisted/not-listed.ts'
 import { toListingView } from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
 import {
@@ -52,6 +53,7 @@ export function toCompiledSite(
     texts: tables.site,
     mark: catalogue.mark,
     marks: Object.fromEntries(worn.map((mark) => [mark, toMarkSvg(mark)])),
+    not_listed: withoutListed(tables.notListed, listings),
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
     task_views: tables.tasks.map((row) => toTaskView(row, sellers)),

@@ -3,6 +3,7 @@ import type { CompiledSite } from '../../compiled.ts'
 import type { ReleaseFile, SearchChoices } from '../../domain/derived/release-file.ts'
 import { toRegistryRows, toServerName } from '../../domain/doors/registry-entry.ts'
 import { toTask } from '../../domain/tasks/task.ts'
+import { toOtherHosts } from '../../domain/unlisted/not-listed.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
@@ -48,7 +49,7 @@ function joinRegistryRows(
 
 /** What a release says of itself. */
 export function toReleaseFile(
-  { baseUrl, tables }: Catalogue,
+  { baseUrl, tables, listings }: Catalogue,
   site: CompiledSite,
   { name, pageCode }: { name: string; pageCode: string },
 ): Omit<ReleaseFile, 'list'> {
@@ -59,6 +60,8 @@ export function toReleaseFile(
     texts: tables.site,
     also_search: tables.alsoSearch,
     peers: tables.peers,
+    not_listed: site.not_listed,
+    other_hosts: toOtherHosts(listings),
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),
     tasks: site.tasks.map(({ id, name }) => ({ id, name })),
     page_code: pageCode,

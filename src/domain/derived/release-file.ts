@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { NotListedSchema } from '../unlisted/not-listed.ts'
 import { count } from '../wire/shapes.ts'
 import { AlsoSearchSchema, PeerSchema, SiteTextsSchema } from './tables.ts'
 
@@ -33,6 +34,9 @@ export const ReleaseFileSchema = v.strictObject({
   also_search: v.array(AlsoSearchSchema),
   peers: v.optional(v.array(PeerSchema), []),
   search_choices: SearchChoicesSchema,
+  not_listed: v.optional(v.array(NotListedSchema), []),
+  /** Hosts that listings are called at, beside those of their own addresses. */
+  other_hosts: v.optional(v.array(v.tuple([v.string(), v.string()])), []),
   tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),
   /** Folder of the code of the pages rendered on demand, named by what it holds. */
   page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),

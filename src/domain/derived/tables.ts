@@ -4,6 +4,7 @@ import { IndependentOperatorSchema } from '../independence/independent-operators
 import { MarkSchema } from '../listing/marks.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { TaskRowSchema } from '../tasks/task.ts'
+import { NotListedSchema } from '../unlisted/not-listed.ts'
 import { textLike } from '../wire/shapes.ts'
 import { MarketSeriesSchema } from './market-series.ts'
 import { PolicySchema } from './policy.ts'
@@ -134,6 +135,7 @@ export const TablesSchema = v.strictObject({
   peers: v.pipe(v.array(PeerSchema), v.maxLength(10, 'expected at most 10 peers')),
   tasks: v.array(TaskRowSchema),
   market: v.array(MarketSeriesSchema),
+  notListed: v.array(NotListedSchema),
   searchWords: SearchWordsSchema,
   foreignWords: ForeignWordsSchema,
 })

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { toAnswers, toOperationName } from '../probe/keep/merge-operations.ts'
 import type { Finding, PaymentTerm, ProbeProtocol, Sight } from '../probe/read/finding.ts'
 import { MCP_CURRENT } from '../probe/read/mcp-messages.ts'
+import { NotListedReasonSchema } from '../unlisted/not-listed.ts'
 import type { Refused } from '../wire/form-page.ts'
 import { PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 
@@ -25,6 +26,8 @@ export const LintReportSchema = v.object({
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
+  /** Of an address without a listing: why, and what would list it. */
+  not_listed: v.optional(NotListedReasonSchema),
 })
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 export type LintProblem = LintReport['problems'][number]

@@ -18,6 +18,7 @@ export const FIXED_PAGES = [
   ...DOCS_GROUPS.map(({ slug }) => docsPath(slug)),
   '/keys',
   '/market',
+  '/not-listed',
   '/privacy',
   '/problems',
   '/roadmap',

@@ -71,6 +71,12 @@ export function isWebmail(domain: string, { webmail }: SharedHosts): boolean {
   return webmail.includes(domain) || webmail.includes(`${domainWithoutSuffix}.*`)
 }
 
+/** Whether a name ends like those of the public internet do. @example isPublicName('node.js') → false */
+export function isPublicName(name: string): boolean {
+  const { isIcann, isPrivate } = readSuffix(name)
+  return isIcann === true || isPrivate === true
+}
+
 /** The host of a URL as proofs name it; null where there is no absolute URL. */
 export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null

@@ -1,14 +1,17 @@
 import type { Page, PaginateFunction } from 'astro'
 import { type CompiledListing, keyOf } from '../../compiled.ts'
+import type { FilterGroup } from './filter-links.ts'
 import { compareListingRows, type ListingRow, toListingRow } from './listing-row.ts'
 
-const ROWS_PER_PAGE = 100
+const ROWS_PER_PAGE = 25
 
 /** What one static page of a kind or of a category shows. */
 export interface ListingTable {
   page: Page<KeyedRow>
   /** On the first page the lowest prices of every row of the whole table, US dollars. */
   prices: number[]
+  /** On the first page, what narrows the whole table. */
+  filters: FilterGroup[]
 }
 
 /** With the key of its listing, which names all that the row is made from. */
@@ -32,11 +35,17 @@ export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
 export function toTablePages<Props extends Record<string, unknown>>(
   paginate: PaginateFunction,
   rows: KeyedRow[],
-  { params, props }: { params: Record<string, string>; props: Props },
+  {
+    params,
+    props,
+    filters,
+  }: { params: Record<string, string>; props: Props; filters: FilterGroup[] },
 ) {
   const prices = rows.flatMap(({ min_usd }) => (min_usd === null ? [] : [min_usd]))
   return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props }).map((path) => {
-    const shown = { ...path.props, prices: path.props.page.currentPage === 1 ? prices : [] }
+    const isFirst = path.props.page.currentPage === 1
+    const whole = isFirst ? { prices, filters } : { prices: [], filters: [] }
+    const shown = { ...path.props, ...whole }
     const rows = path.props.page.data.map(({ key }) => key)
     const madeFrom = { ...shown, page: { ...path.props.page, data: rows } }
     return { ...path, props: shown, cacheKey: keyOf(madeFrom) }

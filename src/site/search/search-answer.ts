@@ -19,6 +19,8 @@ export interface SearchResults {
   own: readonly OwnRow[]
   /** What the words were taken for. */
   notes: readonly string[]
+  /** Searches that notes name, each with how many results it has. */
+  suggested?: PageResponse['suggested']
   facets: Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
 }
 
@@ -29,8 +31,16 @@ export type SearchAnswer =
   | { kind: 'unavailable' }
 
 export function toResults(answer: PageResponse): SearchResults {
-  const { total, query, results: rows, notes, facets = {}, featured_first_party: own = [] } = answer
-  return { kind: 'results', total, offset: query.offset, rows, own, notes, facets }
+  const {
+    total,
+    query,
+    results: rows,
+    notes,
+    suggested,
+    facets = {},
+    featured_first_party: own = [],
+  } = answer
+  return { kind: 'results', total, offset: query.offset, rows, own, notes, suggested, facets }
 }
 
 /** @param answer what `createPageSearch` gives; undefined where no function stands */

@@ -5,14 +5,14 @@ import { html, type Markup } from '../frame/html.ts'
 import { toListingItems } from '../rows/listing-items.ts'
 import { toTile } from '../rows/tile.ts'
 import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
-import type { SearchOption, SearchView } from './search-view.ts'
+import type { NotePiece, SearchOption, SearchView } from './search-view.ts'
 
 /**
  * What an answer puts into the places of the search page, by the place's name (`data-<name>`): the
  * server prints it, and so does the browser while somebody types.
  */
-export function toSearchParts({ rows, own, notes }: SearchResults, view: SearchView) {
-  const { status, nothing, chips, sorts, facets, previous, next, watch } = view
+export function toSearchParts({ rows, own }: SearchResults, view: SearchView) {
+  const { notes, status, nothing, chips, sorts, facets, previous, next, watch } = view
   return {
     status: html`${status}`,
     'filter-count': html`${chips.length > 0 && `(${chips.length})`}`,
@@ -28,15 +28,30 @@ export function toSearchParts({ rows, own, notes }: SearchResults, view: SearchV
     sorts: html`${sorts.map(
       ({ text, path, isActive }) => html`<a href="${path}"${toCurrent(isActive)}>${text}</a>`,
     )}`,
-    notes: html`${notes.map((note) => html`<p class="small soft" dir="auto">${note}</p>`)}`,
+    notes: html`${notes.map((note) => html`<p class="small soft" dir="auto">${note.map(toNotePiece)}</p>`)}`,
     results: html`${toHits(rows)}`,
-    empty: html`${nothing !== '' && html`<p class="notice">${nothing}</p>`}`,
+    empty: html`${nothing !== '' && html`<p class="notice">${nothing}${toElsewhere(rows.length, view)}</p>`}`,
+    'filter-end': html`Show ${status}`,
     pager: html`
       ${previous !== null && html`<a class="button" rel="prev" href="${previous}">Previous</a>`}
       ${next !== null && html`<a class="button" rel="next" href="${next}">Next</a>`}
       ${watch !== null && html`<a class="small" rel="nofollow" href="${watch}">Tell me when these change</a>`}`,
     own: html`${own.length > 0 && toOwn(own)}`,
   } as const
+}
+
+/** Where nobody sells it yet. */
+function toElsewhere(shown: number, { previous }: SearchView): Markup | false {
+  return (
+    shown === 0 &&
+    previous === null &&
+    html` Or <a href="/#categories">look through the categories</a>,
+      ${' '}or <a href="/propose">propose a service</a> that should be here.`
+  )
+}
+
+function toNotePiece(piece: NotePiece) {
+  return typeof piece === 'string' ? piece : html`<a href="${piece.path}">${piece.text}</a>`
 }
 
 function toOptions(options: readonly SearchOption[]): Markup {

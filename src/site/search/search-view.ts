@@ -26,6 +26,7 @@ export function toSearchView(form: SearchForm, answer: SearchResults, names: Nam
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
   return {
+    notes: toNoteViews(form, answer, names),
     status: toStatus(total, offset, rows.length),
     /** Why there are no rows; empty where there are some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
@@ -47,6 +48,70 @@ export function toSearchView(form: SearchForm, answer: SearchResults, names: Nam
 function toWatchPath(path: string): string | null {
   const [, query] = path.split('?')
   return query === undefined ? null : `/watch?${new URLSearchParams({ query })}`
+}
+
+/** A note in pieces: words, and links where an answer for programs names a parameter or a page. */
+export type NotePiece = string | { text: string; path: string }
+
+/** How the search begins where it found nothing (`src/search/query/search-index.ts`). */
+const CLOSEST = 'Nothing was found. The closest words'
+/** Pages that notes send their reader to. */
+const PAGES = ['/propose']
+
+function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): NotePiece[][] {
+  const links = [
+    ...toSuggestedLinks(form, answer, names),
+    {
+      written: 'without them there are',
+      text: 'without them there are',
+      path: toSearchPath({ ...(form.q !== undefined && { q: form.q }) }),
+    },
+    ...PAGES.map((path) => ({ written: path, text: 'the form', path: toFormPath(path, form) })),
+  ]
+  return answer.notes.map((note) => {
+    if (note.startsWith(CLOSEST)) return toWordLinks(note)
+    const found = links.find(({ written }) => note.includes(written))
+    if (found === undefined) return [note]
+    const { written, text, path } = found
+    const at = note.indexOf(written)
+    return [note.slice(0, at), { text, path }, note.slice(at + written.length)]
+  })
+}
+
+/** Each of the words is a search. */
+function toWordLinks(note: string): NotePiece[] {
+  return note
+    .split(/(?<=“)([^”]+)(?=”)/)
+    .map((text, at) => (at % 2 === 0 ? text : { text, path: toSearchPath({ q: text }) }))
+}
+
+/** Searches with one filter more, by what a note calls that filter. */
+function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, names: Names) {
+  return suggested.flatMap(({ parameters }) => {
+    const added = LISTING_FILTERS.filter(
+      (field) => form[field] === undefined && parameters[field] !== undefined,
+    )
+    const [field] = added
+    if (field === undefined || added.length > 1) return []
+    const value = String(parameters[field])
+    const written =
+      parameters.q === undefined
+        ? `nearest category is ${value}`
+        : `${field}=${toFilterValue(field, value)}`
+    const words = toWords(field, value, names)
+    return {
+      written,
+      text: parameters.q === undefined ? `nearest category is ${words}` : words,
+      path: toSearchPath(
+        parameters.q === undefined ? { [field]: value } : withField(form, field, value),
+      ),
+    }
+  })
+}
+
+/** The address that was searched for goes along. */
+function toFormPath(path: string, { q = '' }: SearchForm): string {
+  return q.includes('.') ? `${path}?${new URLSearchParams({ url: q })}` : path
 }
 
 const SORTS = [

@@ -1,0 +1,54 @@
+import { findHostOwner, isPublicName } from '../../src/domain/owners/shared-hosts.ts'
+import {
+  type FindNotListed,
+  type NotListedReason,
+  toAddressNote,
+} from '../../src/domain/unlisted/not-listed.ts'
+import { findExact } from '../../src/search/index/exact-table.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { Release } from '../release/release.ts'
+
+const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i
+/** The search's own list of hosts is asked instead. */
+const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
+
+/** Why no listing is at the address that somebody searched for; null for other texts, and for one that is listed. */
+export function noteOnAddress(
+  index: SearchIndex,
+  text: string,
+  findNotListed: FindNotListed,
+): string | null {
+  const [address, scheme] = ADDRESS.exec(text.trim()) ?? []
+  if (address === undefined) return null
+  const url = scheme === undefined ? `https://${address}` : address
+  const host = URL.parse(url)?.hostname
+  if (host === undefined || isListed(index, host) || isExact(index, 'id', address)) return null
+  const found = findNotListed(url)
+  // Names of files and programs have dots, too.
+  const isAddress = scheme !== undefined || isPublicName(host) || found.host !== host
+  return isAddress ? toAddressNote(found) : null
+}
+
+/** The same of an address that is one for certain; null where a listing is called there. */
+export function whyNotListed(
+  { search, findNotListed }: Pick<Release, 'search' | 'findNotListed'>,
+  url: string,
+): NotListedReason | null {
+  const host = URL.parse(url)?.hostname
+  if (host === undefined || isListed(search, host)) return null
+  const found = findNotListed(url)
+  return 'listing' in found ? null : found
+}
+
+/** Whether a listing has the host, or the domain it is in, as its own. */
+function isListed(index: SearchIndex, host: string): boolean {
+  const owner = findHostOwner(host, NO_SHARED_HOSTS)
+  const domain = owner.kind === 'nobody' ? host : owner.domain
+  return [host, domain].some((name) => isExact(index, 'host', name))
+}
+
+function isExact(index: SearchIndex, kind: 'id' | 'host', text: string): boolean {
+  return [index.organic, index.firstParty].some(
+    ({ exact }) => findExact(exact, kind, text).length > 0,
+  )
+}

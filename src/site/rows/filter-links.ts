@@ -1,0 +1,57 @@
+import { toFilterWords } from '../../domain/search/filter-words.ts'
+import { FILTERS, type FilterName } from '../../domain/search/search-filters.ts'
+import { FACET_STEPS, type Kind } from '../../domain/wire/vocabulary.ts'
+import type { ListingRow } from './listing-row.ts'
+
+/** More choices of one kind than this are the search's. */
+const MOST = 5
+
+export interface FilterGroup {
+  label: string
+  links: { text: string; path: string; count?: number }[]
+}
+
+type Base = { kind: Kind } | { category: string }
+
+/**
+ * Searches that narrow a table, with what each leaves of it. A choice that leaves nothing, or all, is none.
+ * @param names of categories, by id
+ */
+export function toFilterGroups(
+  rows: readonly ListingRow[],
+  base: Base,
+  names: ReadonlyMap<string, string>,
+): FilterGroup[] {
+  const outside = rows.filter(({ first_party }) => !first_party)
+  const toLink = (field: FilterName, value: string) => ({
+    text: names.get(value) ?? toFilterWords(field, value),
+    path: `/search?${new URLSearchParams({ ...base, [field]: value })}`,
+  })
+  const group = (
+    field: 'kind' | 'category' | 'rail',
+    valuesOf: (row: ListingRow) => readonly string[],
+  ): FilterGroup => {
+    const counts = new Map<string, number>()
+    for (const value of outside.flatMap(valuesOf)) counts.set(value, (counts.get(value) ?? 0) + 1)
+    const chosen = [...counts]
+      .filter(([, count]) => count < outside.length)
+      .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+      .slice(0, MOST)
+    const links = chosen.map(([value, count]) => ({ ...toLink(field, value), count }))
+    return { label: FILTERS[field].list.label, links }
+  }
+  // What is free passes a limit too, which the search alone knows: these have no count.
+  const steps = FACET_STEPS.max_price_usd.filter((step) =>
+    outside.some(({ min_usd }) => min_usd !== null && min_usd <= step),
+  )
+  return [
+    'kind' in base
+      ? group('category', ({ categories }) => categories)
+      : group('kind', ({ kind }) => [kind]),
+    group('rail', ({ rails }) => rails),
+    {
+      label: FILTERS.max_price_usd.list.label,
+      links: steps.map((step) => toLink('max_price_usd', String(step))),
+    },
+  ].filter(({ links }) => links.length > 0)
+}
