@@ -162,6 +162,7 @@ export interface LintReport {
   right: string[]
   problems: { what: string; change: string }[]
   verdict: "clean" | "problems" | "not_reached"
+  not_listed?: { host: string; reason: string; why: string; needed: string }
 }
 
 export interface Listing {
