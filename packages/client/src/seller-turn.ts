@@ -96,7 +96,7 @@ export async function askSeller(turn: Turn, row: PlanRow, mostUsd: number): Prom
   if (pay === undefined) return unpaid('over_budget', 'it asks for money, and no wallet was given')
   const rules: PayRules = { wallet: pay.wallet, allowTestCoins: pay.allowTestCoins ?? false }
   const quotes = await readQuotes(first.response, rules).catch(() => [])
-  await first.response.body?.cancel().catch(() => undefined)
+  await leave(first)
   const [quote] = quotes
   if (quote === undefined)
     return unpaid('no_terms', 'its 402 has no terms in a dollar coin that the wallet can sign')
@@ -149,8 +149,14 @@ async function paySeller(
     ...(receipt !== undefined && { receipt }),
   })
   if (answer.response.status !== 402) return judge(turn, row, answer, told)
-  await answer.response.body?.cancel().catch(() => undefined)
+  await leave(answer)
   return told('payment_asked_again', 'it asked for money again after it was paid')
+}
+
+/** Ends the time limit too: it would hold the process of a command that is done. */
+async function leave({ response, stop }: Sent): Promise<void> {
+  await response.body?.cancel().catch(() => undefined)
+  stop()
 }
 
 function isHeader(value: unknown): value is { name: string; value: string } {
