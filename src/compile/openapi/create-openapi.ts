@@ -27,6 +27,8 @@ export function createOpenApi(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
+    // Open to everybody, but for what says otherwise.
+    security: [],
     tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
     // Before the paths: the document travels compressed, and is smaller this way round.
     components: {

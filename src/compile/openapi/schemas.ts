@@ -182,8 +182,8 @@ export function toComponentSchemas(): Record<string, object> {
 
 /** The method is a text with its constants for people: the answer itself says what is nested. */
 function toOutline(property: JsonSchema): object {
-  const isNested = property.type === 'object' || property.type === 'array'
-  return isNested ? { type: property.type } : property
+  if (property.type === 'array') return { type: 'array', items: {} }
+  return property.type === 'object' ? { type: 'object' } : property
 }
 
 /** The echo of a search's parameters: what each means is said once, where it is a parameter. */

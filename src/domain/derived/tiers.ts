@@ -33,7 +33,7 @@ export const EarnedTiersSchema = v.object({
   highest_earned: v.nullable(v.picklist(TIERS)),
   earned: v.array(v.picklist(EARNED)),
   /** Always empty: tiers are not sold. */
-  paid: v.tuple([]),
+  paid: v.pipe(v.array(v.never()), v.maxLength(0)),
   not_yet: v.array(v.object({ id: v.picklist(TIERS), reason: v.string() })),
 })
 export type EarnedTiers = v.InferOutput<typeof EarnedTiersSchema>

@@ -18,7 +18,7 @@ export const MarketReportsSchema = v.object({
         listings: v.number(),
         median_min_usd: described(v.optional(v.number()), `Absent below ${MIN_PRICES} listings.`),
         quartiles_min_usd: described(
-          v.optional(v.tuple([v.number(), v.number()])),
+          v.optional(v.pipe(v.array(v.number()), v.length(2))),
           'Half of the lowest prices lie between these two.',
         ),
       }),
@@ -94,7 +94,7 @@ function medianPrices(paid: readonly DerivedListing[]) {
 
 function toMiddle(prices: readonly number[]): {
   median_min_usd: number
-  quartiles_min_usd: [number, number]
+  quartiles_min_usd: number[]
 } {
   const sorted = prices.toSorted((a, b) => a - b)
   return {

@@ -198,7 +198,7 @@ export interface Tiers {
   tier_label: string | null
   highest_earned: "verified" | "trusted" | null
   earned: ("live_tested" | "verified" | "trusted")[]
-  paid: unknown[]
+  paid: []
   not_yet: ({ id: "verified" | "trusted"; reason: string })[]
   badge_svg: string
   page: string
