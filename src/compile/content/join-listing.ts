@@ -39,11 +39,12 @@ export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Pa
 function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFacts {
   if (rows.length === 0) return written
   const [first] = rows.flatMap(({ row }) => row.added ?? []).sort()
-  const joined = joinFacts(
+  const { sources, added, ...joined } = joinFacts(
     written,
     rows.map(({ row }) => row.facts),
   )
-  return { ...joined, added: joined.added ?? first }
+  // At the end, as in a file: a content hash must not show who named them.
+  return { ...joined, sources, added: added ?? first }
 }
 
 /** What every listing has and nobody says of this one. */
