@@ -22,6 +22,7 @@ import {
   toInitialized,
   toSessionHeaders,
 } from '../../src/domain/probe/read/mcp-messages.ts'
+import { readNamedMetadata } from '../../src/domain/probe/read/oauth-metadata.ts'
 import {
   headerOf,
   mediaTypeOf,
@@ -29,6 +30,7 @@ import {
   type ProbeReply,
   toHeadText,
 } from '../../src/domain/probe/read/probe-answer.ts'
+import { readSignIn } from '../discovery/read-sign-in.ts'
 import type { Fetcher } from '../net/http-client.ts'
 
 export interface McpTarget {
@@ -55,7 +57,7 @@ export async function probeMcp(target: McpTarget): Promise<Finding> {
   // `initialize` would not change these. Servers answer all sorts to a method they don't know.
   const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
   if (isFinal || isCurrentEraError(discover.reply))
-    return judgeNoMcp(discover.answer, discover.reply, target.now())
+    return judgeRefusal(target, discover.answer, discover.reply)
   return probeFormer(target, discover.answer)
 }
 
@@ -78,14 +80,37 @@ async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Findi
 
 /** A server of the first transport answers a POST to its stream's address with 404 or 405. */
 async function judgeUnopened(
-  { url, client, now }: McpTarget,
+  target: McpTarget,
   answer: ProbeAnswer,
   reply: RpcReply | null,
 ): Promise<Finding> {
   const mayBeSse = [400, 404, 405].includes(answer.status)
-  if (!mayBeSse || !(await isSseOnly(client, url))) return judgeNoMcp(answer, reply, now())
+  if (!mayBeSse || !(await isSseOnly(target.client, target.url)))
+    return judgeRefusal(target, answer, reply)
   const saw = 'only the former HTTP+SSE transport; the listing declares streamable HTTP'
   return toFinding({ protocol: 'mcp', outcome: 'wrong_protocol', saw }, answer)
+}
+
+/** A server that wants a token may say where one is had: that is worth knowing too. */
+async function judgeRefusal(
+  target: McpTarget,
+  answer: ProbeAnswer,
+  reply: RpcReply | null,
+): Promise<Finding> {
+  const finding = judgeNoMcp(answer, reply, target.now())
+  if (answer.status !== 401) return finding
+  const named = readNamedMetadata(answer)
+  const read = (url: string) => readMetadata(target.client, url)
+  const signIn = await readSignIn({ url: target.url, named, read })
+  return signIn === null ? finding : { ...finding, signIn }
+}
+
+async function readMetadata(client: Fetcher, url: string): Promise<string | null> {
+  const headers = { accept: 'application/json' }
+  const reply = await client.fetch({ method: 'GET', url, headers })
+  return reply.answered && reply.answer.status === 200 && reply.answer.cut === null
+    ? reply.answer.body
+    : null
 }
 
 async function findTools(
@@ -102,7 +127,7 @@ async function findTools(
   const listed = await listTools(ask, info, session)
   const { last } = seen
   if (listed.fault === undefined || last === undefined) return toMcpFinding(info, listed, first)
-  if (last.answered) return judgeNoMcp(last.answer, last.reply, target.now())
+  if (last.answered) return judgeRefusal(target, last.answer, last.reply)
   // A list that our own bounds cut off after its first page is a list; other silence is a failure.
   return last.failure === 'own_bound' && listed.values.length > 0
     ? toMcpFinding(info, listed, first)
@@ -158,7 +183,7 @@ export async function probeMcpSse({ url, client, now }: McpTarget): Promise<Find
   const stream = openStream(client, url)
   try {
     const address = await stream.endpoint
-    if (address === null) return judgeStream(await stream.ended, now())
+    if (address === null) return await judgeStream(await stream.ended, { url, client, now })
     const ask = (message: McpMessage) => stream.post(address, message)
     const opened = await ask(INITIALIZE)
     const info = readInitialized(opened)
@@ -221,11 +246,12 @@ function toEndpoint(data: string, url: string): string | null {
   return target?.origin === new URL(url).origin ? target.href : null
 }
 
-function judgeStream(reply: ProbeReply, now: number): Finding {
+async function judgeStream(reply: ProbeReply, target: McpTarget): Promise<Finding> {
   if (!reply.answered) return toFailureFinding('mcp', reply)
   const { answer } = reply
+  if (answer.status === 401) return judgeRefusal(target, answer, null)
   const saw = `${toHeadText(answer)}, no stream that names its endpoint`
-  return judgeStatus('mcp', answer, now) ?? toWrong('mcp', answer, saw)
+  return judgeStatus('mcp', answer, target.now()) ?? toWrong('mcp', answer, saw)
 }
 
 function unanswered(method: string, reply: RpcReply | null): Finding {

@@ -1,5 +1,6 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { toSlug } from '../../../src/domain/listing/listing-id.ts'
+import type { SignIn } from '../../../src/domain/listing/sign-in.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { ID_PREFIXES, type Kind } from '../../../src/domain/wire/vocabulary.ts'
 import type { Refusal } from '../../facts/refusal.ts'
@@ -13,6 +14,7 @@ import type {
 } from '../../facts/seed-source.ts'
 import { withPlainWords } from '../../facts/seed-texts.ts'
 import { parseAgentCard, toInterface } from '../a2a/map-agent.ts'
+import { findSignIns } from './sign-in.ts'
 
 /** A listing, and what stands at its own origin. */
 interface Target {
@@ -20,11 +22,14 @@ interface Target {
   kind: Kind
   origin: string
   name: string
+  /** Address of a remote server whose callers sign in, or may have to. */
+  door?: string
 }
 
 interface FoundTarget {
   target: Target
   found: FoundSeller
+  signIn?: SignIn | undefined
 }
 
 /** What the sellers that are listed publish about themselves. */
@@ -42,12 +47,15 @@ export const discovery: SeedSource = {
 }
 
 function toTargets(listings: readonly ListedFacts[]): Target[] {
-  return listings.flatMap(({ id, facts: { kind, name, url, invoke = [] } }) => {
+  return listings.flatMap(({ id, facts: { kind, name, url, invoke = [], auth } }) => {
     if (kind === undefined || name === undefined || kind === 'kit') return []
     const remote = invoke.find((entry) => entry.kind === 'mcp')
     const at = URL.parse((kind === 'mcp_server' ? remote?.url : url) ?? '')
     const isHttp = at?.protocol === 'https:' || at?.protocol === 'http:'
-    return isHttp ? [{ id, kind, name, origin: at.origin }] : []
+    if (!isHttp) return []
+    const mayAsk = auth === undefined || auth.type === 'oauth' || auth.type === 'unknown'
+    const door = mayAsk && remote !== undefined ? { door: remote.url } : {}
+    return [{ id, kind, name, origin: at.origin, ...door }]
   })
 }
 
@@ -56,12 +64,18 @@ async function follow(values: readonly unknown[], reader: SellerReader) {
   const targets = values.filter(isTarget)
   const origins = [...new Set(targets.map(({ origin }) => origin))]
   const found = await reader.each(origins, (origin) => reader.find(origin))
+  const signIns = await findSignIns(
+    targets.flatMap(({ door }) => door ?? []),
+    reader,
+  )
   const byOrigin = new Map(found.map((seller) => [seller.origin, seller]))
   const refused: Refusal[] = []
   const read = targets.flatMap((target): FoundTarget[] => {
     const seller = byOrigin.get(target.origin)
     if (seller === undefined) return []
-    if (Object.keys(seller.files).length > 0) return [{ target, found: seller }]
+    const signIn = target.door === undefined ? undefined : signIns.get(target.door)
+    if (Object.keys(seller.files).length > 0 || signIn !== undefined)
+      return [{ target, found: seller, signIn }]
     const detail = `${target.origin}: ${seller.fault ?? 'nothing found'}`
     refused.push({ reason: 'nothing_found', name: target.id, detail })
     return []
@@ -77,9 +91,12 @@ function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   return { seeds, refused: [], dropped: [], held: [], deleted: [] }
 }
 
-function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
+function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
   const { id, kind, name, origin } = target
-  const evidence = toInterfaceOf(kind, found, rules)
+  const evidence = {
+    ...toInterfaceOf(kind, found, rules),
+    ...(signIn !== undefined && { sign_in: { at: rules.now, ...signIn } }),
+  }
   const [prefix = 'api'] = ID_PREFIXES.filter((each) => id.startsWith(`${each}.`))
   return {
     key: id,
@@ -97,7 +114,7 @@ function toSeed({ target, found }: FoundTarget, rules: MapRules): Seed {
       sources: [],
       discovery: { ...found.files },
     },
-    ...(evidence !== null && { evidence }),
+    ...(Object.keys(evidence).length > 0 && { evidence }),
   }
 }
 

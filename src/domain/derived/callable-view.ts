@@ -14,12 +14,30 @@ import {
 } from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
+const words = v.optional(v.array(v.string()))
+
+export const SignInViewSchema = v.object({
+  resource: v.optional(v.string()),
+  authorization_server: v.string(),
+  authorization_endpoint: v.optional(v.string()),
+  token_endpoint: v.optional(v.string()),
+  device_authorization_endpoint: v.optional(v.string()),
+  registration_endpoint: v.optional(v.string()),
+  client_id_metadata_document_supported: v.optional(v.boolean()),
+  grant_types_supported: words,
+  code_challenge_methods_supported: words,
+  scopes_supported: words,
+  ref: v.optional(v.string()),
+})
+
 export const AuthViewSchema = v.object({
   type: v.picklist(AUTH_TYPES),
   in: v.optional(v.picklist(['header', 'query'])),
   name: v.optional(v.string()),
   docs: v.optional(v.string()),
   note: v.optional(v.string()),
+  /** Where to sign in, of RFC 9728 and RFC 8414; absent where nobody read it. */
+  sign_in: v.optional(SignInViewSchema),
 })
 
 export const SeenCallSchema = v.object({

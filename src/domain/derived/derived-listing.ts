@@ -7,6 +7,7 @@ import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
 import { payeesOf, toDigest } from '../pins/caller-facts.ts'
 import type { Delivered } from '../receipts/delivered.ts'
+import { withSeenSignIn } from '../trust/access.ts'
 import {
   type Evidence,
   MEASURED_PROVIDER,
@@ -90,7 +91,8 @@ export function deriveListing(
   // Every output is made of what this gives: here foreign text is cleaned once for all of them.
   const { facts: written, description, evidence, notices = [] } = given
   const input = { ...given, ...withoutHidden({ facts: written, description, evidence, notices }) }
-  const facts = placeAt(baseUrl, input.facts)
+  const placed = placeAt(baseUrl, input.facts)
+  const facts = { ...placed, auth: withSeenSignIn(placed.auth, input.evidence, rules) }
   const trust = chooseTrust(input)
   const liveTested = isLiveTested(input.evidence.probes ?? [])
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'

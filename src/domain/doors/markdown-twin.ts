@@ -2,6 +2,7 @@ import type { CompareView } from '../compare/compare-view.ts'
 import type { KitSetting } from '../kit/kit-invoke.ts'
 import { MCP_CLIENTS } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
+import { toSignInText } from '../kit/sign-in-text.ts'
 import { toNetworkName } from '../listing/networks.ts'
 import type { CompactRow } from '../search/search-response.ts'
 import type { ListingView } from '../views/listing-view.ts'
@@ -70,6 +71,7 @@ function toBrought({ auth, invoke, payment }: KitView): string[] {
     ...(BROUGHT[auth.type] === undefined
       ? []
       : [`${BROUGHT[auth.type]}${toPlace(auth)}${docs}${note}`]),
+    ...(auth.sign_in === undefined ? [] : [inert(toSignInText(auth.sign_in))]),
     ...new Set(settings),
     ...(payment.rails.length === 0
       ? []

@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { AUTH_TYPES } from '../wire/vocabulary.ts'
 import { EndpointTextSchema } from './listing-text.ts'
+import { createSignInSchema } from './sign-in.ts'
 import { type UrlRules, urlSchema } from './target-url.ts'
 
 /** What a header's name may look like (RFC 9110 token), and a query parameter's. */
 export const FIELD_NAME = /^[\w!#$%&'*+.^`|~[\]-]{1,100}$/
 
 const KEY_PLACES = ['header', 'query'] as const
-const OTHER_TYPES = AUTH_TYPES.filter((type) => type !== 'api_key')
+const OTHER_TYPES = AUTH_TYPES.filter((type) => type !== 'api_key' && type !== 'oauth')
 
 /** What a caller must have before the first call, and where it goes. */
 export function createAuthSchema(rules: UrlRules) {
@@ -33,6 +34,11 @@ export function createAuthSchema(rules: UrlRules) {
           'expected both in and name, or neither',
         ),
       ),
+      v.strictObject({
+        type: v.literal('oauth'),
+        sign_in: v.optional(createSignInSchema(rules)),
+        ...about,
+      }),
       v.strictObject({ type: v.picklist(OTHER_TYPES, expected), ...about }),
     ],
     expected,

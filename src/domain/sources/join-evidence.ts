@@ -1,3 +1,4 @@
+import { newestSignIn } from '../trust/access.ts'
 import type { Evidence } from '../trust/evidence.ts'
 import type { Interface } from '../trust/interface.ts'
 import type { NamedRow } from './source-row.ts'
@@ -18,10 +19,12 @@ export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evi
   const read = uniteInterfaces(
     [measured, ...told].flatMap((each) => (each.interface === undefined ? [] : [each.interface])),
   )
+  const sign_in = newestSignIn([measured, ...told])
   return {
     ...(numbers !== undefined && { measured: numbers }),
     ...(Object.keys(signals).length > 0 && { signals }),
     ...(read !== undefined && { interface: read }),
+    ...(sign_in !== undefined && { sign_in }),
     ...withoutTold(measured),
   }
 }
@@ -30,6 +33,7 @@ function withoutTold({
   measured: _measured,
   signals: _signals,
   interface: _interface,
+  sign_in: _signIn,
   ...rest
 }: Evidence): Evidence {
   return rest

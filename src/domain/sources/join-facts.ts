@@ -1,3 +1,4 @@
+import type { Auth } from '../listing/auth.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts, WrittenFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
@@ -30,7 +31,7 @@ export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): 
     categories: orElse(written.categories, united.categories),
     tags: orElse(written.tags, united.tags),
     cost: written.cost ?? united.cost,
-    auth: auth.type === 'unknown' ? (united.auth ?? auth) : auth,
+    auth: joinAuth(auth, united.auth),
     invoke:
       written.invoke.length > 0
         ? completeWays(written.invoke, united.invoke ?? [])
@@ -40,6 +41,13 @@ export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): 
     discovery: { ...united.discovery, ...written.discovery },
     sources: withOthers(written.sources ?? [], united.sources ?? []),
   }
+}
+
+/** People say how a caller proves itself; where that is by OAuth, a source may know where to sign in. */
+function joinAuth(own: Auth, said: Auth | undefined): Auth {
+  if (own.type === 'unknown') return said ?? own
+  if (own.type !== 'oauth' || said?.type !== 'oauth' || own.sign_in !== undefined) return own
+  return { ...own, ...(said.sign_in !== undefined && { sign_in: said.sign_in }) }
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
+import { createSignInSchema } from '../listing/sign-in.ts'
 import { printableText } from '../listing/tools-and-skills.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { count } from '../wire/shapes.ts'
@@ -140,6 +141,13 @@ export const PackageRunSchema = v.strictObject({
   saw: v.optional(SawSchema),
 })
 
+/** What the metadata of an OAuth-protected server said when a machine last read it. */
+export const SeenSignInSchema = v.strictObject({
+  at: InstantSchema,
+  // The build leaves out what names an address that it doesn't list.
+  ...createSignInSchema({ allowPrivate: true }).entries,
+})
+
 const MAX_DRIFT = 20
 
 /** One thing that a probe saw change. `was` is absent for what is new, `is` for what is gone. */
@@ -157,6 +165,7 @@ export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
   interface: v.optional(InterfaceSchema),
+  sign_in: v.optional(SeenSignInSchema),
   notices: v.optional(NoticesSchema),
   /** Tools, prices and payees as they were and as they are, newest first. */
   drift: v.optional(v.pipe(v.array(DriftSchema), v.maxLength(MAX_DRIFT))),

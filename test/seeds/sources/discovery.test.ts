@@ -184,3 +184,44 @@ describe('an OpenAPI document', () => {
     },
   )
 })
+
+test('where callers of a remote server sign in becomes evidence, once for each address', async () => {
+  const metadata = (origin: string): Record<string, object> => ({
+    '/.well-known/oauth-protected-resource/mcp': {
+      resource: `${origin}/mcp`,
+      authorization_servers: [origin],
+    },
+    '/.well-known/oauth-authorization-server': {
+      issuer: origin,
+      token_endpoint: `${origin}/token`,
+      registration_endpoint: `${origin}/register`,
+    },
+  })
+  seller.answer = (request, response) => {
+    const file = metadata(seller.origin)[request.url ?? '']
+    return file === undefined ? response.writeHead(404).end() : sendJson(response, file)
+  }
+  for (const [id, auth] of [
+    ['ferry', 'oauth'],
+    ['tram', 'api_key'],
+  ])
+    content.write(
+      `listings/mcp/${id}.md`,
+      `---\nname: ${id}\nkind: mcp_server\nurl: ${seller.origin}/mcp\nsummary: By hand.\nauth: { type: ${auth} }\ninvoke: [{ kind: mcp, transport: streamable-http, url: "${seller.origin}/mcp" }]\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n`,
+    )
+  await discover()
+  const rows = content.read('sources/discovery/rows.json')
+  expect(JSON.parse(rows).rows).toMatchObject({
+    'mcp.ferry': {
+      evidence: {
+        sign_in: {
+          resource: `${seller.origin}/mcp`,
+          authorization_server: seller.origin,
+          token_endpoint: `${seller.origin}/token`,
+          registration_endpoint: `${seller.origin}/register`,
+        },
+      },
+    },
+  })
+  expect(JSON.parse(rows).rows['mcp.tram']).toBeUndefined()
+})

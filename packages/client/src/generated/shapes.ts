@@ -6,6 +6,7 @@ export interface Auth {
   name?: string
   docs?: string
   note?: string
+  sign_in?: { resource?: string; authorization_server: string; authorization_endpoint?: string; token_endpoint?: string; device_authorization_endpoint?: string; registration_endpoint?: string; client_id_metadata_document_supported?: boolean; grant_types_supported?: string[]; code_challenge_methods_supported?: string[]; scopes_supported?: string[]; ref?: string }
 }
 
 export interface CompactRow {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { normalizePayout } from '../../listing/caip-account.ts'
+import { newestSignIn } from '../../trust/access.ts'
 import {
   type Evidence,
   type PackageRun,
@@ -28,14 +29,15 @@ export function mergeFinding(
   plan: Pick<ProbePlan, 'declared'>,
   at: string,
 ): Evidence {
-  const { sight } = finding
+  const { sight, signIn } = finding
   const { protocol, outcome, ms, version } = finding
   const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
   const kept =
     finding.isLocal === true
       ? { package_run: toPackageRun(finding, at) }
       : { probes: keepProbes([...(evidence.probes ?? []), v.parse(ProbeSchema, record)], at) }
-  if (sight === undefined) return { ...evidence, ...kept }
+  const signedIn = signIn && { sign_in: { at, ...signIn } }
+  if (sight === undefined) return { ...evidence, ...kept, ...signedIn }
   const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
   const drifted =
     sight.terms === undefined
@@ -47,6 +49,7 @@ export function mergeFinding(
   return {
     ...rest,
     ...kept,
+    ...signedIn,
     ...(seen !== null && { interface: seen }),
     ...(notices.length > 0 && { notices }),
     ...(drift.length > 0 && { drift }),
@@ -155,9 +158,10 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
   const newer = lastAt(ledger) > lastAt(file) ? ledger : file
   const newest = probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '')
   const { interface: seen, notices, drift } = newer
+  const sign_in = newestSignIn([file, ledger])
   return {
     ...file,
     ...(probes.length > 0 && { probes: keepProbes(probes, newest) }),
-    ...present({ interface: seen, notices, drift }),
+    ...present({ interface: seen, sign_in, notices, drift }),
   }
 }

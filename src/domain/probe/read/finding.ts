@@ -1,4 +1,5 @@
 import type { Operation } from '../../listing/operation.ts'
+import type { SignIn } from '../../listing/sign-in.ts'
 import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
 import type { Accept } from '../../trust/seen-answer.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
@@ -60,6 +61,8 @@ export interface Finding {
   sight?: Sight
   /** The listing's other operations that were asked, in that order. They never change the outcome. */
   others?: OtherAnswer[]
+  /** Where a token is had, by the seller's own metadata. */
+  signIn?: SignIn
   /** Seconds for which the seller asked to be left alone. */
   retryAfterS?: number
   /** A package was run here: that says nothing about the network, or about a service. */

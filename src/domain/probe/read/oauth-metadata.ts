@@ -1,0 +1,143 @@
+import * as v from 'valibot'
+import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../../listing/sign-in.ts'
+import { findUrlFault, type UrlRules } from '../../listing/target-url.ts'
+import { isJsonObject, parseJson, present } from '../../wire/parse-json.ts'
+import { isWithin } from './bounded-json.ts'
+import { parseChallenges } from './mpp-terms.ts'
+import type { ProbeAnswer } from './probe-answer.ts'
+
+const MAX_HEADER_LENGTH = 16 * 1024
+const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }
+const MAX_SERVERS = 3
+
+/** RFC 9728 §5.1: what a refused request is told of the resource's metadata; null where nothing. */
+export function readNamedMetadata({ headers }: Pick<ProbeAnswer, 'headers'>): string | null {
+  const lines = headers.get('www-authenticate') ?? []
+  const named = lines
+    .flatMap((line) => parseChallenges(line.slice(0, MAX_HEADER_LENGTH)))
+    .flatMap(({ parameters }) => parameters.get('resource_metadata') ?? [])
+  return named[0] ?? null
+}
+
+/** RFC 9728 §3.1: between host and path, and, as MCP has it, at the host's root after that. */
+export function toResourceMetadataUrls(resource: string): string[] {
+  const { origin, pathname, search } = new URL(resource)
+  const known = `${origin}/.well-known/oauth-protected-resource`
+  const path = pathname === '/' ? '' : pathname
+  return [...new Set([`${known}${path}${search}`, known])]
+}
+
+/** RFC 8414 §3.1, and the places of OpenID Connect that it names for old servers. */
+export function toServerMetadataUrls(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  return [
+    ...new Set([
+      `${origin}/.well-known/oauth-authorization-server${path}`,
+      `${origin}/.well-known/openid-configuration${path}`,
+      `${origin}${path}/.well-known/openid-configuration`,
+    ]),
+  ]
+}
+
+export interface ResourceMetadata {
+  resource: string
+  authorization_servers: string[]
+  scopes_supported?: string[]
+}
+
+/**
+ * RFC 9728 §3.3: metadata of another resource is not used. As clients of MCP do, one that is for the
+ * whole origin, or for a path above the address, is for the address too.
+ *
+ * @param asked the address that was called
+ */
+export function readResourceMetadata(
+  text: string,
+  asked: string,
+  rules: UrlRules,
+): ResourceMetadata | null {
+  const told = parseBounded(text)
+  if (told === null || typeof told.resource !== 'string') return null
+  if (!isFor(told.resource, asked)) return null
+  const servers = Array.isArray(told.authorization_servers) ? told.authorization_servers : []
+  const usable = servers.filter((each) => isUsable(each, rules)).slice(0, MAX_SERVERS)
+  const scopes = toNames(told.scopes_supported)
+  return {
+    resource: told.resource,
+    authorization_servers: usable,
+    ...present({ scopes_supported: scopes }),
+  }
+}
+
+/** RFC 8414 §3.3: metadata whose issuer is another is not used. */
+export function readServerMetadata(
+  text: string,
+  issuer: string,
+  rules: UrlRules,
+): Partial<SignIn> | null {
+  const told = parseBounded(text)
+  if (told === null || typeof told.issuer !== 'string') return null
+  if (!isSameAddress(told.issuer, issuer)) return null
+  const { client_id_metadata_document_supported: byDocument } = told
+  return present({
+    ...Object.fromEntries(
+      ENDPOINTS.flatMap((name) => {
+        const url = told[name]
+        return isUsable(url, rules) ? [[name, url]] : []
+      }),
+    ),
+    client_id_metadata_document_supported: typeof byDocument === 'boolean' ? byDocument : undefined,
+    grant_types_supported: toNames(told.grant_types_supported),
+    code_challenge_methods_supported: toNames(told.code_challenge_methods_supported),
+  })
+}
+
+const ENDPOINTS = [
+  'authorization_endpoint',
+  'token_endpoint',
+  'device_authorization_endpoint',
+  'registration_endpoint',
+] as const
+
+/** Both answers as one fact; null where it does not keep to our own bounds. */
+export function toSignIn(
+  { resource, authorization_servers, scopes_supported }: ResourceMetadata,
+  server: Partial<SignIn>,
+  rules: UrlRules,
+): SignIn | null {
+  const [authorization_server] = authorization_servers
+  const whole = { resource, authorization_server, ...server, ...present({ scopes_supported }) }
+  const parsed = v.safeParse(createSignInSchema(rules), whole)
+  return parsed.success ? parsed.output : null
+}
+
+function parseBounded(text: string): Record<string, unknown> | null {
+  if (text.length > BOUNDS.characters * 2) return null
+  const value = parseJson(text)
+  return isJsonObject(value) && isWithin(value, BOUNDS) ? value : null
+}
+
+function isUsable(value: unknown, rules: UrlRules): value is string {
+  return typeof value === 'string' && findUrlFault(value, rules) === null
+}
+
+/** Words that are none are left out; a list without any is not named. */
+function toNames(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const names = value.filter((each) => v.is(NamedSchema, each))
+  return names.length === 0 ? undefined : [...new Set(names)].slice(0, MAX_NAMED)
+}
+
+function isFor(resource: string, asked: string): boolean {
+  const [told, called] = [URL.parse(resource), URL.parse(asked)]
+  if (told === null || called === null || told.origin !== called.origin) return false
+  const above = told.pathname.endsWith('/') ? told.pathname : `${told.pathname}/`
+  return `${called.pathname}/`.startsWith(above)
+}
+
+/** An empty path and `/` are the same (RFC 3986 §6.2.3). */
+function isSameAddress(left: string, right: string): boolean {
+  const href = URL.parse(left)?.href
+  return href !== undefined && href === URL.parse(right)?.href
+}
