@@ -65,6 +65,7 @@ describe('a path says where a value lies, and is data', () => {
     ['list[7]', undefined],
     ['a.none.c', undefined],
     ['@', value],
+    ['a.b[].{all: @}', [{ all: { c: 1 } }, { all: { c: null } }, { all: { c: 3 } }]],
   ])('%s', (text, expected) => {
     const path = parseJsonPath(text)
     expect(path).not.toBeNull()
@@ -80,6 +81,7 @@ describe('a path says where a value lies, and is data', () => {
     'a | b',
     'length(@)',
     'a[?b]',
+    '@.a',
     'a.{b}',
     'a.{b: }',
     'a`b`',

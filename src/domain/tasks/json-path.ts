@@ -3,7 +3,7 @@ import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 /**
  * Where a value lies in JSON, in the part of JMESPath's notation that names and renames
  * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd name"`,
- * and `@` for the whole. Beside it `*` is the one member of an object whose name is not known before.
+ * and `@` for the whole, also of a member: `a[].{name: @}`. Beside it `*` is the one member of an object whose name is not known before.
  * No functions, no conditions: a path is data, not code.
  */
 export type JsonPath = readonly PathStep[]
@@ -21,12 +21,12 @@ const NAME = /^(?:"([^"\\]+)"|([A-Za-z_$][\w$-]*))/
 /** @returns null for text that is not a path */
 export function parseJsonPath(text: string): JsonPath | null {
   if (text.length > MAX_PATH_LENGTH) return null
-  if (text === '@') return []
   const read = readSteps(text)
-  return read !== null && read.rest === '' && read.steps.length > 0 ? read.steps : null
+  return read !== null && read.rest === '' ? read.steps : null
 }
 
 function readSteps(text: string): { steps: JsonPath; rest: string } | null {
+  if (text.startsWith('@')) return { steps: [], rest: text.slice(1) }
   const steps: PathStep[] = []
   let rest = text
   for (;;) {
@@ -85,7 +85,6 @@ export function readJsonPath(value: unknown, path: JsonPath): unknown {
   if ('only' in step)
     return isJsonObject(value) ? readJsonPath(Object.values(value)[0], rest) : undefined
   if ('each' in step) return readEach(value, rest)
-  if (!isJsonObject(value)) return undefined
   const found = [...step.fields].flatMap(([name, inner]) => {
     const member = readJsonPath(value, inner)
     return member === undefined ? [] : [[name, member]]
