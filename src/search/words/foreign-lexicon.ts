@@ -66,7 +66,13 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
   for (const start of startsOf(key, ENDING_LETTERS.known))
     if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
   const [first = '', ...others] = key.split(' ')
-  if (others.length > 0) phrases.add(first)
+  if (others.length === 0) return
+  // The noun comes first where `de` joins two, and takes the plural: `tremblements de terre`.
+  const plural = ['de', 'd'].includes(others[0] ?? '') ? [`${first}s`] : []
+  for (const start of [first, ...plural]) {
+    phrases.add(start)
+    meanings.set([start, ...others].join(' '), meanings.get(key) ?? { english, isForm: false })
+  }
 }
 
 /** A text, and what is left of it without its last letters. */
