@@ -15,7 +15,7 @@ import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/s
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
-import { readBody, readId } from '../../src/search/index/index-rows.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
@@ -23,6 +23,7 @@ import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { findAskedEffect, putFittingFirst } from './asked-effect.ts'
+import { putCallableFirst, readStored } from './callable-first.ts'
 import { putNamedFirst, spread } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
 
@@ -62,15 +63,16 @@ export function createFindOperations({
     const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
-    const effect = findAskedEffect(index, query.q ?? '')
+    const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
+    // `tweets about formula 1` asks for what is there: nothing is to be changed.
+    const effect = findAskedEffect(index, query.q ?? '') ?? (facts?.subject ? 'read' : null)
     const ordered = [fitting, organic.rows].flatMap((rows) => putFittingFirst(index, rows, effect))
     const once = new Map(ordered.map((row) => [row.row, row]))
     const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
     const nameOf = (row: number) => readStored(index, row).operation.name ?? ''
     const named = { q: query.q ?? '', rows: found, end, effect, nameOf }
-    const rows = spread(putNamedFirst(index, named))
+    const rows = spread(putCallableFirst(index, putNamedFirst(index, named), effect, facts))
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
-    const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
     return fitAnswer({
       total: organic.total,
       results: rows.slice(query.offset, end).map((row) => readResult(index, row, query, facts)),
@@ -103,16 +105,6 @@ function listingOf(index: SearchIndex, row: number): string {
 }
 
 type Result = OperationsAnswer['results'][number]
-
-/** With where its example may be filled from the question. */
-type Stored = Omit<Result, 'relevance'> & { slots: readonly ArgumentSlot[] }
-
-function readStored(index: SearchIndex, row: number): Stored {
-  // Typed `any` by `JSON.parse`: the build wrote these bytes.
-  const stored = JSON.parse(new TextDecoder().decode(readBody(index, 'organic', row)))
-  const { listing, digest, operation, slots = [] } = stored
-  return { listing, operation, digest, slots }
-}
 
 function readResult(
   index: SearchIndex,

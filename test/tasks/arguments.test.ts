@@ -9,7 +9,7 @@ import {
   toSearchIndex,
 } from '../../src/compile/engine/write-engine.ts'
 import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
-import { fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
 import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { BASE_URL, catalogue } from './own-catalogue.ts'
@@ -99,6 +99,38 @@ describe('an example is filled with what was asked, never with its own values', 
       'https://sky.example/forecast?city=Nairobi&days=3',
     )
   })
+  test('what the example leaves out is added, once, where the question says it', () => {
+    const slots = ['id', 'symbol', 'slug'].flatMap(
+      (name) => slotOf('query', { name, example: '', required: false }) ?? [],
+    )
+    const url = 'https://coins.example/quotes'
+    expect(fillArguments(url, { url }, slots, factsOf('price of ETH'))).toEqual({
+      url: `${url}?symbol=ETH`,
+    })
+    expect(fillArguments(url, { url }, slots, factsOf('prices'))).toEqual({ url })
+  })
+  test('who is written to does not send the mail', () => {
+    const example = { body: { from: 'a@mail.example', to: ['b@mail.example'] } }
+    const slots = slotsIn(['body'], example.body, undefined, true)
+    const { body } = fillArguments(
+      'https://m.example/',
+      example,
+      slots,
+      factsOf('mail c@d.example'),
+    )
+    expect(body).toEqual({ from: '<FROM>', to: ['c@d.example'] })
+  })
+  test.each([
+    ['weather in Nairobi', 1],
+    ['weather in Nairobi on 2026-12-24', 2],
+    ['weather', 0],
+  ])('%s: a call for a place and a day may say %i of it', (question, said) => {
+    const url = 'https://sky.example/at?city=Oslo&date=2026-01-01'
+    const slots = ['city', 'date'].flatMap(
+      (name) => slotOf('query', { name, example: '', required: false }) ?? [],
+    )
+    expect(countSaid(url, { url }, slots, factsOf(question))).toBe(said)
+  })
   test('a placeholder of the example stays as its author wrote it', () => {
     const example = { body: { to: ['<PHONE_NUMBER>'] } }
     const slots = slotsIn(['body'], example.body, undefined, true)
@@ -179,9 +211,9 @@ test('forty-two deeds: the first row is right, is called as it stands, and holds
       console.log(
         `${isRight ? 'R' : '-'}${isFilled ? 'F' : '-'}${isCallable ? 'C' : '-'} ${ask}\n      ${row}  ${shown.slice(0, 160)}`,
       )
-  // Which row comes first is the search's; what is in it is held here.
-  expect(count(judged, 'isRight')).toBeGreaterThanOrEqual(33)
-  expect(count(judged, 'isFilled')).toBeGreaterThanOrEqual(16)
+  expect(count(judged, 'isRight')).toBeGreaterThanOrEqual(36)
+  expect(count(judged, 'isFilled')).toBeGreaterThanOrEqual(30)
+  expect(count(judged, 'isCallable')).toBeGreaterThanOrEqual(30)
   for (const { shown, ask } of judged)
     if (!/oslo/i.test(ask)) expect(shown, ask).not.toMatch(/oslo|59\.91|10\.75/i)
 })

@@ -89,7 +89,7 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
 
 /** Settings: what they say does not depend on what is asked. */
 const SETTING =
-  /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|id|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
+  /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
 /** Where an example request may be filled from a question. @param root `query`, `path`, `body` or `arguments` */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
@@ -144,7 +144,7 @@ function textOf(schema: unknown): string | undefined {
 function kindOf({ name, schema, example, description = '' }: Named): ArgumentKind | null {
   if (Array.isArray(memberOf(schema, 'enum')) || typeof example === 'boolean') return null
   const shown = typeof example === 'string' ? example : ''
-  const byForm = FORMATS[String(memberOf(schema, 'format'))] ?? kindOfExample(shown)
+  const byForm = FORMATS[String(memberOf(schema, 'format'))] ?? kindOfExample(name, shown)
   if (byForm !== undefined) return byForm
   if (name === 'from' || name === 'to') return kindOfPair(name, shown)
   const byName = BY_NAME.find(([pattern]) => pattern.test(name))?.[1]
@@ -158,6 +158,7 @@ function kindOf({ name, schema, example, description = '' }: Named): ArgumentKin
   return isKept || typeof example !== 'string' ? null : 'asked'
 }
 
+const SENDER = /^(?:from|sender|reply_?to)/i
 const FORMATS: Readonly<Record<string, ArgumentKind>> = {
   uri: 'url',
   url: 'url',
@@ -166,8 +167,10 @@ const FORMATS: Readonly<Record<string, ArgumentKind>> = {
   ipv4: 'ip',
 }
 
-function kindOfExample(shown: string): ArgumentKind | undefined {
-  return BY_EXAMPLE.find(([pattern]) => pattern.test(shown))?.[1]
+function kindOfExample(name: string, shown: string): ArgumentKind | undefined {
+  const kind = BY_EXAMPLE.find(([pattern]) => pattern.test(shown))?.[1]
+  // A question names whom something is sent to: who sends it is the caller.
+  return kind === 'email' && SENDER.test(name) ? 'asked' : kind
 }
 
 /** Where the name says nothing, the words beside it may. */

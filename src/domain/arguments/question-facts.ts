@@ -33,6 +33,8 @@ export interface QuestionFacts {
   quoted: string | null
   /** The question without the words that only say what to do. */
   topic: string | null
+  /** The topic where the question says what it is asked of: `papers on …`, `a picture of …`. */
+  subject: string | null
   /** The whole, as it was asked. */
   question: string
 }
@@ -73,7 +75,7 @@ export function readQuestionFacts(question: string, now: number): QuestionFacts 
     dates: dated.dates,
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
     numbers: (dated.rest.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []).map(Number),
-    topic: readTopic(question),
+    ...readTopic(question),
     question: question.trim(),
   }
 }
@@ -178,19 +180,35 @@ function readLanguages(words: readonly string[]): QuestionFacts['languages'] {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
+/** Whether a question gives what a call takes, beside saying which call. */
+export function saysArguments(facts: QuestionFacts): boolean {
+  const { urls, emails, domains, ips, evmAddresses, transactions, places, coins } = facts
+  const { currencies, tickers, countries, languages, quoted, subject } = facts
+  const lists = [urls, emails, domains, ips, evmAddresses, transactions, places, coins]
+  return (
+    [...lists, currencies, tickers, countries].some((list) => list.length > 0) ||
+    [languages.to, quoted, subject].some((said) => said != null)
+  )
+}
+
 /** Words in front that only say what to do, and with what. */
 const COMMAND =
-  /^(?:please |can you |could you |i (?:want|need) to |help me )?(?:(?:search|find|look ?up|look for|get|show|fetch|give|list|read|generate|create|make|draw|paint|write|ask|tell|summari[sz]e|define|definition of|what is|what are|who is|where is|turn|embed|run|prompt|query)(?: me| us| up)? )?/i
+  /^(?:please |can you |could you |i (?:want|need) to |help me )?(?:(?:search|find|look ?up|look for|get|show|fetch|give|list|read|generate|create|make|draw|paint|write|ask|tell|summari[sz]e|define|what is|what are|who is|where is|turn|embed|run|prompt|query)(?: me| us| up)? )?/i
 const OBJECT =
   /^(?:(?:the|an?|some|any|all|latest|recent|new|scientific|research|academic)\s+)*(?:web|internet|google|news|headlines|papers?|articles?|images?|pictures?|photos?|videos?|books?|tweets?|posts?|results?|information|info|pages?|definition|meaning|tokens?|places?|word|text|podcasts?|recipes?|repositories|packages?)\s+(?:(?:on|about|for|of|by|with|from|that|showing|called|named|regarding)\s+)/i
 
-/** @example readTopic('papers on perovskite solar cells') → 'perovskite solar cells' */
-function readTopic(question: string): string | null {
+/** @example readTopic('papers on solar cells') → { topic: 'solar cells', subject: 'solar cells' } */
+export function readTopic(question: string): Pick<QuestionFacts, 'topic' | 'subject'> {
   const plain = question.trim().replace(/[?!.]+$/, '')
   const withoutCommand = plain.replace(COMMAND, '')
-  const topic = withoutCommand.replace(OBJECT, '').replace(/^(?:for|about|of|on|by)\s+/i, '')
+  // `posts on reddit about rust` are about rust.
+  const about = withoutCommand.replace(OBJECT, '').replace(/^\S+ about (?=\S)/i, '')
+  const topic = about.replace(/^(?:for|about|of|on|by)\s+/i, '')
   const isSaid = topic !== '' && topic !== plain
-  return isSaid ? topic : null
+  return {
+    topic: isSaid ? topic : null,
+    subject: isSaid && about !== withoutCommand ? topic : null,
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readTopic } from '../../domain/arguments/question-facts.ts'
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
@@ -53,12 +54,13 @@ export function planQuery(
   const { words, excluded } = findExcluded(index, joinWords(index, read.words), query)
   const { kept: named, notes, phrases } = leaveOut(words, index, topics)
   const taken = named.slice(0, MAX_QUERY_WORDS)
-  const kept = belongingWords(index, taken, words)
-  const isLong = kept.length < taken.length
+  const deed = withoutSubject(index, taken, query)
+  const kept = belongingWords(index, deed, words)
+  const isLong = kept.length < deed.length
   const units = readUnits(index, kept, !read.isForeign)
   const related = units.map((unit) => relatedTerms(index, unit))
   const originals = readUnits(index, read.originals, false)
-  const told = isLong ? readUnits(index, taken, false) : []
+  const told = kept.length < taken.length ? readUnits(index, taken, false) : []
   const beside = told.map((unit) => relatedTerms(index, unit))
   const terms = [
     ...termsOf(index, units, related),
@@ -83,6 +85,15 @@ export function planQuery(
     closest: () =>
       units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
   }
+}
+
+/** In `papers on solar cells` the deed is `papers`: what they are on is for the operation to find. */
+function withoutSubject(index: SearchIndex, words: readonly Word[], query: string) {
+  const { subject } = index.noun === 'operation' ? readTopic(query) : { subject: null }
+  if (subject === null) return words
+  const said = new Set(splitText(subject).map(({ whole }) => whole))
+  const deed = words.filter(({ whole }) => !said.has(whole))
+  return deed.length > 0 ? deed : words
 }
 
 function unreadNotes(count: number): string[] {

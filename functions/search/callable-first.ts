@@ -1,0 +1,60 @@
+import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
+import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import { type QuestionFacts, saysArguments } from '../../src/domain/arguments/question-facts.ts'
+import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
+import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
+import type { Effect } from '../../src/domain/wire/vocabulary.ts'
+import { readBody } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { doesAsked } from './asked-effect.ts'
+import type { FoundRow } from './order-operations.ts'
+
+/** Rows that are read to see what their calls take: reading one costs as much as ranking hundreds. */
+const READ = 24
+
+/**
+ * Of rows that answer about as well, those come first whose call takes what the question says, and of
+ * them those that need nothing else: who names a city is answered with a call that has it in, before
+ * one that needs a key, and before one that takes no place.
+ */
+export function putCallableFirst(
+  index: SearchIndex,
+  rows: readonly FoundRow[],
+  effect: Effect | null,
+  facts: QuestionFacts | null,
+): FoundRow[] {
+  if (facts === null || !saysArguments(facts)) return [...rows]
+  const most = largestOf(rows.map(({ relevance }) => relevance))
+  const close = rows
+    .filter(
+      ({ row, relevance }) => relevance >= most * MIN_FITTING && doesAsked(index, row, effect),
+    )
+    .slice(0, READ)
+  const standing = new Map(close.map((row) => [row, toStanding(readStored(index, row.row), facts)]))
+  const ordered = close.toSorted((a, b) => (standing.get(b) ?? 0) - (standing.get(a) ?? 0))
+  return [...ordered, ...rows.filter((row) => !standing.has(row))]
+}
+
+/** What it takes of what was said; one that may be called as it is shown stands before all others. */
+function toStanding({ operation, slots }: Stored, facts: QuestionFacts): number {
+  const { example, url = '', bring } = operation
+  const said = example === undefined ? 0 : countSaid(url, example, slots, facts)
+  if (example === undefined || said === 0) return 0
+  const shown = JSON.stringify(fillArguments(url, example, slots, facts))
+  return bring === undefined && !/<[A-Z0-9_]+>/.test(shown) ? said + CALLABLE : said
+}
+/** More than a question can say. */
+const CALLABLE = 100
+
+/** With where its example may be filled from the question. */
+export type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
+  slots: readonly ArgumentSlot[]
+}
+
+export function readStored(index: SearchIndex, row: number): Stored {
+  // Typed `any` by `JSON.parse`: the build wrote these bytes.
+  const stored = JSON.parse(new TextDecoder().decode(readBody(index, 'organic', row)))
+  const { listing, digest, operation, slots = [] } = stored
+  return { listing, operation, digest, slots }
+}
