@@ -118,9 +118,10 @@ async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPort
 function sourceAddress(source: SeedSource, { from, since }: RunOptions): string {
   const start = from ?? source.liveUrl
   const isLive = /^https?:\/\//i.test(start)
-  return since !== null && isLive && source.since !== undefined
-    ? source.since(new URL(start), since).href
-    : start
+  if (since === null || !isLive || source.sinceParameter === undefined) return start
+  const url = new URL(start)
+  url.searchParams.set(source.sinceParameter, since)
+  return url.href
 }
 
 function judge(

@@ -3,13 +3,13 @@ import { marksOf } from '../../src/domain/sources/listing-marks.ts'
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import { addressSlug } from '../text/address-slug.ts'
 import { guessCategories } from '../text/guess-categories.ts'
-import type { Refusal } from './refusal.ts'
+import type { Fault, Refusal } from './refusal.ts'
 import { findSeedFault, type Seed, type SeedFacts } from './seed-facts.ts'
 import type { ChosenSeeds, MapRules } from './seed-source.ts'
-import type { SeedTexts } from './seed-texts.ts'
+import { toSeedTags, toSeedTexts } from './seed-texts.ts'
 
 export type MappedSeed =
-  | { ok: true; seed: Seed; dropped: Refusal[] }
+  | { ok: true; seed: Seed; dropped: readonly Refusal[] }
   /** `held` is what would be listed if a person found nothing wrong with its words. */
   | { ok: false; refusal: Refusal; held?: Seed }
 
@@ -40,32 +40,56 @@ export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>
 /** Facts of every API that a catalogue of paid ones lists. */
 export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
 
-/** What a source tells of one service; the rest of its seed follows from it. */
+/** What a source tells of one service, member by member: the table that an importer fills in. */
 export interface Told extends Partial<Omit<Seed, 'facts'>> {
+  /** What the source calls it. */
   key: string
   prefix: Seed['prefix']
-  texts: SeedTexts
-  /** What its categories are guessed by, beside its name. */
-  words: string
-  tags?: readonly string[]
-  facts: Omit<SeedFacts, 'name' | 'summary' | 'categories' | 'tags'>
+  /** What it is called, best first. */
+  names: readonly Foreign[]
+  /** What it says of itself, best first. */
+  said: readonly Foreign[]
+  tags?: readonly unknown[]
+  /** What its categories are guessed by, beside its name, its description and its tags. */
+  words?: readonly Foreign[]
+  /** Or why there are none that can be listed. */
+  facts: Omit<SeedFacts, 'name' | 'summary' | 'categories' | 'tags'> | Fault
+  /** Parts of it that are left out. */
+  dropped?: readonly Refusal[]
+}
+type Foreign = string | null | undefined
+
+/** The mapping that all importers share: only a valid listing with harmless words goes on. */
+export function mapTold({ dropped, ...told }: Told, rules: MapRules): MappedSeed {
+  const seed = toSeed(told, rules)
+  if (!('reason' in seed)) return finishSeed(seed, dropped)
+  return refuse(told.key, { ...seed, rows: told.rows ?? 1 })
 }
 
-export function toSeed({ texts, words, tags = [], facts, ...told }: Told, rules: MapRules): Seed {
-  const { name, summary, suspicious } = texts
-  const categories = guessCategories(name, words, rules.categories)
+/** @returns its seed, or why it is not one */
+export function toSeed(
+  { names, said, words = [], facts, tags: foreign = [], ...told }: Told,
+  rules: MapRules,
+): Seed | Fault {
+  const texts = toSeedTexts(names, said)
+  if ('reason' in texts) return texts
+  if ('reason' in facts) return facts
+  const { name, summary, description, suspicious } = texts
+  const tags = toSeedTags(foreign)
+  const all = [description, ...tags, ...words].join(' ')
+  const categories = guessCategories(name, all, rules.categories)
   return {
     slug: addressSlug(facts.url),
     published: null,
     rows: 1,
     suspicious,
     ...told,
-    facts: { name, summary, categories, ...(tags.length > 0 && { tags: [...tags] }), ...facts },
+    facts: { name, summary, categories, ...(tags.length > 0 && { tags }), ...facts },
   }
 }
 
-/** The last step of every importer's mapping: only a valid listing with harmless words goes on. */
-export function finishSeed(seed: Seed, dropped: Refusal[] = []): MappedSeed {
+/** A seed, where its own members and its words are fine. */
+export function finishSeed(seed: Seed, dropped: readonly Refusal[] = []): MappedSeed {
   const { key, rows, suspicious } = seed
   const fault = findSeedFault(seed)
   if (fault !== null) return refuse(key, { reason: 'invalid_listing', detail: fault, rows })

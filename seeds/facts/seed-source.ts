@@ -40,7 +40,20 @@ export interface ChosenSeeds {
   deleted: readonly string[]
 }
 
-/** An importer in three steps: fetch (the same for all), parse, map. */
+/** How a source's texts hold its rows: a list, a page around one, one row, or a line each. */
+export interface RowShape {
+  /** Names under which a page holds its rows, as a list or by their names. */
+  lists: readonly string[]
+  /** What a page or a line should be, for the message. */
+  expected: string
+  /** Whether an object by itself is a row. */
+  isRow(value: Record<string, unknown>): boolean
+  /** Whether a text of addresses, one a line, is rows too. */
+  takesAddresses?: boolean
+  takesYaml?: boolean
+}
+
+/** An importer: where its rows are, how a text holds them, and what becomes of them. */
 export interface SeedSource {
   id: string
   /** What it imports, for the help text. */
@@ -48,13 +61,9 @@ export interface SeedSource {
   liveUrl: string
   /** True where a whole run shows everything there is, so that what is missing is gone. */
   promisesAll: boolean
-  /** Ids of `tables/sources.yaml` that its listings stand under. */
-  sourceIds: readonly string[]
-  /**
-   * @param folder the text's file is in, where `--from` is a folder
-   * @throws Error when the text is not the source's shape: it may be an error page.
-   */
-  parse(text: string, address: URL | null, folder?: string): SourcePage
+  shape: RowShape
+  /** A row with the folder of its file, where files of one folder tell of one thing. */
+  place?(row: unknown, folder: string | null): unknown
   choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
   /** Reads on where rows are addresses: cards, sellers' own files. Never throws for one of them. */
   follow?(
@@ -63,8 +72,8 @@ export interface SeedSource {
   ): Promise<{ values: unknown[]; refused: Refusal[] }>
   /** Rows from what is listed, for a source that reads the listings' sellers. */
   fromContent?(listings: readonly ListedFacts[]): unknown[]
-  /** Address for rows changed since an instant, where the source can tell. */
-  since?(liveUrl: URL, instant: string): URL
+  /** Parameter of its address that asks for rows changed since an instant. */
+  sinceParameter?: string
 }
 
 export type SellerAnswer = { ok: true; text: string } | { ok: false; detail: string }

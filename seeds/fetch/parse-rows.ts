@@ -1,20 +1,10 @@
+import { parse } from 'yaml'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../facts/refusal.ts'
-import type { SourcePage } from '../facts/seed-source.ts'
+import type { RowShape, SourcePage } from '../facts/seed-source.ts'
 
 /** Longest row, in UTF-16 units. */
 const MAX_ROW_LENGTH = 256 * 1024
-
-export interface RowShape {
-  /** Names under which a page holds its rows. */
-  lists: readonly string[]
-  /** What a page or a line should be, for the message. */
-  expected: string
-  /** Whether an object by itself is a row. */
-  isRow(value: Record<string, unknown>): boolean
-  /** Whether a text of addresses, one a line, is rows too. */
-  takesAddresses?: boolean
-}
 
 interface ParsedRows {
   values: unknown[]
@@ -23,7 +13,11 @@ interface ParsedRows {
   page: Record<string, unknown> | null
 }
 
-/** Rows of one answer, and where the next ones are. @throws Error for what is no page of this shape */
+/**
+ * Rows of one answer or saved file, and where the next ones are.
+ *
+ * @throws Error when the text is not a page of this shape: it may be an error page
+ */
 export function parsePage(text: string, address: URL | null, shape: RowShape): SourcePage {
   const addresses = shape.takesAddresses === true ? parseAddresses(text) : null
   if (addresses !== null) return { values: addresses, refused: [], next: null }
@@ -43,21 +37,38 @@ function parseAddresses(text: string): string[] | null {
  * @throws Error for anything else: an error page must not look like a source without rows.
  */
 function parseRows(text: string, shape: RowShape): ParsedRows {
-  const whole = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
+  const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
+  const whole = json ?? (shape.takesYaml === true ? readYaml(text) : undefined)
   const page = isJsonObject(whole) ? whole : null
-  const list = [whole, ...shape.lists.map((name) => page?.[name])].find((each) =>
-    Array.isArray(each),
-  )
-  const rows = list ?? (page !== null && shape.isRow(page) ? [page] : null)
-  if (rows !== null)
+  const lists = [whole, ...shape.lists.map((name) => page?.[name])].flatMap((each) => {
+    if (Array.isArray(each)) return [each]
+    return each !== whole && isJsonObject(each) ? [toNamedRows(each)] : []
+  })
+  const isRow = page !== null && lists.length === 0 && shape.isRow(page)
+  if (isRow || lists.length > 0)
     return judgeRows(
-      rows.map((value, i) => ({ name: `row ${i + 1}`, value })),
-      list === undefined ? null : page,
+      (isRow ? [page] : lists.flat()).map((value, i) => ({ name: `row ${i + 1}`, value })),
+      isRow ? null : page,
     )
   const parsed = judgeRows(page === null ? toLines(text) : [], null)
   if (page !== null || (parsed.values.length === 0 && parsed.refused.length > 0))
     throw new Error(`expected ${shape.expected}, got ${JSON.stringify(text.trim().slice(0, 60))}`)
   return parsed
+}
+
+/** Without aliases: a catalogue of a few lines could else fill the memory. */
+function readYaml(text: string): unknown {
+  try {
+    const value: unknown = parse(text, { maxAliasCount: 0, merge: false })
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+/** Rows that a catalogue has by their names. */
+function toNamedRows(rows: Record<string, unknown>): unknown[] {
+  return Object.entries(rows).map(([name, row]) => (isJsonObject(row) ? { ...row, name } : row))
 }
 
 function toLines(text: string) {

@@ -10,6 +10,7 @@ import {
 } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { SeedSource, SourcePage } from '../facts/seed-source.ts'
+import { parsePage } from './parse-rows.ts'
 import type { Progress } from './progress.ts'
 
 const MAX_PAGES = 5000
@@ -24,7 +25,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
 
 export interface ReadOptions {
-  source: Pick<SeedSource, 'parse'>
+  source: Pick<SeedSource, 'shape' | 'place'>
   /** The path of a file, or of a folder whose JSON files are pages; or an http(s) URL. */
   from: string
   /** Rows to read at most; null for all. */
@@ -82,7 +83,8 @@ async function* readPages({
     length += text.length
     if (length > MAX_SOURCE_LENGTH)
       throw new Error(`${from}: expected at most ${MAX_SOURCE_LENGTH} characters, got more`)
-    const page = parsePage(source, text, url, from)
+    const address = url
+    const page = named(url.href, () => readPage(source, text, { address }))
     empty = page.values.length + page.refused.length === 0 ? empty + 1 : 0
     if (empty >= MAX_EMPTY_PAGES && page.next !== null)
       throw new Error(`${from}: expected rows, got ${empty} pages without one and another to come`)
@@ -91,13 +93,24 @@ async function* readPages({
   }
 }
 
-function parsePage(source: ReadOptions['source'], text: string, address: URL | null, from: string) {
+function readPage({ shape, place }: ReadOptions['source'], text: string, at: PagePlace = {}) {
+  const page = parsePage(text, at.address ?? null, shape)
+  if (place === undefined) return page
+  return { ...page, values: page.values.map((row) => place(row, at.folder ?? null)) }
+}
+
+interface PagePlace {
+  address?: URL
+  /** The folder a saved file is in. */
+  folder?: string
+}
+
+/** A text that is not the source's, with the place it was read at. */
+function named(from: string, read: () => SourcePage): SourcePage {
   try {
-    return source.parse(text, address)
+    return read()
   } catch (error) {
-    throw new Error(
-      `${address?.href ?? from}: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new Error(`${from}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -107,7 +120,8 @@ async function* readSaved(source: ReadOptions['source'], from: string, maxPages:
   if (info?.isFile() !== true && info?.isDirectory() !== true)
     throw new Error(`--from ${from}: expected a file, a folder or an http(s) URL`)
   if (info.isFile()) {
-    yield parsePage(source, await readBoundedFile(from, MAX_FILE_BYTES), null, from)
+    const text = await readBoundedFile(from, MAX_FILE_BYTES)
+    yield named(from, () => readPage(source, text))
     return
   }
   const entries = await readdir(from, { recursive: true, withFileTypes: true })
@@ -118,14 +132,14 @@ async function* readSaved(source: ReadOptions['source'], from: string, maxPages:
   for (const file of found.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
     const text = await readBoundedFile(file, left)
     left -= text.length
-    yield parseFileOf(source, text, file)
+    yield readFileOf(source, text, file)
   }
 }
 
 /** One unreadable file of many is refused by its name. */
-function parseFileOf(source: ReadOptions['source'], text: string, file: string): SourcePage {
+function readFileOf(source: ReadOptions['source'], text: string, file: string): SourcePage {
   try {
-    return source.parse(text, null, dirname(file))
+    return readPage(source, text, { folder: dirname(file) })
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     return { values: [], refused: [{ reason: 'unreadable_row', name: file, detail }], next: null }

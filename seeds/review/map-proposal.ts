@@ -8,7 +8,7 @@ import { renderListing } from '../content/listing-text.ts'
 import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
-import { toSeedTexts, withPlainWords } from '../facts/seed-texts.ts'
+import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
 
 /** Id in `tables/sources.yaml` under which proposed listings stand. */
@@ -51,16 +51,10 @@ function remarksOf(mapped: MappedSeed | null): string[] {
 function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
   const { url, kind, api, title, server, card, tools, files } = found
   const host = new URL(url).hostname.replace(/^www\./, '')
-  const texts = toSeedTexts(
-    [server?.name, api?.title, textOf(card?.name), title, host],
-    [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
-  )
-  if ('reason' in texts) return null
   const pricing = pricingOf(found.terms.flatMap(toOffer))
   const http = kind === 'http_api' ? toOperations(found, pricing) : []
   const paidOrNot = pricing.model === 'per_call' ? 'x402' : 'api'
   const prefixes = { http_api: paidOrNot, mcp_server: 'mcp', a2a_agent: 'a2a' } as const
-  const words = [texts.description, ...tools.map(({ name }) => name)].join(' ')
   const facts = {
     kind,
     url,
@@ -72,7 +66,18 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
     ...(Object.keys(files).length > 0 && { discovery: files }),
     sources: [{ source: PROPOSALS_SOURCE, ref: url }],
   }
-  return toSeed({ key: url, prefix: prefixes[kind], texts, words, facts }, rules)
+  const seed = toSeed(
+    {
+      key: url,
+      prefix: prefixes[kind],
+      names: [server?.name, api?.title, textOf(card?.name), title, host],
+      said: [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
+      words: tools.map(({ name }) => name),
+      facts,
+    },
+    rules,
+  )
+  return 'reason' in seed ? null : seed
 }
 
 /** Our own words, where the seller has none. */

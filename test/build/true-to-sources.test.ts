@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SeedFacts } from '../../seeds/facts/seed-facts.ts'
 import type { MapRules, SeedSource } from '../../seeds/facts/seed-source.ts'
+import { parsePage } from '../../seeds/fetch/parse-rows.ts'
 import { a2a } from '../../seeds/sources/a2a/a2a.ts'
 import { mcpRegistry } from '../../seeds/sources/mcp-registry/mcp-registry.ts'
 import { mpp } from '../../seeds/sources/mpp/mpp.ts'
@@ -85,7 +86,7 @@ function readSaved(rules: MapRules): Saved[] {
   const read = (source: SeedSource, ...paths: string[]): Saved[] => {
     const values = paths.flatMap((path) => {
       const text = readFileSync(join(DATA, path), 'utf8')
-      return source.parse(text, null).values
+      return parsePage(text, null, source.shape).values
     })
     const { seeds } = source.choose(values, rules)
     const rows = source === x402Bazaar ? values.map((row) => JSON.stringify(row)) : []

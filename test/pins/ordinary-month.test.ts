@@ -73,7 +73,8 @@ function toServerKit(source: string, name: string, { tools = [], about, commit, 
     ...{ name, description: `Text ${about}`, about: { description: `Text ${about}` } },
     ...{ source: { project: state.project, commit }, ...state, tools },
   }
-  const sources = importer.sourceIds.map((id) => ({ id, decision: 'used' }))
+  const ids = ['docker_mcp_registry', 'toolhive_registry']
+  const sources = ids.map((id) => ({ id, decision: 'used' }))
   const rules = { ...RULES, sources } as never
   const { seeds, refused } = importer.choose([row], rules)
   const [seed] = seeds

@@ -1,15 +1,7 @@
 import { gatherSeeds, refuse } from '../../facts/map-rows.ts'
 import type { SeedSource } from '../../facts/seed-source.ts'
 import { followAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
-import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
-import { CARD_SOURCE, mapCard, parseAgentCard, REGISTRY_SOURCE } from './map-agent.ts'
-
-const SHAPE: RowShape = {
-  lists: ['agents', 'cards'],
-  expected: 'an agent card, a list of cards or of their addresses',
-  isRow: (value) => typeof value.name === 'string',
-  takesAddresses: true,
-}
+import { mapCard, parseAgentCard } from './map-agent.ts'
 
 /** A2A agents, from a registry's list, from cards, or from the addresses of cards. */
 export const a2a: SeedSource = {
@@ -17,8 +9,12 @@ export const a2a: SeedSource = {
   title: 'A2A agents, by their cards (0.3 and 1.0)',
   liveUrl: 'https://a2aregistry.org/api/agents?limit=100',
   promisesAll: false,
-  sourceIds: [REGISTRY_SOURCE, CARD_SOURCE],
-  parse: (text, address) => parsePage(text, address, SHAPE),
+  shape: {
+    lists: ['agents', 'cards'],
+    expected: 'an agent card, a list of cards or of their addresses',
+    isRow: (value) => typeof value.name === 'string',
+    takesAddresses: true,
+  },
   follow: (values, reader) => followAddresses(values, reader),
   choose(values, rules) {
     const mapped = values.map((value) => {

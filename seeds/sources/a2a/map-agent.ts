@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import type { Auth } from '../../../src/domain/listing/auth.ts'
 import { isJsonObject, present } from '../../../src/domain/wire/parse-json.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
-import { finishSeed, type MappedSeed, parseRow, refuse, toSeed } from '../../facts/map-rows.ts'
+import { type MappedSeed, mapTold, parseRow, refuse } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
-import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
+import { toSeedLine } from '../../facts/seed-texts.ts'
 
-export const REGISTRY_SOURCE = 'a2aregistry_org'
-export const CARD_SOURCE = 'agent_cards'
+const REGISTRY_SOURCE = 'a2aregistry_org'
+const CARD_SOURCE = 'agent_cards'
 
 const MAX_SKILLS = 100
 
@@ -84,32 +84,24 @@ export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mappe
   const cardUrl = card.cardUrl !== null && isCallable(card.cardUrl) ? card.cardUrl : null
   const fault = findCallableUrlFault(url, rules)
   if (fault !== null) return refuse(url, fault)
-  const texts = toSeedTexts(
-    [card.name],
-    [card.description, ...card.skills.map((skill) => skill.description)],
-  )
-  if ('reason' in texts) return refuse(url, texts)
-  const skills = toSkills(card.skills)
-  const tags = toSeedTags(card.skills.flatMap((skill) => skill.tags ?? []))
-  return finishSeed(
-    toSeed(
-      {
-        key: url,
-        prefix: 'a2a',
-        texts,
-        words: [texts.description, ...tags, ...skills.map((skill) => skill.name)].join(' '),
-        tags,
-        facts: {
-          kind: 'a2a_agent',
-          url,
-          ...(auth.type !== 'unknown' && { auth }),
-          ...(cardUrl !== null && { discovery: { agent_card: cardUrl } }),
-          sources: [{ source: isOwn ? CARD_SOURCE : REGISTRY_SOURCE, ref: cardUrl ?? url }],
-        },
-        evidence: { interface: toInterface(card, rules.now) },
+  return mapTold(
+    {
+      key: url,
+      prefix: 'a2a',
+      names: [card.name],
+      said: [card.description, ...card.skills.map((skill) => skill.description)],
+      tags: card.skills.flatMap((skill) => skill.tags ?? []),
+      words: toSkills(card.skills).map((skill) => skill.name),
+      facts: {
+        kind: 'a2a_agent',
+        url,
+        ...(auth.type !== 'unknown' && { auth }),
+        ...(cardUrl !== null && { discovery: { agent_card: cardUrl } }),
+        sources: [{ source: isOwn ? CARD_SOURCE : REGISTRY_SOURCE, ref: cardUrl ?? url }],
       },
-      rules,
-    ),
+      evidence: { interface: toInterface(card, rules.now) },
+    },
+    rules,
   )
 }
 

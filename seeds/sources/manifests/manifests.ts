@@ -4,20 +4,12 @@ import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { ListedFacts, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { followAddresses, ReadDocument } from '../../fetch/follow-addresses.ts'
-import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
-import { mapTold, toTool } from '../mcp-catalogs/mcp-catalogs.ts'
+import { mapServerWith, toTool } from '../mcp-catalogs/mcp-catalogs.ts'
 import { tidyUrl } from '../mcp-registry/map-server.ts'
 import { parseRegistryRow, type RegistryServer } from '../mcp-registry/registry-row.ts'
 
 const SOURCE = 'package_manifests'
 const PACKAGES_URL = 'https://registry.npmjs.org'
-
-const SHAPE: RowShape = {
-  lists: ['manifests'],
-  expected: 'a package.json, a server.json, a manifest.json, or a list of them',
-  isRow: ({ name, server }) => typeof name === 'string' || isJsonObject(server),
-  takesAddresses: true,
-}
 
 /**
  * MCP servers as their packages describe them to machines: `package.json`, the registry's
@@ -32,13 +24,13 @@ export const manifests: SeedSource = {
   title: 'MCP servers by the manifests of their packages, with keys and tools',
   liveUrl: '',
   promisesAll: false,
-  sourceIds: [SOURCE],
-  parse(text, _address, place) {
-    const page = parsePage(text, null, SHAPE)
-    const toRow = (row: unknown) =>
-      typeof row === 'string' ? row : new ReadDocument(place ?? null, row)
-    return { ...page, values: page.values.map(toRow) }
+  shape: {
+    lists: ['manifests'],
+    expected: 'a package.json, a server.json, a manifest.json, or a list of them',
+    isRow: ({ name, server }) => typeof name === 'string' || isJsonObject(server),
+    takesAddresses: true,
   },
+  place: (row, folder) => (typeof row === 'string' ? row : new ReadDocument(folder, row)),
   fromContent: toPackageAddresses,
   follow: (values, reader) => followAddresses(values, reader, neighboursOf),
   choose(values, rules) {
@@ -130,7 +122,7 @@ function mapFound(files: readonly ReadDocument[], rules: MapRules): MappedSeed {
   }
   const told = { source: SOURCE, ref: refOf(found) }
   const tags = platformsOf(found.bundle)
-  const mapped = mapTold({ server, told, tags }, toolsOf(found.bundle), rules)
+  const mapped = mapServerWith({ server, told, tags }, toolsOf(found.bundle), rules)
   return mapped.ok
     ? { ...mapped, seed: { ...mapped.seed, rows } }
     : { ...mapped, refusal: { ...mapped.refusal, rows } }

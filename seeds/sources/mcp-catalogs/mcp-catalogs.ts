@@ -1,55 +1,12 @@
 import * as v from 'valibot'
-import { parse } from 'yaml'
 import { toToolFacts } from '../../../src/domain/probe/keep/tool-facts.ts'
 import { readTools } from '../../../src/domain/probe/read/mcp-tools.ts'
-import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { chooseRows, type MappedSeed } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { mapServer } from '../mcp-registry/map-server.ts'
 import type { RegistryRow } from '../mcp-registry/registry-row.ts'
-
-interface Catalog extends Pick<SeedSource, 'id' | 'title' | 'liveUrl'> {
-  /** Id in `tables/sources.yaml`. */
-  source: string
-  /** Where a server's own entry is shown. */
-  entryUrl: (name: string) => string
-}
-
-/** Servers of Docker's catalogue, with the tools that it lists. */
-export const docker = createCatalogSource({
-  id: 'docker',
-  title: "servers of Docker's MCP catalogue, with their tools",
-  liveUrl: 'https://desktop.docker.com/mcp/catalog/v3/catalog.yaml',
-  source: 'docker_mcp_registry',
-  entryUrl: (name) =>
-    `https://github.com/docker/mcp-registry/blob/main/servers/${name}/server.yaml`,
-})
-
-/** Servers of ToolHive's registry, with the names of their tools. */
-export const toolhive = createCatalogSource({
-  id: 'toolhive',
-  title: "servers of ToolHive's registry, with the names of their tools",
-  liveUrl:
-    'https://raw.githubusercontent.com/stacklok/toolhive/main/pkg/registry/data/registry.json',
-  source: 'toolhive_registry',
-  entryUrl: (name) =>
-    `https://github.com/stacklok/toolhive-registry/blob/main/registry/${name}/spec.yaml`,
-})
-
-function createCatalogSource(catalog: Catalog): SeedSource {
-  const { id, title, liveUrl, source } = catalog
-  return {
-    id,
-    title,
-    liveUrl,
-    promisesAll: false,
-    sourceIds: [source],
-    parse: (text) => ({ values: toRows(text), refused: [], next: null }),
-    choose: (values, rules) =>
-      chooseRows(RowSchema, 'name', (row) => mapRow(row, catalog, rules))(values, rules),
-  }
-}
 
 const MAX_ENTRIES = 500
 const list = v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
@@ -73,38 +30,8 @@ const RowSchema = v.object({
 })
 type Row = v.InferOutput<typeof RowSchema>
 
-/** A catalogue by name, a list, one server, or a line for each. */
-function toRows(text: string): unknown[] {
-  const lines = text.trim().split('\n')
-  const isLines = lines.length > 1 && lines.every((line) => line.startsWith('{'))
-  if (isLines) return lines.map((line) => parseJson(line))
-  const value = parseJson(text) ?? readYaml(text)
-  if (Array.isArray(value)) return value
-  if (!isJsonObject(value)) throw new Error('expected a catalogue of MCP servers, as YAML or JSON')
-  const named = [value.registry, value.servers, value.remote_servers].filter(isJsonObject)
-  if (named.length === 0) return [value]
-  return named.flatMap((rows) =>
-    Object.entries(rows).map(([name, row]) => (isJsonObject(row) ? { ...row, name } : row)),
-  )
-}
-
-/** Without aliases: a catalogue of a few lines could else fill the memory. */
-function readYaml(text: string): unknown {
-  try {
-    const value: unknown = parse(text, { maxAliasCount: 0, merge: false })
-    return value
-  } catch {
-    return null
-  }
-}
-
-function mapRow(row: Row, { id, source, entryUrl }: Catalog, rules: MapRules): MappedSeed {
-  const told = { source, ref: entryUrl(row.name) }
-  return mapTold({ server: toServer(row, id), told }, (row.tools ?? []).flatMap(toTool), rules)
-}
-
 /** A server in the registry's words, and names and parameters of its tools as evidence. */
-export function mapTold(
+export function mapServerWith(
   row: Pick<RegistryRow, 'server' | 'told' | 'tags'>,
   words: readonly unknown[],
   rules: MapRules,
@@ -176,3 +103,49 @@ export function toTool(value: unknown): object[] {
 }
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])
+
+interface Catalog extends Pick<SeedSource, 'id' | 'title' | 'liveUrl'> {
+  /** Id in `tables/sources.yaml`. */
+  source: string
+  /** Where a server's own entry is shown. */
+  entryUrl: (name: string) => string
+}
+
+function createCatalogSource({ source, entryUrl, ...about }: Catalog): SeedSource {
+  return {
+    ...about,
+    promisesAll: false,
+    shape: {
+      lists: ['registry', 'servers', 'remote_servers'],
+      expected: 'a catalogue of MCP servers, as YAML or JSON',
+      isRow: (value) => typeof value.name === 'string',
+      takesYaml: true,
+    },
+    choose: chooseRows(RowSchema, 'name', (row, rules) => {
+      const told = { source, ref: entryUrl(row.name) }
+      const server = toServer(row, about.id)
+      return mapServerWith({ server, told }, (row.tools ?? []).flatMap(toTool), rules)
+    }),
+  }
+}
+
+/** Servers of Docker's catalogue, with the tools that it lists. */
+export const docker = createCatalogSource({
+  id: 'docker',
+  title: "servers of Docker's MCP catalogue, with their tools",
+  liveUrl: 'https://desktop.docker.com/mcp/catalog/v3/catalog.yaml',
+  source: 'docker_mcp_registry',
+  entryUrl: (name) =>
+    `https://github.com/docker/mcp-registry/blob/main/servers/${name}/server.yaml`,
+})
+
+/** Servers of ToolHive's registry, with the names of their tools. */
+export const toolhive = createCatalogSource({
+  id: 'toolhive',
+  title: "servers of ToolHive's registry, with the names of their tools",
+  liveUrl:
+    'https://raw.githubusercontent.com/stacklok/toolhive/main/pkg/registry/data/registry.json',
+  source: 'toolhive_registry',
+  entryUrl: (name) =>
+    `https://github.com/stacklok/toolhive-registry/blob/main/registry/${name}/spec.yaml`,
+})

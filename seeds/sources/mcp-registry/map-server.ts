@@ -3,10 +3,9 @@ import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/listing-facts.ts'
 import { MAX_ID_LENGTH } from '../../../src/domain/listing/listing-id.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
-import { finishSeed, type MappedSeed, refuse, toSeed } from '../../facts/map-rows.ts'
+import { type MappedSeed, mapTold, refuse } from '../../facts/map-rows.ts'
 import { faultOf } from '../../facts/refusal.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
-import { toSeedTexts } from '../../facts/seed-texts.ts'
 import { toSlug } from '../../text/address-slug.ts'
 import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
@@ -27,32 +26,23 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
   const { name } = server
   const source = findSource(row, rules.sources)
   if ('reason' in source) return refuse(name, source)
-  const texts = toSeedTexts([nameOf(server)], [server.description])
-  if ('reason' in texts) return refuse(name, texts)
   const callable = mapCallable(server, rules)
-  if ('reason' in callable) return refuse(name, callable)
-  const { url, entries, faults } = callable
-  const auth = authOf(entries)
-  const told = {
-    key: name,
-    prefix: 'mcp' as const,
-    slug: registrySlug(name),
-    published,
-    texts,
-    words: texts.description,
-    tags: row.tags ?? [],
-    facts: {
-      kind: 'mcp_server' as const,
-      url,
-      ...(auth !== null && { auth }),
-      invoke: entries,
-      ...registryFacts(server, source),
-      sources: [source],
+  return mapTold(
+    {
+      key: name,
+      prefix: 'mcp',
+      slug: registrySlug(name),
+      published,
+      names: [nameOf(server)],
+      said: [server.description],
+      tags: row.tags ?? [],
+      facts:
+        'reason' in callable
+          ? callable
+          : { ...callable.facts, ...registryFacts(server, source), sources: [source] },
+      dropped: 'reason' in callable ? [] : callable.faults.map((left) => ({ ...left, name })),
     },
-  }
-  return finishSeed(
-    toSeed(told, rules),
-    faults.map((left) => ({ ...left, name })),
+    rules,
   )
 }
 
@@ -70,8 +60,11 @@ function mapCallable(server: RegistryServer, rules: HostRules) {
       faults.map(({ detail }) => detail).join('; ') || 'expected a remote or a package',
     )
   const url = findPage(server, entries, rules)
-  const lacking = 'expected a websiteUrl, a repository or a package with a public page'
-  return url === null ? faultOf('no_url', lacking) : { url, entries, faults }
+  if (url === null)
+    return faultOf('no_url', 'expected a websiteUrl, a repository or a package with a public page')
+  const auth = authOf(entries)
+  const kind = 'mcp_server' as const
+  return { facts: { kind, url, ...(auth !== null && { auth }), invoke: entries }, faults }
 }
 
 /** A name and a version are the registry's where the row is its own; elsewhere they may be made up. */

@@ -4,20 +4,8 @@ import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
 import { faultOf } from '../../facts/refusal.ts'
 import type { Seed } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { mapServer } from './map-server.ts'
-import {
-  parseRegistryRow,
-  REGISTRY_SOURCE,
-  REGISTRY_URL,
-  type RegistryRow,
-} from './registry-row.ts'
-
-const SHAPE: RowShape = {
-  lists: ['servers'],
-  expected: 'a page of servers or a line of JSON for each',
-  isRow: (value) => isJsonObject(value.server) || typeof value.name === 'string',
-}
+import { parseRegistryRow, REGISTRY_URL, type RegistryRow } from './registry-row.ts'
 
 /** The MCP registry, newest version of every server, with those it marks as deleted. */
 export const mcpRegistry: SeedSource = {
@@ -25,14 +13,13 @@ export const mcpRegistry: SeedSource = {
   title: 'servers of the MCP registry',
   liveUrl: `${REGISTRY_URL}/v0.1/servers?limit=100&version=latest&include_deleted=true`,
   promisesAll: true,
-  sourceIds: [REGISTRY_SOURCE],
-  parse: (text, address) => parsePage(text, address, SHAPE),
-  choose,
-  since(liveUrl, instant) {
-    const url = new URL(liveUrl)
-    url.searchParams.set('updated_since', instant)
-    return url
+  shape: {
+    lists: ['servers'],
+    expected: 'a page of servers or a line of JSON for each',
+    isRow: (value) => isJsonObject(value.server) || typeof value.name === 'string',
   },
+  choose,
+  sinceParameter: 'updated_since',
 }
 
 /**

@@ -4,41 +4,17 @@ import { toPrice } from '../../../src/domain/sources/unite-offers.ts'
 import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
 import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
-import {
-  chooseRows,
-  finishSeed,
-  type MappedSeed,
-  PAID_API,
-  refuse,
-  toSeed,
-} from '../../facts/map-rows.ts'
+import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../../facts/map-rows.ts'
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
 import { decimalsOf, MAX_CALL_USD, priceAtomic, unknownAsset } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { toSeedLine, toSeedTags, toSeedTexts } from '../../facts/seed-texts.ts'
-import { parsePage } from '../../fetch/parse-rows.ts'
+import { toSeedLine } from '../../facts/seed-texts.ts'
 
 const SOURCE = 'mpp_services'
 const CATALOGUE = 'https://github.com/tempoxyz/mpp/blob/main/schemas/services.ts'
 const TEMPO = 'eip155:4217'
-
-/** The MPP services directory: one answer, everything in it. */
-export const mpp: SeedSource = {
-  id: 'mpp',
-  title: 'services of the MPP directory with their priced endpoints',
-  liveUrl: 'https://mpp.dev/api/services',
-  promisesAll: true,
-  sourceIds: [SOURCE],
-  parse: (page) =>
-    parsePage(page, null, {
-      lists: ['services'],
-      expected: 'a list of MPP services',
-      isRow: (value) => typeof value.serviceUrl === 'string',
-    }),
-  choose: (values, rules) => chooseRows(ServiceSchema, 'id', mapService)(values, rules),
-}
 
 const amount = v.nullish(v.union([v.string(), v.number()]))
 const texts = member.texts('unitType', 'amountHint', 'method')
@@ -79,27 +55,28 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
   const url = service.serviceUrl.replace(/\/+$/, '')
   const fault = findCallableUrlFault(url, rules)
   if (fault !== null) return refuse(id, fault)
-  const texts = toSeedTexts([service.name], [service.description])
-  if ('reason' in texts) return refuse(id, texts)
   const dropped: Refusal[] = []
   const operations = service.endpoints.flatMap(
     (value, at) => mapEndpoint(value, at, service, { url, rules, dropped }) ?? [],
   )
-  if (operations.length === 0)
-    return refuse(id, faultOf('no_invoke', 'expected at least one endpoint that can be called'))
   const { http, pricing, left } = collapseOperations(operations)
-  const tags = toSeedTags([...(service.tags ?? []), ...(service.categories ?? [])])
-  const facts = {
-    ...PAID_API,
-    url,
-    pricing,
-    http,
-    ...discoveryOf(service, rules),
-    sources: [{ source: SOURCE, ref: `${CATALOGUE}#${id}` }],
-  }
-  const words = `${texts.description} ${tags.join(' ')}`
-  const seed = toSeed({ key: id, prefix: 'x402', texts, words, tags, facts }, rules)
-  return finishSeed(seed, [...dropped, ...leftOut(id, left)])
+  const sources = [{ source: SOURCE, ref: `${CATALOGUE}#${id}` }]
+  const facts = { ...PAID_API, url, pricing, http, ...discoveryOf(service, rules), sources }
+  return mapTold(
+    {
+      key: id,
+      prefix: 'x402',
+      names: [service.name],
+      said: [service.description],
+      tags: [...(service.tags ?? []), ...(service.categories ?? [])],
+      facts:
+        operations.length === 0
+          ? faultOf('no_invoke', 'expected at least one endpoint that can be called')
+          : facts,
+      dropped: [...dropped, ...leftOut(id, left)],
+    },
+    rules,
+  )
 }
 
 interface Place {
@@ -202,4 +179,18 @@ function discoveryOf({ docs }: Service, rules: MapRules) {
     ...(fine(docs?.llmsTxt) && { llms_txt: docs.llmsTxt }),
   }
   return Object.keys(discovery).length > 0 && { discovery }
+}
+
+/** The MPP services directory: one answer, everything in it. */
+export const mpp: SeedSource = {
+  id: 'mpp',
+  title: 'services of the MPP directory with their priced endpoints',
+  liveUrl: 'https://mpp.dev/api/services',
+  promisesAll: true,
+  shape: {
+    lists: ['services'],
+    expected: 'a list of MPP services',
+    isRow: (value) => typeof value.serviceUrl === 'string',
+  },
+  choose: chooseRows(ServiceSchema, 'id', mapService),
 }

@@ -10,20 +10,18 @@ import {
 } from '../../../src/domain/sources/unite-offers.ts'
 import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
 import {
-  finishSeed,
   gatherSeeds,
   type MappedSeed,
+  mapTold,
   PAID_API,
   parseRow,
   refuse,
-  toSeed,
 } from '../../facts/map-rows.ts'
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
 import { priceAccept } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { toSeedLine, toSeedTags, toSeedTexts, withPlainWords } from '../../facts/seed-texts.ts'
-import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
+import { toSeedLine, withPlainWords } from '../../facts/seed-texts.ts'
 import { type BazaarRow, BazaarRowSchema } from './bazaar-row.ts'
 
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
@@ -32,20 +30,17 @@ const SOURCE = 'cdp_bazaar'
 /** How many endpoints a made-up summary names. */
 const NAMED_ENDPOINTS = 4
 
-const SHAPE: RowShape = {
-  lists: ['items', 'resources'],
-  expected: 'a page of x402 resources or a line of JSON for each',
-  isRow: (value) => typeof value.resource === 'string',
-}
-
 /** The x402 discovery catalogue. Its rows come and go with payments: what is missing is not gone. */
 export const x402Bazaar: SeedSource = {
   id: 'x402-bazaar',
   title: 'paid endpoints of the x402 Bazaar, one listing for each origin',
   liveUrl: `${API}/resources?limit=100`,
   promisesAll: false,
-  sourceIds: [SOURCE],
-  parse: (text, address) => parsePage(text, address, SHAPE),
+  shape: {
+    lists: ['items', 'resources'],
+    expected: 'a page of x402 resources or a line of JSON for each',
+    isRow: (value) => typeof value.resource === 'string',
+  },
   choose: chooseOrigins,
 }
 
@@ -120,48 +115,48 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
   const host = URL.parse(origin)?.host ?? origin
   const rows = endpoints.length
   const said = endpoints.map(({ row }) => row.description).filter((text) => text !== null)
-  const texts = toSeedTexts(
-    [...endpoints.map(({ row }) => row.serviceName), host],
-    [rows === 1 ? said[0] : null, describe(host, http)],
-  )
-  if ('reason' in texts) return refuse(origin, { ...texts, rows })
-  const tags = toSeedTags(endpoints.flatMap(({ row }) => [...row.tags]))
-  const paths = http.map(({ url }) => pathOf(url))
-  const told = {
-    key: origin,
-    prefix: 'x402' as const,
-    rows,
-    wallets: [...new Set(endpoints.flatMap(({ wallets }) => wallets))],
-    texts,
-    words: [texts.description, ...tags, ...said, ...paths].join(' '),
-    tags,
-    facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
-  }
   const dropped = endpoints.flatMap(({ row, faults }): Refusal[] =>
     faults.slice(0, 1).map((fault) => ({ ...fault, name: row.resource })),
   )
-  return finishSeed(toSeed(told, rules), [...dropped, ...leftOut(origin, left)])
+  return mapTold(
+    {
+      key: origin,
+      prefix: 'x402',
+      rows,
+      names: [...endpoints.map(({ row }) => row.serviceName), host],
+      said: [rows === 1 ? said[0] : null, describe(host, http)],
+      tags: endpoints.flatMap(({ row }) => [...row.tags]),
+      words: [...said, ...http.map(({ url }) => pathOf(url))],
+      wallets: [...new Set(endpoints.flatMap(({ wallets }) => wallets))],
+      facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
+      dropped: [...dropped, ...leftOut(origin, left)],
+    },
+    rules,
+  )
 }
 
 /** Paid tools of one MCP server: the server is what a client connects to. */
 function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
-  const texts = toSeedTexts(
-    [...endpoints.map(({ row }) => row.serviceName), host],
-    [...endpoints.map(({ row }) => row.description), `${rows} paid tools at ${host}.`],
+  return mapTold(
+    {
+      key: `mcp ${url}`,
+      prefix: 'mcp',
+      rows,
+      names: [...endpoints.map(({ row }) => row.serviceName), host],
+      said: [...endpoints.map(({ row }) => row.description), `${rows} paid tools at ${host}.`],
+      facts: {
+        kind: 'mcp_server',
+        url,
+        pricing: pricingOf(offersOf(endpoints.map(({ operation }) => operation))),
+        cost: 'paid',
+        invoke: [{ kind: 'mcp', transport: 'streamable-http', url }],
+        sources: [sourceOf(host)],
+      },
+    },
+    rules,
   )
-  if ('reason' in texts) return refuse(url, { ...texts, rows })
-  const facts = {
-    kind: 'mcp_server' as const,
-    url,
-    pricing: pricingOf(offersOf(endpoints.map(({ operation }) => operation))),
-    cost: 'paid' as const,
-    invoke: [{ kind: 'mcp' as const, transport: 'streamable-http' as const, url }],
-    sources: [sourceOf(host)],
-  }
-  const words = texts.description
-  return finishSeed(toSeed({ key: `mcp ${url}`, prefix: 'mcp', rows, texts, words, facts }, rules))
 }
 
 function sourceOf(host: string) {

@@ -5,21 +5,12 @@ import { originOf } from '../../../src/domain/sources/listing-marks.ts'
 import { type Offer, pricingOf } from '../../../src/domain/sources/unite-offers.ts'
 import { MeasuredSchema, SignalsSchema } from '../../../src/domain/trust/evidence.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
-import {
-  chooseRows,
-  finishSeed,
-  type MappedSeed,
-  PAID_API,
-  refuse,
-  toSeed,
-} from '../../facts/map-rows.ts'
+import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../../facts/map-rows.ts'
 import { MAX_CALL_USD } from '../../facts/price.ts'
 import { faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { SeedEvidence } from '../../facts/seed-facts.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { toSeedTexts } from '../../facts/seed-texts.ts'
-import { parsePage, type RowShape } from '../../fetch/parse-rows.ts'
 import { addressSlug } from '../../text/address-slug.ts'
 
 const API = 'https://x402-list.com/api/v1/services'
@@ -50,23 +41,6 @@ const ServiceSchema = v.object({
 })
 type Service = v.InferOutput<typeof ServiceSchema>
 
-const SHAPE: RowShape = {
-  lists: ['data'],
-  expected: 'a page of x402-list services',
-  isRow: (value) => typeof value.slug === 'string',
-}
-
-/** Services with what was measured of them: listings, and the evidence behind a trust score. */
-export const x402List: SeedSource = {
-  id: 'x402-list',
-  title: 'services of x402-list.com with their measurements (CC BY 4.0)',
-  liveUrl: `${API}?per_page=100&page=1`,
-  promisesAll: true,
-  sourceIds: [SOURCE],
-  parse: (text, address) => parsePage(text, address, SHAPE),
-  choose: (values, rules) => chooseRows(ServiceSchema, 'slug', mapService)(values, rules),
-}
-
 function mapService(service: Service, rules: MapRules): MappedSeed {
   const { slug: name, base_url: url } = service
   const fault = findCallableUrlFault(url, rules)
@@ -75,25 +49,27 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
   if (networks.length > 0 && networks.every(isTestNetwork))
     return refuse(name, faultOf('test_network', 'expected a main network'))
   const host = URL.parse(url)?.host ?? ''
-  const texts = toSeedTexts([service.name, host], [service.description, `Paid API at ${host}.`])
-  if ('reason' in texts) return refuse(name, texts)
   const { offers, dropped } = toOffers(service, networks)
-  const told = {
-    key: name,
-    prefix: 'x402' as const,
-    slug: addressSlug(originOf(url) ?? url),
-    published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0] ?? null,
-    evidence: toEvidence(service, rules.now),
-    texts,
-    words: `${texts.description} ${service.category ?? ''}`,
-    facts: {
-      ...PAID_API,
-      url,
-      pricing: pricingOf(offers),
-      sources: [{ source: SOURCE, ref: `${API}/${encodeURIComponent(name)}` }],
+  return mapTold(
+    {
+      key: name,
+      prefix: 'x402',
+      slug: addressSlug(originOf(url) ?? url),
+      published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0] ?? null,
+      names: [service.name, host],
+      said: [service.description, `Paid API at ${host}.`],
+      words: [service.category],
+      facts: {
+        ...PAID_API,
+        url,
+        pricing: pricingOf(offers),
+        sources: [{ source: SOURCE, ref: `${API}/${encodeURIComponent(name)}` }],
+      },
+      evidence: toEvidence(service, rules.now),
+      dropped,
     },
-  }
-  return finishSeed(toSeed(told, rules), dropped)
+    rules,
+  )
 }
 
 function networksOf({ networks_caip2, networks }: Service): string[] {
@@ -168,4 +144,18 @@ function toSignals({ assessment, ...row }: Service): Record<string, unknown> {
 function toInstant(value: string | null | undefined): string | null {
   const time = Date.parse(value ?? '')
   return Number.isNaN(time) ? null : new Date(time).toISOString()
+}
+
+/** Services with what was measured of them: listings, and the evidence behind a trust score. */
+export const x402List: SeedSource = {
+  id: 'x402-list',
+  title: 'services of x402-list.com with their measurements (CC BY 4.0)',
+  liveUrl: `${API}?per_page=100&page=1`,
+  promisesAll: true,
+  shape: {
+    lists: ['data'],
+    expected: 'a page of x402-list services',
+    isRow: (value) => typeof value.slug === 'string',
+  },
+  choose: chooseRows(ServiceSchema, 'slug', mapService),
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
 import { docker } from '../../../seeds/sources/mcp-catalogs/mcp-catalogs.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
@@ -80,8 +81,9 @@ test('a row that is none is refused by name', async () => {
 
 test('a catalogue in YAML is read by its names, and an error page is no catalogue', () => {
   const yaml = 'registry:\n  harbour:\n    image: mcp/harbour\n    tools: [{ name: find_ship }]\n'
-  expect(docker.parse(yaml, null).values).toEqual([
+  expect(parsePage(yaml, null, docker.shape).values).toEqual([
     { name: 'harbour', image: 'mcp/harbour', tools: [{ name: 'find_ship' }] },
   ])
-  expect(() => docker.parse('<html>Not found</html>', null)).toThrow('expected a catalogue')
+  const page = '<html>Not found</html>'
+  expect(() => parsePage(page, null, docker.shape)).toThrow('expected a catalogue')
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed-report.ts'
+import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
@@ -169,8 +170,8 @@ describe('the x402 Bazaar', () => {
     const page = (offset: number) =>
       JSON.stringify({ items: [row(`${TIDES}/a`)], pagination: { limit: 1, offset, total: 2 } })
     const start = new URL('https://bazaar.example/resources?limit=1')
-    expect(x402Bazaar.parse(page(0), start).next?.search).toBe('?limit=1&offset=1')
-    expect(x402Bazaar.parse(page(1), start).next).toBeNull()
+    expect(parsePage(page(0), start, x402Bazaar.shape).next?.search).toBe('?limit=1&offset=1')
+    expect(parsePage(page(1), start, x402Bazaar.shape).next).toBeNull()
   })
 
   test('what people list by hand stays theirs, and gains the source', async () => {

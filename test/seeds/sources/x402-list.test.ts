@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
 import { x402List } from '../../../seeds/sources/x402-list/x402-list.ts'
 import { readContent } from '../../../src/compile/content/read-content.ts'
 import { createContentFixture } from '../content-fixture.ts'
@@ -118,8 +119,8 @@ describe('x402-list', () => {
     const page = (number: number) =>
       JSON.stringify({ data: [service('a')], meta: { page: number, total_pages: 2 } })
     const start = new URL('https://list.example/api/v1/services?per_page=1&page=1')
-    expect(x402List.parse(page(1), start).next?.search).toBe('?per_page=1&page=2')
-    expect(x402List.parse(page(2), start).next).toBeNull()
+    expect(parsePage(page(1), start, x402List.shape).next?.search).toBe('?per_page=1&page=2')
+    expect(parsePage(page(2), start, x402List.shape).next).toBeNull()
   })
 
   test.each([
