@@ -1,12 +1,13 @@
 // Computes trust scores from the published payments.ndjson and payees.json alone,
 // following the section "Compute a score yourself" of the trust page.
 // Usage: node recompute-trust.mjs payments.ndjson payees.json
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const WINDOW_MS = 30 * 86_400_000
 const FULL_MONEY = 260_000n // 26 cents vouch for a buyer in full at one listing
 const FULL_PART = 1_000_000n
+const MEASURED_MONEY = 2_600_000n // what buyers paid a known seller that is measured
 const DAY_LIMIT = 200_000n
 const CUSTOM_LIMIT = 600_000n
 const PAYMENT_LIMIT = 10n
@@ -14,10 +15,11 @@ const DOLLAR_LIMIT = 10_000_000n
 
 const smaller = (a, b) => (a < b ? a : b)
 const addTo = (map, key, amount) => map.set(key, (map.get(key) ?? 0n) + amount)
-const byText = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
+const bySize = (a, b) => (a < b ? -1 : 1)
 const inCase = (network, text) => (network.startsWith('eip155') ? text.toLowerCase() : text)
 const counts = (row, time, asOf) =>
   row.verdict === 'counted' && time <= asOf && time > asOf - WINDOW_MS
+const newShop = () => ({ payments: 0n, dollars: 0n, last: 0, known: new Set(), days: new Map() })
 const partOf = (money) => (smaller(money, FULL_MONEY) * FULL_PART) / FULL_MONEY
 
 // Steps 1 and 2: reads the rows that count and adds them up by buyer and listing.
@@ -27,7 +29,6 @@ async function readRows(path, payees) {
   const owners = new Map(payees.payees.map((p) => [inCase(p.payee, p.payee), p.owner]))
   const buyers = new Map()
   const sharing = new Map() // by listing: the most listings of any row that has it
-  const knownPaid = new Set() // the known sellers that were paid in the window
   for await (const line of createInterface({ input: createReadStream(path) })) {
     const row = JSON.parse(line)
     const time = Date.parse(row.at)
@@ -39,16 +40,12 @@ async function readRows(path, payees) {
     if (!buyers.has(payer)) buyers.set(payer, { gave: 0n, paid: new Map(), shops: new Map() })
     const buyer = buyers.get(payer)
     if (known) {
-      knownPaid.add(seller)
       buyer.gave += amount
       addTo(buyer.paid, seller, amount)
     }
     for (const listing of row.listings) {
       sharing.set(listing, Math.max(sharing.get(listing) ?? 1, row.listings.length))
-      if (!buyer.shops.has(listing)) {
-        const empty = { payments: 0n, dollars: 0n, last: 0, known: new Set(), days: new Map() }
-        buyer.shops.set(listing, empty)
-      }
+      if (!buyer.shops.has(listing)) buyer.shops.set(listing, newShop())
       const shop = buyer.shops.get(listing)
       shop.payments += 1n
       shop.dollars += amount
@@ -57,15 +54,22 @@ async function readRows(path, payees) {
       else addTo(shop.days, row.at.slice(0, 10), amount / BigInt(row.listings.length))
     }
   }
-  return { asOf, buyers, sharing, knownPaid }
+  return { asOf, buyers, sharing }
+}
+
+// Step 3: how many known sellers enough was paid to.
+function countMeasured(buyers) {
+  const paid = new Map()
+  for (const buyer of buyers.values())
+    for (const [seller, amount] of buyer.paid) addTo(paid, seller, smaller(amount, FULL_MONEY))
+  return [...paid.values()].filter((amount) => amount >= MEASURED_MONEY).length
 }
 
 // Step 5: the square of what a buyer paid here, limited by day and in all.
 function claimOf(shop) {
   let custom = 0n
   for (const amount of shop.days.values()) custom += smaller(amount, DAY_LIMIT)
-  custom = smaller(custom, CUSTOM_LIMIT)
-  return custom * custom
+  return smaller(custom, CUSTOM_LIMIT) ** 2n
 }
 
 // Steps 4 to 6: the part of one buyer at each listing it paid.
@@ -75,7 +79,7 @@ function partsOf(buyer) {
   for (const [listing, shop] of buyer.shops) {
     if (shop.days.size > 0) claims.push({ listing, claim: claimOf(shop) })
   }
-  claims.sort((a, b) => (a.claim > b.claim ? -1 : a.claim < b.claim ? 1 : 0))
+  claims.sort((a, b) => bySize(b.claim, a.claim))
   let left = buyer.gave
   let all = claims.reduce((sum, { claim }) => sum + claim, 0n)
   for (const { listing, claim } of claims) {
@@ -98,7 +102,7 @@ function partsOf(buyer) {
 
 // Steps 8 to 11 and the formula: the score of one listing, or null.
 function scoreOf(entries, shared, asOf) {
-  const dollars = entries.map((entry) => entry.dollars).sort(byText)
+  const dollars = entries.map((entry) => entry.dollars).sort(bySize)
   let total = dollars.reduce((sum, amount) => sum + amount, 0n)
   let largest = dollars.at(-1)
   if (dollars.length >= 3 && largest > total - largest) {
@@ -121,10 +125,11 @@ function scoreOf(entries, shared, asOf) {
 
 async function main(paymentsPath, payeesPath) {
   const payees = JSON.parse(readFileSync(payeesPath, 'utf8'))
-  const { asOf, buyers, sharing, knownPaid } = await readRows(paymentsPath, payees)
+  const { asOf, buyers, sharing } = await readRows(paymentsPath, payees)
+  const isRule = countMeasured(buyers) >= 3
   const listings = new Map()
   for (const [payer, buyer] of buyers) {
-    const parts = knownPaid.size < 3 ? null : partsOf(buyer) // step 3
+    const parts = isRule ? partsOf(buyer) : null
     for (const [listing, shop] of buyer.shops) {
       const part = parts ? parts.get(listing) : FULL_PART
       if (part === 0n) continue
@@ -134,17 +139,12 @@ async function main(paymentsPath, payeesPath) {
       listings.get(listing).push({ payer, part, payments, dollars, last: shop.last })
     }
   }
-  for (const [listing, entries] of [...listings].sort((a, b) => byText(a[0], b[0]))) {
-    entries.sort((a, b) => byText(a.payer, b.payer))
+  for (const [listing, entries] of listings) {
     const score = scoreOf(entries, sharing.get(listing), asOf)
     const parts = Object.fromEntries(entries.map(({ payer, part }) => [payer, Number(part)]))
     process.stdout.write(`${JSON.stringify({ listing, score, buyers: parts })}\n`)
   }
 }
 
-const paths = process.argv.slice(2)
-if (paths.length === 2 && paths.every((path) => existsSync(path))) await main(...paths)
-else {
-  console.error('Please name two existing files: recompute-trust.mjs payments.ndjson payees.json')
-  process.exitCode = 2
-}
+if (process.argv.length !== 4) throw new Error('Please name payments.ndjson and payees.json')
+await main(...process.argv.slice(2))

@@ -26,7 +26,11 @@ export function createHints({ store, clock, log }: { store: Store; clock: Clock;
   const writing = new Set<Promise<void>>()
   return {
     /** Notes a relayed answer. Returns at once; the answer is not held up. @param client who called */
-    note({ id, payout }: LiveListing, client: string, response: RawHeaders): void {
+    note(
+      { id, payout }: Pick<LiveListing, 'id' | 'payout'>,
+      client: string,
+      response: RawHeaders,
+    ): void {
       if (payout.length === 0 || writing.size >= MOST_WRITING) return
       const transaction = readSettledTransaction(response)
       if (transaction === null) return

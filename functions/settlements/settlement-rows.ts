@@ -16,7 +16,7 @@ const ROWS_A_PAGE = 5_000
 export async function* readSettlements(
   { db }: Store,
   from: number,
-  { isTraced }: Pick<Payers, 'isTraced'>,
+  { find }: Pick<Payers, 'find'>,
 ): AsyncGenerator<SeenPayment[]> {
   const interners = { text: createInterner<string>(), scheme: createInterner<CountedScheme>() }
   const all = db
@@ -28,7 +28,7 @@ export async function* readSettlements(
     .orderBy('log_index')
     .limit(ROWS_A_PAGE)
   for (let page = await all.where('settled_at', '>', from).execute(); ; ) {
-    yield page.map((row) => toSeen(row, interners, isTraced))
+    yield page.map((row) => toSeen(row, find(row.network, row.payer), interners))
     const last = page.at(-1)
     if (last === undefined || page.length < ROWS_A_PAGE) return
     const { settled_at, network, transaction_id, log_index } = last
@@ -42,41 +42,48 @@ export async function* readSettlements(
 
 function toSeen(
   { transaction_id, log_index, micro_usd, settled_at, block_number, ...row }: SettlementRow,
+  payer: KnownPayer | undefined,
   interners: { text: (text: string) => string; scheme: (scheme: CountedScheme) => CountedScheme },
-  isTraced: Payers['isTraced'],
 ): SeenPayment {
-  const { network, payer, scheme } = row
+  const { scheme } = row
   const intern = interners.text
+  const network = intern(row.network)
   return {
-    network: intern(network),
+    network,
     transaction: transaction_id,
     log: log_index,
     // The meter reads one coin of each chain.
     asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
     listing_id: row.listing_id === '' ? null : intern(row.listing_id),
-    payer: intern(payer),
+    payer: payer?.wallet ?? row.payer,
     payee: intern(row.payee),
-    amount: intern(row.amount),
+    amount: row.amount,
     usd: micro_usd / 1_000_000,
     at: settled_at,
     block: block_number,
     scheme: scheme === null ? null : interners.scheme(scheme),
-    is_untraced: !isTraced(network, payer),
+    is_untraced: payer?.isTraced !== true,
   }
 }
 
 type SettlementRow = Selectable<Tables['settlement']>
 
+interface KnownPayer {
+  /** The one text of it: of far fewer wallets than payments. */
+  wallet: string
+  /** Whether the meter looked where it had its money from. */
+  isTraced: boolean
+}
+
 /** What the meter knows of wallets that paid. */
 export interface Payers {
-  /** Whether it looked where a wallet had its money from. */
-  isTraced(network: string, wallet: string): boolean
+  find(network: string, wallet: string): KnownPayer | undefined
   /** Whether it saw a wallet pay somebody we do not read. */
   hasPaidElsewhere(wallet: string): boolean
 }
 
 export async function readPayers({ db }: Store): Promise<Payers> {
-  const traced = new Map<string, Set<string>>()
+  const known = new Map<string, Map<string, KnownPayer>>()
   const elsewhere = new Set<string>()
   const all = db
     .selectFrom('meter_payer')
@@ -86,8 +93,8 @@ export async function readPayers({ db }: Store): Promise<Payers> {
     .limit(ROWS_A_PAGE)
   for (let page = await all.execute(); ; ) {
     for (const { network, payer, is_traced, paid_others_block } of page) {
-      const own = traced.get(network) ?? new Set<string>()
-      traced.set(network, is_traced === 1 ? own.add(payer) : own)
+      const own = known.get(network) ?? new Map<string, KnownPayer>()
+      known.set(network, own.set(payer, { wallet: payer, isTraced: is_traced === 1 }))
       if (paid_others_block !== null) elsewhere.add(payer)
     }
     const last = page.at(-1)
@@ -96,12 +103,12 @@ export async function readPayers({ db }: Store): Promise<Payers> {
     page = await all.where(sql<boolean>`(network, payer) > ${place}`).execute()
   }
   return {
-    isTraced: (network, wallet) => traced.get(network)?.has(wallet) === true,
+    find: (network, wallet) => known.get(network)?.get(wallet),
     hasPaidElsewhere: (wallet) => elsewhere.has(wallet),
   }
 }
 
-/** Of far fewer wallets than payments: what says the same is kept once. */
+/** What says the same is kept once. */
 function createInterner<Text extends string>(): (text: Text) => Text {
   const kept = new Map<Text, Text>()
   return (text) => {

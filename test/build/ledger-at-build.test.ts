@@ -229,11 +229,13 @@ describe('who vouches for buyers', () => {
       is_untraced: false,
     }))
   const small = ['a', 'b', 'c'].map((payer): [string, number] => [payer, 0.001])
-  /** @param paid known sellers that somebody else paid */
+  /** What others must have paid a known seller. */
+  const enough = Array.from({ length: 10 }, (_, n): [string, number] => [`somebody ${n}`, 0.26])
+  /** @param paid known sellers that others paid */
   const build3 = (paid: string[], toOne: [string, number][] = []) => {
     const seen = [
       ...sold(ID, small),
-      ...paid.flatMap((name) => sold(`x402.${name}`, [['somebody', 0.01]])),
+      ...paid.flatMap((name) => sold(`x402.${name}`, enough)),
       ...sold('x402.one', toOne),
     ]
     const around = { asOf, payees, transfers: [], hasPaidElsewhere: () => false }

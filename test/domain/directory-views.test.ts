@@ -259,6 +259,7 @@ const COST_OF_CHEATING: CostOfCheating = {
       goals: { ...NOT_FOUND, 30: foundFor(0.1) },
     },
   ],
+  forged: [{ id: 'f', name: 'F', payments: 200, counted: 0, score: 0 }],
   griefing: [{ id: 'd', name: 'D', knows: true, cost_usd: [null, 4, 9], score: 33, least: 30 }],
   victims: [{ seed: 1, buyers: 10, score: 33 }],
   honest: [

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { type Purchase, weighBuyer } from '../../src/domain/independence/weigh-buyer.ts'
+import {
+  findMeasuredSeeds,
+  type Purchase,
+  weighBuyer,
+} from '../../src/domain/independence/weigh-buyer.ts'
 import type { SeenPayment } from '../../src/domain/trust/judge-payments.ts'
 import {
   type LedgerPayee,
@@ -60,8 +64,12 @@ const judge = (payments: readonly SeenPayment[], own = payees) =>
 const score = (payments: readonly LedgerPayment[], own = payees) =>
   scoreListings({ as_of: AS_OF, payments, payees: own, seeds: new Set(SEEDS) })
 
-/** Somebody paid each known seller, so that the rule holds. */
-const measured = SEEDS.map((owner) => seen(99, owner, { usd: 0.01, at: NOON }))
+/** Ten people paid each known seller what vouches for one listing, so that the rule holds. */
+const measured = SEEDS.flatMap((owner) =>
+  Array.from({ length: 10 }, (_, n) =>
+    seen(90 + n, owner, { usd: 0.26, at: NOON - n * 3_600_000 }),
+  ),
+)
 
 describe('how much a buyer counts', () => {
   const buy = (owner: string, usd: number, day = 1): Purchase => ({
@@ -174,6 +182,35 @@ describe('the numbers of a listing', () => {
     })
     expect(listings.get('x402.a.example')?.measured.unknown_buyers_30d).toBeUndefined()
     expect(listings.get('x402.b.example')?.measured.raw).toMatchObject({ settlements: 0 })
+  })
+
+  test('count everybody in full until three known sellers were paid by enough', () => {
+    const measuredBy = (rows: readonly SeenPayment[]) => score(judge(rows)).measuredSeeds
+    expect(measuredBy(measured)).toBe(3)
+    expect(measuredBy(measured.slice(1))).toBe(2)
+    // One that pays much is one buyer.
+    const rich = SEEDS.map((owner) => seen(99, owner, { usd: 500, at: NOON }))
+    expect(measuredBy(rich)).toBe(0)
+    expect(measuredBy([...measured.slice(1), seen(1, 'one.seed', { usd: 0.26 })])).toBe(3)
+    const small = Array.from({ length: 26 }, (_, n) =>
+      seen(n, 'one.seed', { usd: 0.1, at: NOON - n * 7_200_000 }),
+    )
+    expect(measuredBy(small)).toBe(1)
+  })
+
+  test('know more sellers, never fewer, by one payment more', () => {
+    const purchase = fc.record({
+      payer: fc.constantFrom('p', 'q', 'r'),
+      owner: fc.constantFrom(...OWNERS),
+      micros: fc.integer({ min: 1, max: 3_000_000 }),
+    })
+    const known = (list: Parameters<typeof findMeasuredSeeds>[0]) =>
+      findMeasuredSeeds(list, new Set(SEEDS)).length
+    fc.assert(
+      fc.property(fc.array(purchase, { maxLength: 60 }), purchase, (list, more) => {
+        expect(known([...list, more])).toBeGreaterThanOrEqual(known(list))
+      }),
+    )
   })
 
   test('count a buyer in part, with its payments and dollars', () => {

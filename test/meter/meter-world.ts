@@ -12,7 +12,11 @@ import type { Store } from '../../functions/store/schema/store.ts'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { NETWORK } from '../settlements/samples.ts'
-import { silentLog } from '../support/stores.ts'
+
+const silentLog = createLog(
+  () => {},
+  () => 0,
+)
 
 /** One SQLite store for a whole file of tests that are no matter of the store, emptied between them. */
 export async function openMeterStore() {

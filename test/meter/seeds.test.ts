@@ -57,6 +57,9 @@ describeStores('payouts that content publishes for known operators', ({ newStore
     const store = await newStore()
     const chain = createChain({ start: NOON - DAY_MS, blockMs: 60_000 })
     chain.mine(...SEEDS.map((_, n) => payment(buyer(0), seedPayout(n), 500_000)))
+    // Nine more: a known seller is measured by what ten buyers pay it.
+    for (let n = 10; n < 19; n += 1)
+      chain.mine(...SEEDS.map((_, seed) => payment(buyer(n), seedPayout(seed), 260_000)))
     for (const n of [0, 1, 2]) chain.mine(payment(buyer(n), SHOP, 1_000))
     for (let n = 0; n < 20; n += 1) chain.mine()
     await prove(store, [SHOP])
@@ -74,7 +77,7 @@ describeStores('payouts that content publishes for known operators', ({ newStore
       'x402.two',
     ])
     const meter = createMeter(store, createNode(chain).rpc, chain.now, { published })
-    expect(await meter.run()).toMatchObject({ payments: 6, payouts: 4, stopped: null })
+    expect(await meter.run()).toMatchObject({ payments: 33, payouts: 4, stopped: null })
 
     const { measuredOperators, byId } = await build(store, content)
     expect(measuredOperators).toBe(3)

@@ -67,8 +67,20 @@ export async function openSqliteThread(file: string) {
 function settle(waiting: Map<number, Waiter>, answer: Answer): void {
   const waiter = waiting.get(answer.id)
   waiting.delete(answer.id)
-  if (answer.ok) waiter?.resolve(answer)
+  if (answer.ok) waiter?.resolve({ rows: toRows(answer), changes: answer.changes })
   else waiter?.reject(new SqliteError(answer.message, answer.errcode))
+}
+
+/** With the names of the columns. */
+function toRows({ columns, rows }: Extract<Answer, { ok: true }>): unknown[] {
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {}
+    // Typed as objects; the thread has them made as arrays.
+    const own = values as unknown[]
+    // By index: an iterator for each of a million rows costs more than the rest.
+    for (let place = 0; place < own.length; place += 1) row[columns[place] ?? ''] = own[place]
+    return row
+  })
 }
 
 export function readErrcode(error: unknown): number {

@@ -39,6 +39,14 @@ export const CostOfCheatingSchema = v.strictObject({
     v.strictObject({ id: text, name: text, listings: count, needs: v.optional(text), goals }),
   ),
   /**
+   * What a chain may record, real and forged, as the meter read it: how many looked like payments, how many
+   * counted, and the score they made where everybody counts. A table of before has none.
+   */
+  forged: v.optional(
+    v.array(v.strictObject({ id: text, name: text, payments: count, counted: count, score })),
+    [],
+  ),
+  /**
    * What a rival pays for a third of the score of a seller with about 4, 10 and 25 buyers; null where
    * nothing was found. `knows`: only who knows the seller's buyers can do it. `least` is the lowest that
    * the score of the one who was hit hardest came to, from `score`.

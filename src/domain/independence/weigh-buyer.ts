@@ -8,6 +8,8 @@ export const VOUCHING = {
   mostCustom: 600_000,
   /** Known sellers that must be measured for the rule to hold. */
   measuredSeeds: 3,
+  /** What buyers must have paid a known seller for it to be measured; of each what vouches for one listing. */
+  microsAMeasuredSeed: 2_600_000,
 } as const
 
 /** A weight of one: the buyer counts in full. */
@@ -48,6 +50,30 @@ export function weighBuyer(
     if (seeds.has(owner)) for (const id of listings) weights.set(id, toWeight(others))
   }
   return weights
+}
+
+/**
+ * The known sellers that enough people paid for the rule to hold. A payment more never takes one away, so
+ * that nobody can end the rule; and to bring it about costs as much as ten buyers at each.
+ *
+ * @param payments of the window that count
+ */
+export function findMeasuredSeeds(
+  payments: Iterable<{ payer: string; owner: string; micros: number }>,
+  seeds: ReadonlySet<string>,
+): string[] {
+  const paid = new Map<string, Map<string, number>>()
+  for (const { payer, owner, micros } of payments) {
+    if (!seeds.has(owner)) continue
+    const own = paid.get(owner) ?? new Map<string, number>()
+    paid.set(owner, own.set(payer, (own.get(payer) ?? 0) + micros))
+  }
+  const { microsAListing, microsAMeasuredSeed } = VOUCHING
+  return [...seeds].filter((owner) => {
+    const given = [...(paid.get(owner)?.values() ?? [])]
+    const sum = given.reduce((all, micros) => all + Math.min(micros, microsAListing), 0)
+    return sum >= microsAMeasuredSeed
+  })
 }
 
 /** Millionths of a dollar by listing. A payment for several listings is custom of each in equal parts. */

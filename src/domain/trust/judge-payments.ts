@@ -76,17 +76,23 @@ export function judgePayments(
   const ownerOf = (payment: LedgerPayment) => payeeOf(payment)?.owner ?? ''
   const known = indexTransfers(transfers)
   const counted = payments.filter(({ verdict }) => verdict === 'counted')
-  const soleOwners = findSoleOwners(counted, ownerOf)
+  // Only a crowd within minutes makes anybody ask.
+  let soleOwners: Map<string, string | null> | undefined
+  const soleOwnerOf = (wallet: string) => {
+    soleOwners ??= findSoleOwners(counted, ownerOf)
+    return soleOwners.get(wallet)
+  }
   const payeesOf = Map.groupBy(payees, ({ owner }) => owner)
   const flags = new Map<MeteredPayment, WashFlagId>()
   for (const [owner, own] of Map.groupBy(counted, ownerOf)) {
     const wallets = (payeesOf.get(owner) ?? []).map(({ payee }) => toWallet(payee))
     const hasPaidOthers = (wallet: string) =>
-      hasPaidElsewhere(wallet) || soleOwners.get(wallet) !== owner
+      hasPaidElsewhere(wallet) || soleOwnerOf(wallet) !== owner
     for (const window of Map.groupBy(own, ({ at }) => windowOf(at, asOf)).values())
       for (const [payment, flag] of findWash(window, { wallets, transfers: known, hasPaidOthers }))
         flags.set(payment, flag)
   }
+  if (flags.size === 0) return [...payments]
   return payments.map((payment) => {
     const verdict = flags.get(payment)
     return verdict === undefined ? payment : { ...payment, verdict }

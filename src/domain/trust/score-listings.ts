@@ -1,4 +1,9 @@
-import { type Purchase, VOUCHING, weighBuyer } from '../independence/weigh-buyer.ts'
+import {
+  findMeasuredSeeds,
+  type Purchase,
+  VOUCHING,
+  weighBuyer,
+} from '../independence/weigh-buyer.ts'
 import { largestOf } from '../wire/extremes.ts'
 import { countShares, groupByListing } from './count-shares.ts'
 import type { Measured } from './evidence.ts'
@@ -34,7 +39,7 @@ export interface ListingScore {
 /** What the published rows say of each listing. The same digits for the same rows, in any order. */
 export function scoreListings(ledger: Ledger): {
   listings: Map<string, ListingScore>
-  /** Known sellers that were paid in the window. */
+  /** Known sellers that enough people paid in the window. */
   measuredSeeds: number
 } {
   const { as_of, payments, payees, seeds } = ledger
@@ -43,8 +48,15 @@ export function scoreListings(ledger: Ledger): {
   const payeeOf = createPayeeLookup(payees)
   const ownerOf = (row: LedgerPayment) => payeeOf(row)?.owner ?? ''
   const counted = windows.map((rows) => rows.filter(({ verdict }) => verdict === 'counted'))
-  const measured = new Set(counted[0]?.map(ownerOf).filter((one) => seeds.has(one)))
-  const holds = measured.size >= VOUCHING.measuredSeeds
+  const measuredSeeds = findMeasuredSeeds(
+    (counted[0] ?? []).map((row) => ({
+      payer: row.payer,
+      owner: ownerOf(row),
+      micros: row.usd_micro,
+    })),
+    seeds,
+  ).length
+  const holds = measuredSeeds >= VOUCHING.measuredSeeds
   const weigh = (own: readonly LedgerPayment[]) =>
     weighBuyer(
       own.map((row) => toPurchase(row, ownerOf(row))),
@@ -67,7 +79,7 @@ export function scoreListings(ledger: Ledger): {
       },
     ]
   })
-  return { listings: new Map(listings), measuredSeeds: measured.size }
+  return { listings: new Map(listings), measuredSeeds }
 }
 
 /**

@@ -90,6 +90,8 @@ export const TrustMethodSchema = v.object({
     usd_a_listing: v.number(),
     custom_a_day_usd: v.number(),
     most_custom_usd: v.number(),
+    /** Dollars that buyers must have paid a known operator for it to be measured. */
+    usd_a_measured: v.number(),
     /** Known operators that must be measured for the rule to hold, and those that are. */
     needed: v.number(),
     measured: v.number(),
@@ -142,6 +144,7 @@ export function toTrustMethodView(
       usd_a_listing: VOUCHING.microsAListing / MICRO,
       custom_a_day_usd: VOUCHING.customADay / MICRO,
       most_custom_usd: VOUCHING.mostCustom / MICRO,
+      usd_a_measured: VOUCHING.microsAMeasuredSeed / MICRO,
       needed: VOUCHING.measuredSeeds,
       measured: measuredOperators,
       rules: RULE,

@@ -11,15 +11,17 @@ import type { EVIDENCE } from '../wire/vocabulary.ts'
 
 const MINUTE_MS = 60_000
 const { roundTripShare, hopDays, burst } = WASH
-const { microsAListing, customADay, mostCustom, measuredSeeds } = VOUCHING
+const { microsAListing, customADay, mostCustom, measuredSeeds, microsAMeasuredSeed } = VOUCHING
 const FULL = `${microsAListing / 10_000} cents`
 const A_DAY = `${customADay / 10_000} cents`
 const MOST = `${mostCustom / 10_000} cents`
+const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
+const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
 
 /** What is true today: how many known sellers are measured, and what that means. */
 export function toToday(measured: number, table: CostOfCheating): string {
   if (measured < measuredSeeds)
-    return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+    return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. One is measured once buyers paid it ${MEASURED} in ${TRUST.windowDays} days, of which we take at most ${FULL} of each. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
   const [low, middle, high] = TARGETS.map((target) => {
     const best = cheapestOf(table, target)
     return best === null ? 'more than we tried' : toUsd(Math.floor(best.cost_usd * 100) / 100)
@@ -45,7 +47,7 @@ export const RULE_REASONS = [
   'The square keeps a hundred cheap shops from crowding out a seller whose customers come back. Spread by seller, they take all of a score for nothing; spread by dollar, one dear purchase that is paid back takes as much.',
   'Custom is counted by day, so that a rival who pays people to buy elsewhere has to pay them again each day.',
   'We compared this rule with five others; `npm run simulate:trust` prints how each of them does.',
-  `The rule holds where at least ${measuredSeeds} known sellers were paid in the window. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
+  `The rule holds where at least ${measuredSeeds} known sellers are measured: where buyers paid each of them ${MEASURED} in the window, of which we take at most ${FULL} of each buyer. A payment more never ends it. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
   'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
   'Another provider’s figures are sums, so this rule can’t be applied to them. Such a score names the provider, and earns no tier or badge.',
 ]
@@ -54,8 +56,8 @@ export const RULE_REASONS = [
 export const RECOMPUTE = [
   'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
   'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is one that `seeds` names.',
-  `Where rows of fewer than ${measuredSeeds} different known sellers are among them, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
-  'A buyer is a `payer`, on whatever chain. What it gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave without what it paid that seller, at most '.concat(
+  `A known seller is measured where what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} of each buyer) comes to ${microsAMeasuredSeed.toLocaleString('en')} or more. A buyer is a \`payer\`, on whatever chain. Where fewer than ${measuredSeeds} are measured, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
+  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave without what it paid that seller, at most '.concat(
     `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
   ),
   `Of its other rows, each gives each of its \`listings\` \`usd_micro\` divided by the number of those listings. Add that up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; add up the days, at most ${mostCustom.toLocaleString('en')}. The square of that is the listing’s claim.`,
@@ -93,7 +95,7 @@ export const GETS_PAST = [
   'A rival that sends a crowd, filled from one wallet, in the half hour of a seller’s real launch takes those real buyers with it that first paid the same amount in that half hour. Sent to a known seller, it takes what vouches for them.',
   'A rival that had money of the seller’s, such as a refund, and gives it to a wallet before that first pays the seller, makes it look filled by the seller: it has to give at least half of what the wallet had.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
-  `The rule starts to hold when ${measuredSeeds} known sellers are paid, however little, by anybody. From then on a seller whose buyers never paid them has no score.`,
+  `The rule starts to hold when ${measuredSeeds} known sellers are measured. From then on a seller whose buyers never paid known sellers has no score. Somebody who wants that brings it about for ${SWITCH}, paid from ${microsAMeasuredSeed / microsAListing} wallets.`,
   'Buyers who never pay a known seller do not count, however real they are. In the markets we invented these are one to eight in ten.',
   'Refunds that take another way than the payment are not seen.',
   `Money of the seller’s is not recognised that reached a payer through two wallets or more, through an exchange, a bridge or a pool, in another token, more than ${hopDays} days before, or as less than half of what the payer had.`,

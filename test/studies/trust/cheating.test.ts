@@ -4,6 +4,7 @@ import { cheapestOf, TARGETS } from '../../../src/domain/independence/cost-of-ch
 import { ATTACKS, type Attack, PLAINEST, type Plan } from './attacks.ts'
 import { GRIEFINGS } from './griefing.ts'
 import { createJudge, createMarket } from './market.ts'
+import { playChains } from './play-chains.ts'
 import { costOf, playCheating } from './play-cheating.ts'
 import { STUDIED } from './simulate-trust.ts'
 import { SPREADING_RULES } from './spreading-rules.ts'
@@ -47,6 +48,12 @@ describe('the published table of what cheating costs', () => {
       expect(found.score).toBeGreaterThanOrEqual(Number(target))
       expect(found.cost_usd).toBeCloseTo(costOf(attackOf(id), found), 5)
     }
+  })
+
+  test('holds what the meter makes of each chain: real payments count, and no forged one', async () => {
+    expect(await playChains()).toEqual(table.forged)
+    for (const { id, payments, counted } of table.forged)
+      expect([id, counted]).toEqual([id, id.startsWith('real') ? payments : 0])
   })
 
   test('30, 60 and 90 cost what the rule promises, and under a cent where nobody is measured', () => {

@@ -27,6 +27,8 @@ interface Griefing {
   name: string
   /** Whether the rival must know who the victim's buyers are, or will be. */
   knows: boolean
+  /** Where no known seller has been paid yet. */
+  isEarly?: true
   plans: readonly Plan[]
   moves: (scene: Scene, plan: Plan) => Moves
   /** Dollars the rival never sees again. */
@@ -61,6 +63,8 @@ const FREE = 0
 const BUDGET_USD = 100
 const EXCHANGE = 'exchange'
 const full = VOUCHING.microsAListing / 1_000_000
+/** Buyers that a known seller needs to be measured. */
+const WALLETS_A_SEED = Math.ceil(VOUCHING.microsAMeasuredSeed / VOUCHING.microsAListing)
 /** What people buy without being paid for it, at shops of somebody who only wants them to. */
 const CHEAP_USD = 0.03
 
@@ -69,6 +73,7 @@ const NUMBERS = [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300]
 const DOLLARS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 50]
 const SPENDING = NUMBERS.flatMap((many) => DOLLARS.map((usd) => ({ ...ONCE, many, usd })))
 const CROWDS = NUMBERS.map((many) => ({ ...ONCE, many }))
+const SWITCHING = [1, 3, 5, 8, 9, 10, 12, 20].map((many) => ({ ...ONCE, many, usd: full }))
 const CHEAP = [0.001, 0.01, CHEAP_USD].flatMap((usd) => [
   { ...ONCE, usd },
   { ...ONCE, usd: usd / 3, days: 3 },
@@ -238,6 +243,19 @@ export const GRIEFINGS: readonly Griefing[] = [
     }),
   },
   {
+    id: 'switch_on',
+    name: 'Before the rule holds: own wallets that pay three known sellers until it does, so that buyers nobody vouches for stop counting; a seller whose buyers pay no known seller',
+    knows: false,
+    isEarly: true,
+    plans: SWITCHING,
+    cost: ({ many, usd }) => many * usd * VOUCHING.measuredSeeds,
+    moves: ({ market }, { many, usd }) => ({
+      payments: market.seeds
+        .slice(0, VOUCHING.measuredSeeds)
+        .flatMap((shop) => buyFrom(shop, many, usd)),
+    }),
+  },
+  {
     id: 'bait_everybody',
     name: 'The same for everybody, as nobody says who the victim’s buyers are',
     knows: false,
@@ -283,15 +301,22 @@ export function measureGriefing(
     const calm = createJudge(market)({})
     return VICTIMS.map((wanted) => {
       const scene = toScene(market, calm.buyersOf, wanted)
-      const judge = createJudge(scene.market)
-      const found = judge({})
+      const [whole, early] = [createJudge(scene.market), createJudge(withoutSeeds(scene.market))]
+      const found = whole({})
       const buyers = Math.round(found.buyersOf(scene.victim))
-      return { scene, judge, wanted, seen: { seed, buyers, score: found.scoreOf(scene.victim) } }
+      return {
+        scene,
+        judges: { whole, early },
+        wanted,
+        seen: { seed, buyers, score: found.scoreOf(scene.victim) },
+      }
     })
   })
   const griefing = GRIEFINGS.map((attack) => {
-    const { id, name, knows } = attack
-    const found = attacked.map(({ scene, judge, wanted, seen: { score } }) => {
+    const { id, name, knows, isEarly } = attack
+    const found = attacked.map(({ scene, judges: { whole, early }, wanted }) => {
+      const judge = isEarly === true ? early : whole
+      const score = judge({}).scoreOf(scene.victim)
       const limit = score * (1 - LOSS)
       return { score, wanted, ...findCheapest(attack, { scene, judge, limit }) }
     })
@@ -314,6 +339,10 @@ export function measureGriefing(
     return { id, name, knows, cost_usd: costs, score, least }
   })
   return { griefing, victims: attacked.map(({ seen }) => seen) }
+}
+
+function withoutSeeds(market: Market): Market {
+  return { ...market, payments: market.payments.filter(({ shop }) => !market.seeds.includes(shop)) }
 }
 
 /** Plans from the cheapest up, until one does it; the lowest score seen on the way is kept. */
@@ -340,7 +369,9 @@ function toScene(market: Market, buyersOf: (id: string) => number, wanted: numbe
   const own = [...payers].filter(([, paid]) => paid.some(({ shop }) => shop === victim))
   const isSeed = ({ shop }: Paid) => market.seeds.includes(shop)
   const known = own.filter(([, paid]) => paid.some(isSeed))
-  const strangers = market.seeds.flatMap((shop) => pay({ payer: 'somebody', shop, usd: 0.01 }))
+  const strangers = Array.from({ length: WALLETS_A_SEED }, (_, n) =>
+    market.seeds.flatMap((shop) => pay({ payer: `somebody-${n}`, shop, usd: full })),
+  ).flat()
   const targets = toTargets({ ...market, payments: known.flatMap(([, paid]) => paid) })
   return {
     market: { ...market, payments: [...own.flatMap(([, paid]) => paid), ...strangers] },

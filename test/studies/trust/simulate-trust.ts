@@ -15,6 +15,7 @@ import { findCheapest } from './find-cheapest.ts'
 import { measureGriefing } from './griefing.ts'
 import { MARKETS, measureLoss } from './honest-loss.ts'
 import { createJudge, createMarket } from './market.ts'
+import { playChains } from './play-chains.ts'
 import { playCheating } from './play-cheating.ts'
 
 /**
@@ -35,7 +36,8 @@ const ATTACKED = { ...MARKETS.middle, buyers: 300 }
 if (import.meta.main)
   await runMain(async () => {
     const { seeds, isDry, ...means } = readOptions()
-    const table = simulate(seeds, means)
+    const forged = await playChains()
+    const table = { ...simulate(seeds, means), forged }
     for (const line of toLines(table)) console.log(line)
     if (isDry) return
     writeFileSync(FILE, toYaml(table))
@@ -43,7 +45,10 @@ if (import.meta.main)
   })
 
 /** The same seeds and means give the same table, but for its date. */
-function simulate(seeds: readonly number[], means: CostOfCheating['means']): CostOfCheating {
+function simulate(
+  seeds: readonly number[],
+  means: CostOfCheating['means'],
+): Omit<CostOfCheating, 'forged'> {
   const found = seeds.map((seed) => searchMarket(seed, means))
   const [first] = found
   return {
@@ -140,7 +145,7 @@ function readOptions() {
 }
 
 function toLines(table: CostOfCheating): string[] {
-  const { means, cheating, griefing, honest, unmeasured, victims, spreading } = table
+  const { means, cheating, forged, griefing, honest, unmeasured, victims, spreading } = table
   const toDollars = (usd: number | null) => `$${usd ?? '–'}`
   const toCosts = (goals: Goals) =>
     TARGETS.map((target) => `${target} for $${goals[target]?.cost_usd ?? '–'}`).join(', ')
@@ -150,6 +155,10 @@ function toLines(table: CostOfCheating): string[] {
     `${toCosts(unmeasured)}: where nobody is measured`,
     ...cheating.map(
       ({ id, goals, needs }) => `${toCosts(goals)}: ${id}${needs ? ' (helped)' : ''}`,
+    ),
+    ...forged.map(
+      ({ id, payments, counted, score }) =>
+        `${counted} of ${payments} counted, score ${score}: ${id}`,
     ),
     `A third of the score of a seller with about 4, 10 or 25 buyers (${victims.map(({ buyers }) => buyers).join(', ')}):`,
     ...griefing.map(
