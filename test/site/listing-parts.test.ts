@@ -3,7 +3,7 @@ import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toProbeBars, toSettlementBars } from '../../src/site/evidence/evidence-bars.ts'
 import { toScoreParts } from '../../src/site/evidence/score-fall.ts'
-import { toTaskPrices } from '../../src/site/home/task-prices.ts'
+import { toTaskChoices } from '../../src/site/home/task-choices.ts'
 import { toHeard } from '../../src/site/listing/known-facts.ts'
 import { toHue, toMonogram } from '../../src/site/rows/tile.ts'
 
@@ -76,12 +76,16 @@ describe('whether a listing was heard', () => {
 describe('days as bars', () => {
   test('a day without settlements is a gap, and the sentence counts them all', () => {
     const bars = toSettlementBars([
+      { date: '2026-10-26', settlements: 0, volume_usd: 0, buyers: 0 },
       { date: '2026-10-30', settlements: 4, volume_usd: 1, buyers: 1 },
       { date: '2026-11-01', settlements: 8, volume_usd: 1, buyers: 1 },
     ])
     expect(bars?.paths.money).toBe('M274 48v-24M294 48v-48')
     expect(bars?.text).toContain('12 in all, at most 8 on one day')
     expect(toSettlementBars([])).toBeNull()
+    expect(
+      toSettlementBars([{ date: '2026-11-01', settlements: 8, volume_usd: 1, buyers: 1 }]),
+    ).toBeNull()
   })
 
   test('what was our own fault is no failure of the seller', () => {
@@ -115,7 +119,47 @@ test('a listing keeps one of six tints', () => {
   expect(toHue('api.row-1')).toBe(toHue('api.row-1'))
 })
 
-test('no task without offers is shown', () => {
+describe('tasks of the home page', () => {
   const tasks = [{ id: 'web_search', name: 'Search the web', examples: ['a', 'b'] }]
-  expect(toTaskPrices(tasks, [], 10)).toEqual([])
+  const sells = (
+    id: string,
+    usd: number,
+    { ms, payments = 0 }: { ms?: number; payments?: number } = {},
+  ) => ({
+    view: {
+      ...{ id, name: id, page: `/listing/${id}`, first_party: false },
+      operations: [
+        { task: 'web_search', price: { min_usd: usd, max_usd: usd, per: 'call' as const } },
+      ],
+      trust:
+        payments === 0
+          ? { evidence: 'no_payment_data' as const }
+          : { evidence: 'verified_non_wash_payments' as const, settlements_30d: payments },
+    },
+    history: {
+      probes:
+        ms === undefined
+          ? []
+          : [{ at: '2026-11-01T08:00:00Z', protocol: 'x402', outcome: 'spoke', ms } as const],
+    },
+  })
+  const choicesOf = (...listings: ReturnType<typeof sells>[]) =>
+    toTaskChoices(tasks, listings)[0]?.choices.map(
+      ({ label, name, value }) => `${label}: ${name}, ${value}`,
+    )
+
+  test('name the cheapest, the fastest and the most paid, and nobody for what was never measured', () => {
+    expect(choicesOf(sells('b', 0.01), sells('a', 0.01))).toEqual(['Cheapest: a, $0.01'])
+    expect(
+      choicesOf(
+        sells('a', 0.01),
+        sells('b', 0.02, { ms: 90 }),
+        sells('c', 0.03, { ms: 400, payments: 7 }),
+      ),
+    ).toEqual(['Cheapest: a, $0.01', 'Fastest: b, 90 ms', 'Most paid: c, 7 payments'])
+  })
+
+  test('need two services', () => {
+    expect(toTaskChoices(tasks, [sells('a', 0.01)])).toEqual([])
+  })
 })

@@ -9,6 +9,8 @@ const BAR = 8
 const BARS_WIDTH = SHOWN_DAYS * STEP - 2
 const BARS_HEIGHT = 48
 const DAY_MS = 86_400_000
+/** A chart of fewer days says less than its figures do. */
+const CHART_DAYS = 7
 
 /** One path for each colour, and a sentence that says what it shows. */
 export interface Bars<Colour extends string> {
@@ -31,10 +33,11 @@ export function toFigure({ paths, text, first, last }: Bars<string>, title: stri
       <p class="axis"><span>${first}</span><span>${last}</span></p></figure>`
 }
 
-/** Settlements a day, the last thirty days of what was measured; null without days. */
+/** Settlements a day, the last thirty days of what was measured; null before a week of them is known. */
 export function toSettlementBars(days: readonly Day[]): Bars<'money'> | null {
-  const end = days.at(-1)?.date
-  if (end === undefined) return null
+  const [start, end] = [days[0]?.date, days.at(-1)?.date]
+  if (start === undefined || end === undefined) return null
+  if (Date.parse(end) - Date.parse(start) < (CHART_DAYS - 1) * DAY_MS) return null
   const dates = toDates(end)
   const byDate = new Map(days.map((day) => [day.date, day.settlements]))
   const counts = dates.map((date) => byDate.get(date) ?? 0)

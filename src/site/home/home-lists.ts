@@ -1,12 +1,15 @@
 import type { ListingHistory } from '../../compiled.ts'
+import type { Drift } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
 
+const DRIFT_SUBJECTS = { tool: 'The tool', price: 'The price of', payee: 'The payee of' } as const
+
 interface Added {
   view: ListingView
   added: string
-  history?: Pick<ListingHistory, 'probes'>
+  history?: Pick<ListingHistory, 'probes' | 'drift'>
 }
 
 /**
@@ -30,6 +33,18 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
       .slice(0, length)
       .map(({ view, added }) => ({ row: toListingRow(view), added })),
+    /** What changed between two looks of our probes, the newest first; of each listing the last. */
+    get changed() {
+      return outside
+        .flatMap(({ view: { name, page }, history }) =>
+          (history?.drift ?? []).slice(0, 1).map((drift) => ({
+            ...{ name, page, at: drift.at },
+            text: toDriftText(drift),
+          })),
+        )
+        .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
+        .slice(0, length)
+    },
     /** Servers that named their tools to our probe, the most tools first. */
     get answered() {
       return outside
@@ -43,6 +58,13 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .filter(({ view }) => view.first_party)
       .map(({ view }) => toListingRow(view)),
   }
+}
+
+/** @example → 'The price of GET /tides was $0.01 and is $0.02.' */
+function toDriftText({ what, name, was, is }: Drift): string {
+  const subject = `${DRIFT_SUBJECTS[what]} ${name}`
+  if (was === undefined) return `${subject} is new.`
+  return is === undefined ? `${subject} is gone.` : `${subject} was ${was} and is ${is}.`
 }
 
 function compareText(a: string, b: string): number {

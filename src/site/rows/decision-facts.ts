@@ -1,7 +1,7 @@
 import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
+import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
@@ -28,7 +28,7 @@ export function toDecisionFacts(
     toRuns(view),
     ...toAccess(view),
     ...toTrust(view),
-    ...toProbe(probes.at(-1), view.package_run),
+    ...toProbe(probes, view),
   ]
 }
 
@@ -162,18 +162,50 @@ export const OUTCOME_WORDS = {
 } as const
 
 function toProbe(
-  probe: Parameters<typeof toDecisionFacts>[1][number] | undefined,
-  run: PackageRun | undefined,
+  probes: Parameters<typeof toDecisionFacts>[1],
+  { package_run: run, operations }: ListingView,
 ): DecisionFact[] {
+  const probe = probes.at(-1)
   if (run !== undefined && (probe === undefined || probe.outcome === 'unprobeable')) {
     const { result, when } = toRunWords(run)
     const tone = run.outcome === 'runs_as_declared' ? 'plain' : 'missing'
     return [factOf('Its package', result, when, tone)]
   }
   if (probe === undefined) return []
+  return [toLastAnswer(probe, probes), ...toAskedPrice(operations)]
+}
+
+/** When it last answered as itself, and how fast; else what came instead, and since when. */
+function toLastAnswer(
+  probe: Parameters<typeof toDecisionFacts>[1][number],
+  probes: Parameters<typeof toDecisionFacts>[1],
+): DecisionFact {
   const { outcome, protocol, at, ms } = probe
-  const value = outcome === 'spoke' ? `Spoke ${PROTOCOL_NAMES[protocol]}` : OUTCOME_WORDS[outcome]
-  const note = `${at.slice(0, 10)}${ms === undefined ? '' : `, ${ms} ms`}`
   const isHeard = outcome === 'spoke' || outcome === 'gated'
-  return [factOf('Last probed', value, note, isHeard ? 'plain' : 'missing')]
+  if (isHeard) {
+    const how = outcome === 'spoke' ? `spoke ${PROTOCOL_NAMES[protocol]}` : 'asked for a key'
+    const note = ms === undefined ? how : `in ${ms} ms, ${how}`
+    return factOf('Last answered', at.slice(0, 10), note)
+  }
+  const last = probes.findLast((each) => each.outcome === 'spoke' || each.outcome === 'gated')
+  const before = last === undefined ? '' : `, last answered ${last.at.slice(0, 10)}`
+  return factOf('Last probed', OUTCOME_WORDS[outcome], `${at.slice(0, 10)}${before}`, 'missing')
+}
+
+/** The price that the seller asked for at our last probe of each operation, the dearest beside the listed one. */
+function toAskedPrice(operations: ListingView['operations']): DecisionFact[] {
+  const asked = operations.flatMap(({ seen, price }) =>
+    seen?.min_usd === undefined ? [] : [{ at: seen.at, usd: seen.min_usd, price }],
+  )
+  const newest = asked
+    .map(({ at }) => at.slice(0, 10))
+    .sort()
+    .at(-1)
+  if (newest === undefined) return []
+  const [low, high] = [Math.min, Math.max].map((pick) => pick(...asked.map(({ usd }) => usd)))
+  const range = [...new Set([toUsd(low ?? 0), toUsd(high ?? 0)])].join('–')
+  const above = asked.filter(({ usd, price }) => price?.per === 'call' && usd > price.max_usd)
+  return above.length > 0
+    ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
+    : [factOf('Asked for', range, `at our probe of ${newest}`, 'money')]
 }
