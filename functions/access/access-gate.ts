@@ -84,6 +84,9 @@ function createTokenCheck({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
   }
 }
 
+/** Says in the operator's words where tokens come from. */
+const ACCESS_PAGE = '/problems/token-required'
+
 const CREDENTIALS = ['proxy-authorization', 'authorization'] as const
 
 /**
@@ -128,6 +131,10 @@ function refuse(
   }
   const detail =
     'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
+  if (isBrowser && !isDoorPath(path)) {
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+    if (release().files.serve(req, res, ACCESS_PAGE, 401)) return
+  }
   const isArd = path.startsWith('/ard/')
   const said = isArd ? { errorCode: 'UNAUTHENTICATED', message: detail } : { error: detail }
   const refusal = isDoorPath(path)

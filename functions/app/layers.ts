@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
+import { isSwitchedOff } from '../../src/domain/derived/switches.ts'
 import { gonePagePath } from '../../src/domain/derived/tombstone.ts'
 import { prefersMarkdown } from '../../src/domain/doors/markdown-twin.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
@@ -90,6 +91,7 @@ function createLayerTable(layers: Layers): Layer[] {
     ...(relay === undefined ? [] : [toRelayLayer(relay)]),
     toFirstHeaders(parts),
     (asked) => refuseFault(asked, problem),
+    (asked) => answerSwitchedOff(asked, release(), problem),
     (asked) => {
       if (search === undefined || asked.path !== SEARCH_PATH || !isPlainGet(asked.req)) return false
       compress(asked)
@@ -133,6 +135,19 @@ function refuseFault({ req, res, path }: Asked, problem: Parts['problem']): bool
   res.shouldKeepAlive = false
   return answered(
     sendResponse(req, res, toFaultProblem(fault, path.startsWith(RELAY_PREFIX), problem)),
+  )
+}
+
+/** What this directory does not have was never there. */
+function answerSwitchedOff(
+  { req, res, path }: Asked,
+  { site, files }: Release,
+  problem: Parts['problem'],
+): boolean {
+  if (!isSwitchedOff(path, site.switches)) return false
+  if (wantsPage(req, path) && files.serve(req, res, '/404.html', 404)) return true
+  return answered(
+    sendResponse(req, res, problem('not-found', { detail: `Nothing is at ${path}.` })),
   )
 }
 

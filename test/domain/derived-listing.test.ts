@@ -64,7 +64,7 @@ describe('what follows from facts and evidence', () => {
     expect(listing).toMatchObject({ signals: {}, isLiveTested: false, badges: ['unclaimed'] })
     const view = toListingView(listing, VIEW_CONTEXT)
     expect(view).toMatchObject({ signals: {}, package_run })
-    const page = `${toStrip(view, []).text}${toKnownList(toStanding(view, NOTHING_SEEN).facts).text}`
+    const page = `${toStrip(view, []).text}${toKnownList(toStanding(view, NOTHING_SEEN, { sellers: true, payments: true, trust: true }).facts).text}`
     expect(page).toContain('Runs as declared')
     expect(page).toContain('1.4.2, 22 November 2026')
     expect(page).not.toMatch(/online|spoke|no probe so far|no result yet/i)

@@ -54,6 +54,7 @@ function toSmallRelease(
       legal: [],
       public_badges: [],
       made_with: false,
+      switches: { sellers: true, payments: true, business_model: true, roadmap: true, trust: true },
       showcase: [],
       featured_label: 'Shown',
       sponsored_policy: 'None is sold.',

@@ -1,3 +1,4 @@
+import { isSwitchedOff } from '../../domain/derived/switches.ts'
 import type { SiteNames } from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
@@ -14,16 +15,20 @@ const INTERFACE_VERSION = '0.1.0'
  */
 export function createOpenApi(
   baseUrl: string,
-  site: Pick<SiteNames, 'name' | 'strapline' | 'reading'>,
+  site: Pick<SiteNames, 'name' | 'strapline' | 'reading' | 'switches'>,
 ): Record<string, unknown> {
-  const paths = toPaths()
+  const paths = Object.fromEntries(
+    Object.entries(toPaths()).filter(([path]) => !isSwitchedOff(path, site.switches)),
+  )
   return {
     openapi: '3.1.0',
     info: {
       title: site.name,
       version: INTERFACE_VERSION,
       summary: `${site.strapline}.`,
-      description: `${site.reading} Trust comes only from payments verified on-chain; nothing in the order of results can be bought.`,
+      description: site.switches.trust
+        ? `${site.reading} Trust comes only from payments verified on-chain; nothing in the order of results can be bought.`
+        : site.reading,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

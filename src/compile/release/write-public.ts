@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type CompiledListing, type CompiledSite, handOver, sealCompiled } from '../../compiled.ts'
+import { isSwitchedOff } from '../../domain/derived/switches.ts'
 import { renderCardSvg } from '../../site/cards/card-svg.ts'
 import { createDrawer } from '../../site/cards/create-drawer.ts'
 import { toDrawingKey } from '../../site/cards/drawing-key.ts'
@@ -55,7 +56,8 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
   const bundle = await timed('page bundle', () => input.bundle)
   files.writeFolder(join(bundle.dir, 'client'))
   const pages = await listed
-  await timed('pages', () => writePages(files, pages))
+  const shown = pages.filter(({ file }) => !isSwitchedOff(`/${file}`, site.texts.switches))
+  await timed('pages', () => writePages(files, shown))
   for (const [file, png] of cards) files.write(file, png)
   await indexes.write()
 }

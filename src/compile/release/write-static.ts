@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
 import { toCompareList } from '../../domain/compare/compare-view.ts'
+import { isSwitchedOff } from '../../domain/derived/switches.ts'
 import { toAgentCard, toOwnServerCard } from '../../domain/doors/cards/own-cards.ts'
 import {
   toAiCatalog,
@@ -31,8 +32,10 @@ export function writeStatic(
   listings: readonly CompiledListing[],
   lines: readonly Uint8Array[],
 ): void {
-  const endpoint = (path: string, value: unknown) =>
-    writer.writeJson(`${path.slice(1)}/index.json`, value)
+  const { switches } = site.texts
+  const endpoint = (path: string, value: unknown) => {
+    if (!isSwitchedOff(path, switches)) writer.writeJson(`${path.slice(1)}/index.json`, value)
+  }
   for (const [place, listing] of listings.entries()) {
     const key = `files of ${listing.key}`
     if (writer.reuse(key)) continue

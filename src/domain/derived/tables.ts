@@ -10,6 +10,7 @@ import { MarketSeriesSchema } from './market-series.ts'
 import { PolicySchema } from './policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from './query-words.ts'
 import { SourceRowSchema } from './source-table.ts'
+import { SwitchesSchema } from './switches.ts'
 
 /** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */
 const identifier = textLike(
@@ -73,6 +74,7 @@ const SiteNamesSchema = v.strictObject({
   reading: v.optional(line, 'Search and reads are free.'),
   /** Ids of listings whose badges can be seen although `READ_ACCESS=token` closes everything else. */
   public_badges: v.optional(v.array(v.string()), []),
+  switches: SwitchesSchema,
   /** Whether the footer names the software. */
   made_with: v.optional(v.boolean(), true),
 })

@@ -143,7 +143,7 @@ from urllib.request import Request, urlopen
 request = Request(${JSON.stringify(call.url)}, method="${call.method}"${toPythonArguments(call)})
 try:
     response = urlopen(request)
-except HTTPError as refusal:  # a 402 carries the terms
+except HTTPError as refusal:  # its body says why
     response = refusal
 print(response.status, response.read().decode())
 `

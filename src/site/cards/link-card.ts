@@ -1,3 +1,4 @@
+import type { Switches } from '../../domain/derived/switches.ts'
 import type { SiteNames } from '../../domain/derived/tables.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
@@ -25,8 +26,12 @@ export interface LinkCard {
 const WANTED = ['Price', 'Price from', 'Pays with', 'Access', 'Trust']
 
 /** A listing's card: what a person decides by, in the words of its page. */
-export function toListingCard(view: ListingView, brand: string): LinkCard {
-  const facts = toDecisionFacts(view, []).filter(({ label }) => WANTED.includes(label))
+export function toListingCard(
+  view: ListingView,
+  brand: string,
+  switches: Partial<Switches> = {},
+): LinkCard {
+  const facts = toDecisionFacts(view, [], switches).filter(({ label }) => WANTED.includes(label))
   const paid = facts.some(({ label }) => label === 'Pays with')
   const shown = facts.filter(({ label }) => !(paid && label === 'Access'))
   return {
@@ -50,8 +55,8 @@ function toCardFact({ label, value, note }: DecisionFact): LinkCard['facts'][num
 }
 
 /** @example toListingCardText(view) → 'Brightwell Search: HTTP API. Price from $0.004. Pays with x402. Trust 72 of 100.' */
-export function toListingCardText(view: ListingView): string {
-  const { tab, title, facts } = toListingCard(view, '')
+export function toListingCardText(view: ListingView, switches: Partial<Switches> = {}): string {
+  const { tab, title, facts } = toListingCard(view, '', switches)
   const said = facts.map(({ label, value }) => `${label} ${value}.`).join(' ')
   return `${title}: ${tab}. ${said}`
 }

@@ -1,3 +1,4 @@
+import type { Switches } from '../../domain/derived/switches.ts'
 import { TIER_LABELS } from '../../domain/derived/tiers.ts'
 import { toCountText } from '../../domain/operation/price-text.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
@@ -35,9 +36,15 @@ interface Seen {
  * What a page has to say about a listing's standing, and what nobody knows of it: the first is a list,
  * the second one sentence, in one place of the page.
  */
-export function toStanding(view: ListingView, { probes, calls }: Seen) {
+export function toStanding(
+  view: ListingView,
+  { probes, calls }: Seen,
+  { sellers, payments, trust }: Pick<Switches, 'sellers' | 'payments' | 'trust'>,
+) {
   const heard = toHeard(probes, view.package_run)
-  const earned = view.tiers.earned.map((id) => known(true, `${TIER_LABELS[id]}: earned`, ''))
+  const earned = (trust ? view.tiers.earned : []).map((id) =>
+    known(true, `${TIER_LABELS[id]}: earned`, ''),
+  )
   const isClaimed = view.status === 'claimed'
   const facts = [
     ...(heard === null ? [] : [heard]),
@@ -47,10 +54,13 @@ export function toStanding(view: ListingView, { probes, calls }: Seen) {
   const open = [
     heard === null && 'whether it answers',
     calls === null && 'what it can do in detail',
-    view.pricing.model !== 'per_call' && view.cost === 'unknown' && 'what it costs',
+    payments && view.pricing.model !== 'per_call' && view.cost === 'unknown' && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
-    view.trust.evidence === 'no_payment_data' && isPaid(view) && 'whether anybody has paid',
-    !isClaimed && 'who owns it',
+    trust &&
+      view.trust.evidence === 'no_payment_data' &&
+      isPaid(view) &&
+      'whether anybody has paid',
+    sellers && !isClaimed && 'who owns it',
   ].filter((text) => text !== false)
   return { facts, unknown: open.length === 0 ? '' : `Not known yet: ${joinWords(open)}.` }
 }

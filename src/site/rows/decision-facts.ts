@@ -1,3 +1,4 @@
+import type { Switches } from '../../domain/derived/switches.ts'
 import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
@@ -19,15 +20,17 @@ export interface DecisionFact {
 export function toDecisionFacts(
   view: ListingView,
   probes: readonly Pick<Probe, 'at' | 'protocol' | 'outcome' | 'ms' | 'version'>[],
+  { payments = true, trust = true }: Partial<Pick<Switches, 'payments' | 'trust'>> = {},
 ): DecisionFact[] {
+  const price = payments ? toPrice(view) : []
   // A guide is read: nobody pays it, and no probe can ask it anything.
-  if (view.kind === 'kit') return [...toPrice(view), toRuns(view), ...toAccess(view)]
+  if (view.kind === 'kit') return [...price, toRuns(view), ...toAccess(view)]
   return [
-    ...toPrice(view),
-    ...toRails(view.pricing),
+    ...price,
+    ...(payments ? toRails(view.pricing) : []),
     toRuns(view),
     ...toAccess(view),
-    ...toTrust(view),
+    ...(trust ? toTrust(view) : []),
     ...toProbe(probes, view),
   ]
 }
@@ -68,8 +71,12 @@ function toRails(pricing: ListingView['pricing']): DecisionFact[] {
 }
 
 /** The strip under a listing's name. */
-export function toStrip(view: ListingView, probes: readonly Probe[]): Markup {
-  const cells = toDecisionFacts(view, probes).map(
+export function toStrip(
+  view: ListingView,
+  probes: readonly Probe[],
+  switches: Partial<Switches> = {},
+): Markup {
+  const cells = toDecisionFacts(view, probes, switches).map(
     ({ label, value, note, tone }) => html`
       <div><dt>${label}</dt>
         <dd class="${tone === 'money' && 'money'}">${tone === 'missing' && html`<span class="dot missing"></span> `}${value}</dd>
@@ -118,8 +125,8 @@ function toRuns(view: ListingView): DecisionFact {
 export const ACCESS_TEXTS = {
   none: ['Open', 'no account, no key'],
   payment: ['Payment only', 'no account, no key'],
-  api_key: ['API key', 'from the seller'],
-  bearer: ['Token', 'from the seller'],
+  api_key: ['API key', 'from the service'],
+  bearer: ['Token', 'from the service'],
   oauth: ['OAuth', 'you sign in once'],
   other: ['Its own way', 'see its documentation'],
   unknown: ['Not declared', 'ask or try it'],

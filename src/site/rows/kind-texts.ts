@@ -1,10 +1,11 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** What each kind is, for people who choose. */
-export const KIND_TEXTS: Record<Kind, { plural: string; text: string }> = {
+export const KIND_TEXTS: Record<Kind, { plural: string; text: string; paid?: string }> = {
   http_api: {
     plural: 'HTTP APIs',
-    text: 'Called over plain HTTP. Paid ones answer 402 with their price and charge per call.',
+    text: 'Called over plain HTTP.',
+    paid: 'Paid ones answer 402 with their price and charge per call.',
   },
   mcp_server: {
     plural: 'MCP servers',

@@ -21,7 +21,13 @@ export interface SearchOption {
 export type Names = ReadonlyMap<string, string>
 
 /** Everything the search page says of an answer; printed alike by the server and in the browser. */
-export function toSearchView(form: SearchForm, answer: SearchResults, names: Names) {
+/** @param without parts of the directory that it does not have */
+export function toSearchView(
+  form: SearchForm,
+  answer: SearchResults,
+  names: Names,
+  without: readonly string[] = [],
+) {
   const { total, offset, rows } = answer
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
@@ -31,12 +37,12 @@ export function toSearchView(form: SearchForm, answer: SearchResults, names: Nam
     /** Why there are no rows; empty where there are some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
     chips: toChips(form, names),
-    sorts: toSorts(form, answer).map(([id, text]) => ({
+    sorts: toSorts(form, answer, without).map(([id, text]) => ({
       text,
       path: toSearchPath(withField(form, 'sort', id === 'relevance' ? null : id)),
       isActive: (form.sort ?? 'relevance') === id,
     })),
-    facets: toFacetViews(form, answer.facets, names),
+    facets: toFacetViews(form, answer.facets, names, without),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
     /** Where somebody asks to be told when the results change. */
@@ -122,11 +128,20 @@ const SORTS = [
 ] as const
 
 /** An order that no result has anything for is not offered, unless it was chosen. */
-function toSorts(form: SearchForm, { facets, rows }: SearchResults) {
+function toSorts(
+  form: SearchForm,
+  { facets, rows }: SearchResults,
+  without: readonly string[],
+) {
   const hasPrice =
     rows.some(({ price }) => price !== null) || (facets.max_price_usd ?? []).length > 0
   const hasTrust = rows.some(({ trust }) => trust !== null) || (facets.min_trust ?? []).length > 0
-  const isFilled = { relevance: true, price: hasPrice, trust: hasTrust, newest: true }
+  const isFilled = {
+    relevance: true,
+    price: hasPrice && !without.includes('payments'),
+    trust: hasTrust && !without.includes('trust'),
+    newest: true,
+  }
   return SORTS.filter(([id]) => isFilled[id] || form.sort === id)
 }
 
@@ -159,12 +174,23 @@ function toChips(form: SearchForm, names: Names) {
   })
 }
 
+/** Filters of what not every directory has. */
+const PART_OF: Partial<Record<FilterName, string>> = {
+  rail: 'payments',
+  max_price_usd: 'payments',
+  min_trust: 'trust',
+}
 /** More values of one facet than this make a list nobody reads. */
 const MOST_OPEN = 8
 
 /** Lists of what can be chosen, with what each choice would give. */
-function toFacetViews(form: SearchForm, facets: SearchResults['facets'], names: Names) {
-  return LISTED_FILTERS.map(({ name: field, label }) => {
+function toFacetViews(
+  form: SearchForm,
+  facets: SearchResults['facets'],
+  names: Names,
+  without: readonly string[],
+) {
+  return LISTED_FILTERS.filter(({ name }) => !without.includes(PART_OF[name] ?? '')).map(({ name: field, label }) => {
     const options = (facets[field] ?? []).map(({ id, count }) => {
       const value = toFilterValue(field, id)
       const isActive = toFilterValue(field, form[field] ?? '') === value

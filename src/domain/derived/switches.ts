@@ -1,0 +1,37 @@
+import * as v from 'valibot'
+
+const PARTS = ['sellers', 'payments', 'business_model', 'roadmap', 'trust'] as const
+export type DirectoryPart = (typeof PARTS)[number]
+
+/** What each part answers: addresses, and all below them. */
+const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
+  sellers: ['/sellers', '/api/v1/sellers', '/docs/sellers'],
+  payments: ['/market', '/api/v1/market', '/not-listed', '/discovery'],
+  business_model: ['/business-model', '/api/v1/business-model'],
+  roadmap: ['/roadmap', '/api/v1/roadmap', '/docs/roadmap-stubs'],
+  trust: ['/trust', '/api/v1/trust', '/badges', '/dispute'],
+}
+
+/** What an internal directory does not have: false leaves out its pages, endpoints, sentences and columns. */
+export const SwitchesSchema = v.optional(
+  v.strictObject(v.entriesFromList(PARTS, v.optional(v.boolean(), true))),
+  {},
+)
+export type Switches = v.InferOutput<typeof SwitchesSchema>
+
+/** Whether an address belongs to a part that this directory does not have. */
+export function isSwitchedOff(path: string, switches: Switches): boolean {
+  return PARTS.some(
+    (part) =>
+      !switches[part] &&
+      ADDRESSES[part].some((address) => path === address || path.startsWith(`${address}/`)),
+  )
+}
+
+/** Links of a navigation to what there is. */
+export function toPresentLinks<Link extends readonly [path: string, ...rest: unknown[]]>(
+  links: readonly Link[],
+  switches: Switches,
+): Link[] {
+  return links.filter(([path]) => !isSwitchedOff(path, switches))
+}

@@ -1,0 +1,108 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readObjectSync } from '../../src/store/objects.ts'
+import { readReleaseList } from '../../src/store/release-list.ts'
+import { readCurrent } from '../../src/store/releases.ts'
+import type { RunningService } from '../support/running-service.ts'
+import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
+
+/** Words of what an internal directory left out. */
+const GONE =
+  /\b(?:sellers?|claim(?:s|ed)?|pay(?:s|ing|ments?|ees?)?|paid|wallets?|x402|402|prices?|buyers?|rails?|trust(?:ed)?|scores?|roadmap|business model)\b/gi
+/** Describes the interface of the software, whose answers keep their shape. */
+const REFERENCE = /^(?:docs|problems)(?:\/|$)/
+
+let own: OwnDirectory
+let acme: RunningService
+beforeAll(async () => {
+  own = createOwnDirectory(
+    'switches: { sellers: false, payments: false, business_model: false, roadmap: false, trust: false }\n',
+  )
+  rmSync(join(own.content, 'listings/x402'), { recursive: true })
+  own.build()
+  acme = await own.start()
+})
+afterAll(async () => {
+  await acme?.close()
+  own?.remove()
+})
+
+describe('a directory without sellers, payments, business model, roadmap and trust', () => {
+  test('has no word of them on any page', async () => {
+    const pages = readPages(own)
+    for (const path of [
+      '/search',
+      '/search?q=notes',
+      '/search?q=zzzz',
+      '/propose',
+      '/watch',
+      '/compare?ids=mcp.example-notes,api.example-status',
+    ])
+      pages.set(path, await (await fetch(acme.url + path)).text())
+    expect(pages.size).toBeGreaterThan(20)
+    const found = [...pages].flatMap(([path, html]) => {
+      const text = toText(html)
+      const words = [...text.matchAll(GONE)].map(({ 0: word, index }) => `${text.slice(Math.max(0, index - 30), index)}[${word}]${text.slice(index + word.length, index + word.length + 20)}`.replaceAll(/\s+/g, ' '))
+      return words.length === 0 ? [] : [`${path}: ${[...new Set(words)].join(', ')}`]
+    })
+    expect(found).toEqual([])
+  })
+
+  test.each([
+    '/sellers',
+    '/sellers/check',
+    '/trust',
+    '/badges',
+    '/market',
+    '/not-listed',
+    '/roadmap',
+    '/business-model',
+    '/docs/sellers',
+  ])('%s is not there, and nobody links to it', async (path) => {
+    const response = await fetch(acme.url + path, { headers: { accept: 'text/html' } })
+    expect(response.status).toBe(404)
+    const linking = [...readPages(own)].filter(([, html]) => html.includes(`href="${path}"`))
+    expect(linking.map(([page]) => page)).toEqual([])
+  })
+
+  test.each([
+    '/api/v1/roadmap',
+    '/api/v1/business-model',
+    '/api/v1/sellers/claims',
+    '/api/v1/trust/method',
+  ])('%s is not there, and the document does not name it', async (path) => {
+    expect((await fetch(acme.url + path)).status).toBe(404)
+    expect(await (await fetch(`${acme.url}/openapi.json`)).text()).not.toContain(`"${path}"`)
+  })
+
+  test('keeps what it has', async () => {
+    for (const path of [
+      '/',
+      '/kind/mcp_server',
+      '/docs',
+      '/listing/mcp.example-notes',
+      '/api/v1/search',
+    ])
+      expect((await fetch(acme.url + path)).status).toBe(200)
+  })
+})
+
+/** Pages of the release, by path in it, the interface's own description left out. */
+function readPages({ outDir }: OwnDirectory): Map<string, string> {
+  const files = readReleaseList(outDir, readCurrent(outDir) ?? '')
+  return new Map(
+    files.flatMap((file) => {
+      const path = file.path.replace(/^public\//, '')
+      if (path === file.path || !path.endsWith('.html') || REFERENCE.test(path)) return []
+      return [[path, readObjectSync(outDir, file).toString('utf8')]]
+    }),
+  )
+}
+
+/** What a reader sees or hears: no scripts, and no addresses. */
+function toText(html: string): string {
+  const spoken = [...html.matchAll(/\s(?:alt|aria-label|title|placeholder|content)="([^"]*)"/g)]
+  const text = html.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, ' ').replace(/<[^>]*>/g, ' ')
+  return [text, ...spoken.map(([, words]) => words)].join(' ').replaceAll(/https?:\S+/g, '')
+}
