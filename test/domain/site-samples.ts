@@ -9,6 +9,7 @@ export const SITE_TEXTS: SiteTexts = {
   legal: [],
   public_badges: [],
   made_with: false,
+  switches: { sellers: true, payments: true, business_model: true, roadmap: true, trust: true },
   showcase: [],
   featured_label: 'Ours, no fee paid.',
   sponsored_policy: 'Not sold.',

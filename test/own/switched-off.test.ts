@@ -43,7 +43,12 @@ describe('a directory without sellers, payments, business model, roadmap and tru
     expect(pages.size).toBeGreaterThan(20)
     const found = [...pages].flatMap(([path, html]) => {
       const text = toText(html)
-      const words = [...text.matchAll(GONE)].map(({ 0: word, index }) => `${text.slice(Math.max(0, index - 30), index)}[${word}]${text.slice(index + word.length, index + word.length + 20)}`.replaceAll(/\s+/g, ' '))
+      const words = [...text.matchAll(GONE)].map(({ 0: word, index }) =>
+        `${text.slice(Math.max(0, index - 30), index)}[${word}]${text.slice(index + word.length, index + word.length + 20)}`.replaceAll(
+          /\s+/g,
+          ' ',
+        ),
+      )
       return words.length === 0 ? [] : [`${path}: ${[...new Set(words)].join(', ')}`]
     })
     expect(found).toEqual([])

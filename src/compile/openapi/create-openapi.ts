@@ -1,4 +1,4 @@
-import { isSwitchedOff } from '../../domain/derived/switches.ts'
+import { isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
 import type { SiteNames } from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
@@ -15,7 +15,7 @@ const INTERFACE_VERSION = '0.1.0'
  */
 export function createOpenApi(
   baseUrl: string,
-  site: Pick<SiteNames, 'name' | 'strapline' | 'reading' | 'switches'>,
+  site: Pick<SiteNames, 'name' | 'strapline' | 'reading'> & { switches?: Switches },
 ): Record<string, unknown> {
   const paths = Object.fromEntries(
     Object.entries(toPaths()).filter(([path]) => !isSwitchedOff(path, site.switches)),
@@ -26,9 +26,10 @@ export function createOpenApi(
       title: site.name,
       version: INTERFACE_VERSION,
       summary: `${site.strapline}.`,
-      description: site.switches.trust
-        ? `${site.reading} Trust comes only from payments verified on-chain; nothing in the order of results can be bought.`
-        : site.reading,
+      description:
+        site.switches?.trust === false
+          ? site.reading
+          : `${site.reading} Trust comes only from payments verified on-chain; nothing in the order of results can be bought.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

@@ -20,10 +20,10 @@ export const SwitchesSchema = v.optional(
 export type Switches = v.InferOutput<typeof SwitchesSchema>
 
 /** Whether an address belongs to a part that this directory does not have. */
-export function isSwitchedOff(path: string, switches: Switches): boolean {
+export function isSwitchedOff(path: string, switches: Partial<Switches> = {}): boolean {
   return PARTS.some(
     (part) =>
-      !switches[part] &&
+      switches[part] === false &&
       ADDRESSES[part].some((address) => path === address || path.startsWith(`${address}/`)),
   )
 }

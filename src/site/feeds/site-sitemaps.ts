@@ -1,6 +1,6 @@
 import type { CompiledListing } from '../../compiled.ts'
 import type { CompareView } from '../../domain/compare/compare-view.ts'
-import { isSwitchedOff } from '../../domain/derived/switches.ts'
+import { isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
 import { FIXED_PAGES } from '../../domain/listing/page-templates.ts'
 import type { CategoriesView } from '../../domain/views/reference-views.ts'
 import { categoryPath, comparePath, kindPath, pagePath } from '../../domain/wire/links.ts'
@@ -17,6 +17,7 @@ interface Catalogue {
   site: {
     categories: CategoriesView
     compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
+    texts?: { switches: Switches }
   }
   listings: readonly Pick<CompiledListing, 'view' | 'added' | 'history'>[]
 }
@@ -30,7 +31,7 @@ interface SitePage {
 /** Every page that search engines are offered; thin pages are left out. */
 export function toSitePages({ site, listings }: Catalogue): SitePage[] {
   const paths = [
-    ...FIXED_PAGES.filter((path) => !isSwitchedOff(path, site.texts.switches)),
+    ...FIXED_PAGES.filter((path) => !isSwitchedOff(path, site.texts?.switches)),
     ...KIND_ORDER.map(kindPath),
     ...site.categories.categories.map(({ id }) => categoryPath(id)),
     ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),

@@ -128,11 +128,7 @@ const SORTS = [
 ] as const
 
 /** An order that no result has anything for is not offered, unless it was chosen. */
-function toSorts(
-  form: SearchForm,
-  { facets, rows }: SearchResults,
-  without: readonly string[],
-) {
+function toSorts(form: SearchForm, { facets, rows }: SearchResults, without: readonly string[]) {
   const hasPrice =
     rows.some(({ price }) => price !== null) || (facets.max_price_usd ?? []).length > 0
   const hasTrust = rows.some(({ trust }) => trust !== null) || (facets.min_trust ?? []).length > 0
@@ -190,19 +186,21 @@ function toFacetViews(
   names: Names,
   without: readonly string[],
 ) {
-  return LISTED_FILTERS.filter(({ name }) => !without.includes(PART_OF[name] ?? '')).map(({ name: field, label }) => {
-    const options = (facets[field] ?? []).map(({ id, count }) => {
-      const value = toFilterValue(field, id)
-      const isActive = toFilterValue(field, form[field] ?? '') === value
-      const path = toSearchPath(withField(form, field, isActive ? null : value))
-      return { text: toWords(field, id, names), count, isActive, path }
+  return LISTED_FILTERS.filter(({ name }) => !without.includes(PART_OF[name] ?? ''))
+    .map(({ name: field, label }) => {
+      const options = (facets[field] ?? []).map(({ id, count }) => {
+        const value = toFilterValue(field, id)
+        const isActive = toFilterValue(field, form[field] ?? '') === value
+        const path = toSearchPath(withField(form, field, isActive ? null : value))
+        return { text: toWords(field, id, names), count, isActive, path }
+      })
+      const isOpen = (option: SearchOption, place: number) => place < MOST_OPEN || option.isActive
+      return {
+        label,
+        options: options.filter(isOpen),
+        /** Those that are seldom wanted, behind one more step. */
+        more: options.filter((option, place) => !isOpen(option, place)),
+      }
     })
-    const isOpen = (option: SearchOption, place: number) => place < MOST_OPEN || option.isActive
-    return {
-      label,
-      options: options.filter(isOpen),
-      /** Those that are seldom wanted, behind one more step. */
-      more: options.filter((option, place) => !isOpen(option, place)),
-    }
-  }).filter(({ options }) => options.length > 0)
+    .filter(({ options }) => options.length > 0)
 }
