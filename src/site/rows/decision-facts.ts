@@ -209,8 +209,8 @@ function toAskedPrice(operations: ListingView['operations']): DecisionFact[] {
     .sort()
     .at(-1)
   if (newest === undefined) return []
-  const [low, high] = [Math.min, Math.max].map((pick) => pick(...asked.map(({ usd }) => usd)))
-  const range = [...new Set([toUsd(low ?? 0), toUsd(high ?? 0)])].join('–')
+  const prices = asked.map(({ usd }) => usd).sort((a, b) => a - b)
+  const range = [...new Set([toUsd(prices[0] ?? 0), toUsd(prices.at(-1) ?? 0)])].join('–')
   const above = asked.filter(({ usd, price }) => price?.per === 'call' && usd > price.max_usd)
   return above.length > 0
     ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
