@@ -7,7 +7,7 @@ import {
   RECEIPT_HEADER,
   RECEIPT_SECRET_HEADER,
   WITNESS_HEADER,
-} from '../../src/domain/receipts/receipt.ts'
+} from '../../src/domain/receipts/receipt-headers.ts'
 import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'

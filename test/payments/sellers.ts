@@ -63,7 +63,18 @@ export async function startFickleSeller(
   }
 }
 
-function createSellerV2(facilitator: string, { price, payTo }: Terms): Express {
+/** Sells answers at an address of its own: all of 127.0.0.0/8 is this machine. */
+export function startShop(
+  facilitator: string,
+  { host, toAnswer, ...terms }: Terms & { host: string; toAnswer: (url: URL) => unknown },
+): Promise<Running> {
+  const app = createSellerV2(facilitator, terms, toAnswer)
+  return listenOn(createServer(app), host)
+}
+
+const toSold = ({ pathname, search }: URL): unknown => ({ sold: 'v2', url: pathname + search })
+
+function createSellerV2(facilitator: string, { price, payTo }: Terms, toAnswer = toSold): Express {
   const server = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator })).register(
     NETWORK,
     new ServerScheme(),
@@ -71,7 +82,7 @@ function createSellerV2(facilitator: string, { price, payTo }: Terms): Express {
   const accepts = { scheme: 'exact', price, network: NETWORK, payTo } as const
   const app = express()
   app.use(paymentMiddleware({ 'GET /paid': { accepts }, 'POST /paid': { accepts } }, server))
-  app.all('/paid', (req, res) => void res.json({ sold: 'v2', url: req.url }))
+  app.all('/paid', (req, res) => void res.json(toAnswer(new URL(req.url, 'http://seller'))))
   return app
 }
 
@@ -138,13 +149,13 @@ function listen(app: Express): Promise<Running> {
   return listenOn(createServer(app))
 }
 
-function listenOn(server: Server): Promise<Running> {
+function listenOn(server: Server, host = '127.0.0.1'): Promise<Running> {
   return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
+    server.listen(0, host, () => {
       const address = server.address()
       const port = typeof address === 'object' ? address?.port : 0
       resolve({
-        url: `http://127.0.0.1:${port}`,
+        url: `http://${host}:${port}`,
         close: () => {
           server.closeAllConnections()
           return new Promise((done) => server.close(() => done()))

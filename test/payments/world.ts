@@ -37,6 +37,8 @@ export interface SellerListing {
   rails: string
   /** What one call costs at most, US dollars. */
   maxUsd?: number
+  /** Its operations, in YAML. */
+  http?: string
 }
 
 /** What the content holds: x402 listings, and any other file by its place. */
@@ -159,12 +161,13 @@ async function runScript(
   return out
 }
 
-function toListing({ slug, url, payout, copied = [], rails, maxUsd = 0.01 }: SellerListing) {
+function toListing({ slug, url, payout, copied = [], rails, maxUsd = 0.01, http }: SellerListing) {
   const payouts = [...(payout === undefined ? [] : [payout]), ...copied]
   return listingText({
     name: slug,
     url,
     pricing: `{ model: per_call, min_usd: 0.001, max_usd: ${maxUsd}, rails: ${rails}, networks: ["eip155:84532"] }`,
+    http: http ?? null,
     payout:
       payouts.length === 0
         ? null

@@ -1,10 +1,12 @@
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
+import { saltedHash } from '../../../src/domain/receipts/verify-receipt.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Wallet } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
+import { witnessedIn } from '../src/witnessed.ts'
 import {
   EXIT,
   type Run,
@@ -15,6 +17,7 @@ import {
   UsageFault,
 } from './command-line.ts'
 import { readLock } from './lock.ts'
+import { keepReceipt } from './own-receipts.ts'
 import { printJson, toPrintable } from './printable.ts'
 import { importWallet } from './wallet.ts'
 
@@ -42,12 +45,21 @@ export const runCall: Run = async (args, connect) => {
     return EXIT.ok
   }
   const lock = await findLock(waypost, id, values.lock)
-  const asked = {
+  const filled = await fill(waypost, id, {
     endpoint: values.endpoint,
     method,
     headers: withJsonType(headers, values.data),
     body: values.data,
-  }
+  })
+  console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
+  const reply = await waypost.call(id, { ...filled, pay, lock })
+  tell(reply)
+  const bytes = Buffer.from(await reply.response.arrayBuffer())
+  await keepWitnessed(waypost.baseUrl, reply.response, bytes)
+  return printAnswer(reply.response, bytes)
+}
+
+async function fill(waypost: Waypost, id: string, asked: Parameters<typeof fillCall>[1]) {
   // An unknown listing is the relay's to name.
   const operations = await waypost.kit(id).then(
     (kit) => kit.operations,
@@ -55,10 +67,7 @@ export const runCall: Run = async (args, connect) => {
   )
   const filled = fillCall(operations, asked, 'x402')
   if (typeof filled === 'string') throw new UsageFault(filled)
-  console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
-  const reply = await waypost.call(id, { ...filled, pay, lock })
-  tell(reply)
-  return printAnswer(reply.response)
+  return filled
 }
 
 /** The lock of this folder where it has the listing. @throws UsageFault where a named one has not */
@@ -131,16 +140,26 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
   if (terms !== undefined && !paid)
     console.error(toPrintable(`the seller asks: ${JSON.stringify(terms.accepts)}`))
   if (receipt !== undefined) console.error(toPrintable(`receipt: ${JSON.stringify(receipt)}`))
-  const [witnessed, secret] = ['call-receipt', 'call-receipt-secret'].map((name) =>
-    response.headers.get(name),
-  )
-  if (witnessed != null)
-    console.error(toPrintable(`what came back: waypost verify ${witnessed} --secret ${secret}`))
+  const witnessed = witnessedIn(response)
+  if (witnessed !== undefined)
+    console.error(
+      toPrintable(`what came back: waypost verify ${witnessed.id} --secret ${witnessed.secret}`),
+    )
+}
+
+async function keepWitnessed(directory: string, response: Response, bytes: Buffer) {
+  const witnessed = witnessedIn(response)
+  if (witnessed === undefined) return
+  // A listing that moved has another id than was asked for.
+  const listing = decodeURIComponent(new URL(response.url).pathname.split('/').at(-1) ?? '')
+  // What came packed was unpacked on the way to here; the relay saw it packed.
+  const isPlain = !response.headers.has('content-encoding')
+  const answer = isPlain ? { answer: saltedHash(witnessed.secret, bytes) } : {}
+  await keepReceipt({ ...witnessed, directory, listing, at: new Date().toISOString(), ...answer })
 }
 
 /** Bytes as they came into a pipe or a file; on a terminal nothing in them moves its cursor. */
-async function printAnswer(response: Response): Promise<number> {
-  const bytes = Buffer.from(await response.arrayBuffer())
+function printAnswer(response: Response, bytes: Buffer): number {
   if (process.stdout.isTTY) console.log(toPrintable(bytes.toString('utf8')))
   else process.stdout.write(bytes)
   return response.ok ? EXIT.ok : EXIT.refused

@@ -29,6 +29,9 @@ export const HELP = `Usage: waypost <command> [options]
                     --file PATH is the file of the repository that SARIF points at
   recompute <id>    the trust score from the published payments alone, beside the one shown;
                     --rpc URL holds the rows of one chain against a node of yours
+  receipts          what came back for each paid call of yours, each checked: --file FILE;
+                    --log COPY keeps a copy of the log and holds them against it, --offline
+                    asks nobody
   verify <receipt>  that a receipt is signed and in the log, and that the log only grew;
                     --secret S --answer FILE: that it is of this answer
   add <url>         propose a service to the directory: --kind --note --email

@@ -11,6 +11,7 @@ import {
   readSubject,
   UsageFault,
 } from './command-line.ts'
+import { keepReceipt } from './own-receipts.ts'
 import { printJson, toLine } from './printable.ts'
 import { openSession, readSpent } from './session-file.ts'
 import { loadWallet } from './wallet.ts'
@@ -34,14 +35,20 @@ export const runDo: Run = async (args, connect) => {
     values.session,
     readNumber('session-max-usd', values['session-max-usd']),
   )
-  const done = await doTask(connect(values.base), task, input, {
+  const waypost = connect(values.base)
+  const kept: Promise<void>[] = []
+  const done = await doTask(waypost, task, input, {
     ...(pay !== undefined && { pay }),
     ...(session !== undefined && { session }),
     ...(values.deed !== undefined && { deed: values.deed }),
     rail: readChoice('rail', values.rail, RAILS),
     network: values.network,
-    onAttempt: (attempt) => console.error(toText(attempt)),
+    onAttempt: (attempt) => {
+      console.error(toText(attempt))
+      kept.push(keepWitnessed(waypost.baseUrl, attempt))
+    },
   })
+  await Promise.all(kept)
   console.error(`spent $${done.spent_usd} for deed ${done.deed}`)
   if (values.json === true) printJson(done)
   else if (done.output !== null) console.log(JSON.stringify(done.output, null, 2))
@@ -78,6 +85,12 @@ function toSession(file: string | undefined, maxUsd: number | undefined) {
       '--session and --session-max-usd go together: the file, and the most all its deeds may cost',
     )
   return openSession(file, maxUsd)
+}
+
+async function keepWitnessed(directory: string, { seller, witnessed }: Attempt): Promise<void> {
+  if (witnessed === undefined) return
+  const { id, secret } = witnessed
+  await keepReceipt({ id, secret, directory, listing: seller, at: new Date().toISOString() })
 }
 
 function toText({ seller, end, usd, paid, detail }: Attempt): string {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import * as v from 'valibot'
 import {
+  type Receipt,
+  type ReceiptKeys,
   ReceiptKeysSchema,
   ReceiptLogViewSchema,
   ReceiptViewSchema,
@@ -11,8 +12,8 @@ import {
   saltedHash,
   verifyReceipt,
 } from '../../../src/domain/receipts/verify-receipt.ts'
-import { WaypostError } from '../src/waypost-error.ts'
 import { EXIT, type Run, readArguments, readSubject } from './command-line.ts'
+import { getJson } from './get-json.ts'
 import { printJson, toLine } from './printable.ts'
 
 /**
@@ -26,22 +27,32 @@ export const runVerify: Run = async (args, connect) => {
   })
   const { baseUrl } = connect(values.base)
   const id = readSubject(positionals, 'receipt').replace(/^.*\//, '')
-  const view = await get(`${baseUrl}/api/v1/receipts/${id}`, ReceiptViewSchema)
-  const keys = await get(`${baseUrl}/.well-known/receipt-keys.json`, ReceiptKeysSchema)
-  const proof = verifyReceipt(view, keys)
+  const { receipt, ...proof } = await checkReceipt(baseUrl, id, await getKeys(baseUrl))
+  const isAnswer = await findAnswer(values, receipt.answer)
+  const checks = { ...proof, ...(isAnswer !== null && { isAnswer }) }
+  const isSound = Object.values(checks).every((check) => check)
+  if (values.json === true) printJson({ receipt, checks, ok: isSound })
+  else console.log([toReceiptText(receipt), ...toLines(checks)].map(toLine).join('\n'))
+  return isSound ? EXIT.ok : EXIT.refused
+}
+
+export function getKeys(baseUrl: string): Promise<ReceiptKeys> {
+  return getJson(`${baseUrl}/.well-known/receipt-keys.json`, ReceiptKeysSchema)
+}
+
+/** What the directory says of a receipt, and what is proved of it. @throws WaypostError where it has none */
+export async function checkReceipt(baseUrl: string, id: string, keys: ReceiptKeys) {
+  const view = await getJson(`${baseUrl}/api/v1/receipts/${id}`, ReceiptViewSchema)
   const from = view.head?.size ?? 0
-  const log = await get(`${baseUrl}/api/v1/receipts/log?from=${from}`, ReceiptLogViewSchema)
+  const log = await getJson(`${baseUrl}/api/v1/receipts/log?from=${from}`, ReceiptLogViewSchema)
   const isExtended =
     view.head !== null &&
     log.head !== null &&
     isHeadSigned(log.head, keys) &&
     extendsHead(view.head, log.head, log.consistency ?? [])
-  const isAnswer = await findAnswer(values, view.receipt.answer)
-  const checks = { ...proof, isExtended, ...(isAnswer !== null && { isAnswer }) }
-  const isSound = Object.values(checks).every((check) => check)
-  if (values.json === true) printJson({ receipt: view.receipt, checks, ok: isSound })
-  else console.log(toText(view.receipt, checks).map(toLine).join('\n'))
-  return isSound ? EXIT.ok : EXIT.refused
+  // Else one good receipt would do for every other.
+  const isAsked = view.receipt.id === id
+  return { receipt: view.receipt, isAsked, ...verifyReceipt(view, keys), isExtended }
 }
 
 async function findAnswer(
@@ -52,16 +63,8 @@ async function findAnswer(
   return saltedHash(secret, await readFile(answer)) === hash
 }
 
-async function get<Schema extends v.GenericSchema>(url: string, schema: Schema) {
-  const response = await fetch(url).catch((cause: unknown) => {
-    throw new WaypostError('unreachable', `${url} could not be reached`, { cause })
-  })
-  if (!response.ok)
-    throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
-  return v.parse(schema, await response.json())
-}
-
 const SAYS = {
+  isAsked: 'it is the one that was asked for',
   isSigned: 'signed by a key of the directory',
   isHeadSigned: 'the head of the log is signed',
   isInLog: 'the log has it',
@@ -69,18 +72,13 @@ const SAYS = {
   isAnswer: 'it is of this answer',
 } as const
 
-function toText(
-  {
-    verdict,
-    reason,
-    at,
-    listing_id,
-  }: { verdict: string; reason: string; at: string; listing_id: string },
-  checks: Partial<Record<keyof typeof SAYS, boolean>>,
-): string[] {
-  const lines = Object.entries(SAYS).flatMap(([name, text]) => {
+export function toReceiptText({ verdict, reason, at, listing_id }: Receipt): string {
+  return `${listing_id}, ${at}: ${verdict}. ${reason}`
+}
+
+function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>): string[] {
+  return Object.entries(SAYS).flatMap(([name, text]) => {
     const check = Object.entries(checks).find(([each]) => each === name)?.[1]
     return check === undefined ? [] : [`${check ? 'yes' : 'NO '}  ${text}`]
   })
-  return [`${listing_id}, ${at}: ${verdict}. ${reason}`, ...lines]
 }

@@ -18,6 +18,7 @@ import { runLint } from './lint.ts'
 import { runCheck, runPin } from './lock.ts'
 import { runPlan, runTasks } from './plan.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
+import { runReceipts } from './receipts.ts'
 import { runRecompute } from './recompute.ts'
 import { runShow } from './show.ts'
 import { supplyGroupBy } from './supply-group-by.ts'
@@ -60,6 +61,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   add: runAdd,
   lint: runLint,
   recompute: runRecompute,
+  receipts: runReceipts,
   verify: runVerify,
 }
 

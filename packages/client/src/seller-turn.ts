@@ -9,6 +9,7 @@ import {
 import { type Sent, send } from './seller-request.ts'
 import { type Session, sumUsd, toNano } from './spending.ts'
 import { judgeAnswer } from './task-answer.ts'
+import { readVerdict, type Witnessed, witnessedIn } from './witnessed.ts'
 
 export interface DoOptions {
   /** Without it only sellers that take no money are asked. */
@@ -57,7 +58,10 @@ export interface Attempt {
   /** Whether it took the money: `no` where none was sent, or the seller says so itself. */
   paid: 'no' | 'paid' | 'unsure'
   detail?: string
+  /** The seller's word on the settlement. */
   receipt?: unknown
+  /** The directory's own receipt, where the call went through its relay. */
+  witnessed?: Witnessed
 }
 
 export type PlanRow = TaskPlan['rows'][number]
@@ -143,12 +147,15 @@ async function paySeller(
   const isPaid = answer.response.ok || receipt !== undefined
   const paid: 'paid' | 'unsure' = isPaid && !saysUnpaid(receipt) ? 'paid' : 'unsure'
   await session.settle(id, paid)
+  const witnessed = row.relay_url === undefined ? undefined : witnessedIn(answer.response)
   const told = (end: AttemptEnd, detail?: string): Outcome => ({
     ...{ seller, end, usd, paid },
     ...(detail !== undefined && { detail }),
     ...(receipt !== undefined && { receipt }),
+    ...(witnessed !== undefined && { witnessed }),
   })
-  if (answer.response.status !== 402) return judge(turn, row, answer, told)
+  if (answer.response.status !== 402)
+    return holdAgainstReceipt(turn, await judge(turn, row, answer, told))
   await leave(answer)
   return told('payment_asked_again', 'it asked for money again after it was paid')
 }
@@ -157,6 +164,21 @@ async function paySeller(
 async function leave({ response, stop }: Sent): Promise<void> {
   await response.body?.cancel().catch(() => undefined)
   stop()
+}
+
+/** Verdicts on an answer that may have the shape of the task and is none all the same. */
+const NO_DELIVERY = new Set(['canned', 'empty', 'error_in_200'])
+
+/** The directory has seen what other callers were told: a copy of theirs looks right to this one. */
+async function holdAgainstReceipt({ baseUrl, options }: Turn, outcome: Outcome): Promise<Outcome> {
+  const { end, seller, witnessed } = outcome
+  if (end !== 'delivered' || witnessed === undefined) return outcome
+  const seen = await readVerdict(baseUrl, { id: witnessed.id, seller }, options.fetch)
+  if (seen === undefined) return outcome
+  const judged = { ...outcome, witnessed: { ...witnessed, verdict: seen.verdict } }
+  if (!NO_DELIVERY.has(seen.verdict)) return judged
+  const { output: _, ...rest } = judged
+  return { ...rest, end: 'wrong_answer', detail: seen.reason }
 }
 
 function isHeader(value: unknown): value is { name: string; value: string } {

@@ -111,9 +111,3 @@ export function toSignedHead(
 ): Uint8Array {
   return new TextEncoder().encode(`call-receipt-log-v1\n${log}\n${size}\n${root}\n${at}\n`)
 }
-
-/** Headers of a judged answer: where its receipt will be, and the secret that its hashes are salted with. */
-export const RECEIPT_HEADER = 'Call-Receipt'
-export const RECEIPT_SECRET_HEADER = 'Call-Receipt-Secret'
-/** Of a request: `off` and nothing of the call is judged. */
-export const WITNESS_HEADER = 'call-witness'

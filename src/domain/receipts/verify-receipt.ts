@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { isConsistent, leafHash, rootOfInclusion } from './merkle-log.ts'
+import { appendLeaves, foldPeaks, isConsistent, leafHash, rootOfInclusion } from './merkle-log.ts'
 import {
   type LogHead,
   type Receipt,
@@ -33,6 +33,12 @@ export function verifyReceipt(view: ReceiptView, keys: ReceiptKeys): ReceiptProo
 
 export function isHeadSigned(head: LogHead, keys: ReceiptKeys): boolean {
   return isSignedBy(keys, head.key, toSignedHead(keys.log, head), head.signature)
+}
+
+/** The Merkle tree hash of a whole log, in hex. */
+export function rootOfLog(receipts: readonly Receipt[]): string {
+  const leaves = receipts.map((receipt) => leafHash(sha256, toLeaf(receipt)))
+  return bytesToHex(foldPeaks(sha256, appendLeaves(sha256, { size: 0, peaks: [] }, leaves).peaks))
 }
 
 /** Whether a later head holds all that an earlier one did, in its order. */
