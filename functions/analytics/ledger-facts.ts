@@ -63,6 +63,8 @@ async function readAcceptedDisputes({ db }: Store, now: number) {
     .selectFrom('dispute')
     .select(['listing_id', 'note', 'settled_at'])
     .where('state', '=', 'accepted')
+    // What is accepted about a verdict says nothing against the listing.
+    .where('receipt', 'is', null)
     .where('settled_at', '>=', now - RETENTION.dispute_days * DAY_MS)
     .orderBy('listing_id')
     .orderBy('settled_at')

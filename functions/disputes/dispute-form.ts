@@ -22,15 +22,22 @@ function createDisputeForm(
       listing_id: 'Listing',
       reason: 'What is wrong',
       evidence_urls: 'Pages that show it',
+      receipt: 'Receipt',
     },
     toSent: (fields) => {
       const read = (name: string) => fields.get(name) ?? ''
-      return { listing: read('listing'), reason: read('reason'), evidence: read('evidence') }
+      return {
+        listing: read('listing'),
+        reason: read('reason'),
+        evidence: read('evidence'),
+        receipt: read('receipt'),
+      }
     },
     toBody: (fields) => ({
       listing_id: fields.get('listing') ?? '',
       // A text area ends its lines as mail does.
       reason: (fields.get('reason') ?? '').replaceAll('\r\n', '\n'),
+      ...(fields.get('receipt') && { receipt: fields.get('receipt') }),
       evidence_urls: (fields.get('evidence') ?? '').split(/\s+/).filter((line) => line !== ''),
     }),
     async take(body, caller) {
@@ -40,6 +47,8 @@ function createDisputeForm(
       if (!release().listings.has(body.listing_id))
         return refuse('listing-not-found', 'No listing has this id.')
       const added = await addDispute(ledger.store, body, clock.now())
+      if ('unknown' in added)
+        return refuse('receipt-not-found', 'This listing has no receipt with this id.')
       if ('id' in added) return { kind: 'taken', id: added.id }
       return refuse('rate-limited', FULL[added.full], { headers: { 'Retry-After': '86400' } })
     },

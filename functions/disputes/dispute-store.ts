@@ -8,17 +8,22 @@ const MAX_WAITING = 1000
 /** Of one listing: a crowd says no more than some of it. */
 const MAX_WAITING_OF_LISTING = 20
 
-export type AddedDispute = { id: string } | { full: 'queue' | 'listing' }
+export type AddedDispute = { id: string } | { full: 'queue' | 'listing' } | { unknown: 'receipt' }
 
 /** The same words about the same listing are one dispute, however often they are sent. */
 export async function addDispute(
   { db }: Store,
-  { listing_id, reason, evidence_urls }: DisputeBody,
+  { listing_id, reason, evidence_urls, receipt }: DisputeBody,
   now: number,
 ): Promise<AddedDispute> {
-  const said = JSON.stringify([listing_id, reason, ...evidence_urls])
+  const about = receipt === undefined ? [] : [`receipt ${receipt}`]
+  const said = JSON.stringify([listing_id, reason, ...evidence_urls, ...about])
   const id = `d${hash('sha256', said).slice(0, 18)}`
   return db.transaction().execute(async (trx) => {
+    if (receipt !== undefined) {
+      const own = trx.selectFrom('receipt').where((eb) => eb.and({ id: receipt, listing_id }))
+      if ((await countRows(own)) === 0) return { unknown: 'receipt' }
+    }
     const disputes = trx.selectFrom('dispute')
     if ((await countRows(disputes.where('id', '=', id))) > 0) return { id }
     const waiting = disputes.where('state', '=', 'waiting')
@@ -28,7 +33,7 @@ export async function addDispute(
     await trx
       .insertInto('dispute')
       .values({
-        ...{ id, listing_id, reason },
+        ...{ id, listing_id, reason, receipt: receipt ?? null },
         evidence_urls: JSON.stringify(evidence_urls),
         state: 'waiting',
         note: null,

@@ -8,6 +8,7 @@ import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import {
   addDeliveryHosts,
+  addDisputedReceipts,
   addReceipts,
   createTables,
   keepOneReader,
@@ -44,12 +45,16 @@ function listMigrations(): Record<string, Migration> {
   const receipts = async (db: Kysely<unknown>) => {
     if (!isNew) await addReceipts(db)
   }
+  const disputedReceipts = async (db: Kysely<unknown>) => {
+    if (!isNew) await addDisputedReceipts(db)
+  }
   return {
     '0001-baseline': { up: baseline },
     ...Object.fromEntries(folded),
     '0009-delivery-hosts': { up: addHosts },
     '0010-one-reader': { up: oneReader },
     '0011-receipts': { up: receipts },
+    '0012-disputed-receipts': { up: disputedReceipts },
   }
 }
 

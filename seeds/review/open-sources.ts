@@ -5,6 +5,7 @@ import type { Config } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { DisputeTable, Store } from '../../functions/store/schema/store.ts'
+import { receiptPath } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { type Listed, readListed } from '../content/listed.ts'
@@ -57,12 +58,15 @@ export function reviewSources(
   ]
 }
 
-/** What strangers dispute. Accepted, it is a notice on the listing; it never moves a score. */
+/**
+ * What strangers dispute. Accepted, it is a notice on the listing, or a verdict that no longer counts among
+ * what was delivered; it never moves a score.
+ */
 export function createDisputeQueue(store: Store, now: () => string): ReviewSource {
   return {
     kind: 'disputes',
     list: async () => (await listWaitingDisputes(store)).map(toItem),
-    show: async (item) => urlsOf(item.found).map((url) => `evidence: ${url}`),
+    show: async (item) => urlsOf(item.found),
     async settle(item, { decision, reason }) {
       const done = await settleDispute(
         store,
@@ -71,6 +75,12 @@ export function createDisputeQueue(store: Store, now: () => string): ReviewSourc
         Date.parse(now()),
       )
       if (!done) throw new OperatorError(`${item.id} was decided already`)
+      if (item.why === VERDICT)
+        return [
+          decision === 'accepted'
+            ? `the verdict no longer counts for ${item.listing} from the next build on; the log keeps it`
+            : 'the verdict counts as before',
+        ]
       return decision === 'accepted'
         ? [`${item.listing} shows the notice "disputed" from the next build on; no score changes`]
         : [`${item.listing} stays as it is`]
@@ -79,15 +89,19 @@ export function createDisputeQueue(store: Store, now: () => string): ReviewSourc
   }
 }
 
-function toItem({ id, listing_id, reason, evidence_urls, created_at }: DisputeTable): ReviewItem {
+const VERDICT = 'disputed_verdict'
+
+function toItem(row: DisputeTable): ReviewItem {
+  const { id, listing_id, reason, evidence_urls, created_at, receipt } = row
+  const urls = urlsOf(parseJson(evidence_urls)).map((url) => `evidence: ${url}`)
   return {
     id,
     at: new Date(created_at).toISOString(),
-    why: 'disputed',
+    why: receipt === null ? 'disputed' : VERDICT,
     from: 'disputes',
     listing: listing_id,
     note: reason,
-    found: parseJson(evidence_urls),
+    found: receipt === null ? urls : [`receipt: ${receiptPath(receipt)}`, ...urls],
   }
 }
 

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import { applyRetention } from '../../functions/analytics/retention.ts'
+import { readReceiptsOf, readWitnessedCalls } from '../../functions/receipts/log/read-deliveries.ts'
+import { appendReceipts, type NewReceipt } from '../../functions/receipts/log/receipt-log.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { createDisputeQueue } from '../../seeds/review/open-sources.ts'
 import { toDisputeNotice } from '../../src/domain/disputes/dispute.ts'
@@ -11,6 +14,19 @@ import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 const REASON = 'It answers with a page of advertisements instead of what was paid for.'
 const ID = 'x402.shop'
 const DAY = 86_400_000
+
+function aReceipt(listing_id: string, now: number): NewReceipt {
+  return {
+    receipt: {
+      id: randomBytes(16).toString('base64url'),
+      at: new Date(now).toISOString(),
+      ...{ listing_id, operation: 'digest', request: null, answer: null, status: 200 },
+      ...{ verdict: 'empty', reason: 'The answer has no content.', transaction: null, ms: 1 },
+    },
+    call: 'GET https://shop.example/buy',
+    payment: 'a hash',
+  }
+}
 
 type Hostile = [name: string, body: unknown, status: number, code: string]
 const HOSTILE: Hostile[] = [
@@ -113,6 +129,31 @@ describeStores('disputes', ({ newPlace }) => {
     expect((await acceptedNow()).size).toBe(0)
     await applyRetention(store, world.clock.now())
     expect(await store.db.selectFrom('dispute').selectAll().execute()).toEqual([])
+  })
+
+  test('of a verdict: accepted, its call no longer counts, and nothing is said against the listing', async () => {
+    const receipt = aReceipt(ID, world.clock.now())
+    const other = aReceipt('x402.other', world.clock.now())
+    await appendReceipts(store, [receipt, other])
+    const body = { listing_id: ID, reason: REASON }
+    const unknown = await send({ ...body, receipt: other.receipt.id })
+    expect([unknown.status, await unknown.json()]).toMatchObject([
+      404,
+      { code: 'receipt-not-found' },
+    ])
+    expect((await send({ ...body, receipt: '?' })).status).toBe(400)
+    const counted = async () =>
+      (await readWitnessedCalls(store, 0)).map(({ listing_id }) => listing_id)
+    expect((await send({ ...body, receipt: receipt.receipt.id })).status).toBe(202)
+    const seen = async () => (await readReceiptsOf(store, ID)).map(({ dispute }) => dispute)
+    expect([await counted(), await seen()]).toEqual([[ID, 'x402.other'], ['waiting']])
+    const queue = createDisputeQueue(store, now)
+    const item = (await queue.list()).find(({ why }) => why === 'disputed_verdict')
+    if (item === undefined) throw new Error('expected it to wait')
+    expect((await queue.show?.(item))?.join()).toContain(receipt.receipt.id)
+    await queue.settle(item, { decision: 'accepted', reason: 'The declaration was wrong.' })
+    expect([await counted(), await seen()]).toEqual([['x402.other'], ['accepted']])
+    expect(await acceptedNow()).toEqual(new Map())
   })
 
   test('twenty wait for a listing at most, and the next one is told so', async () => {

@@ -1,5 +1,4 @@
 import type * as v from 'valibot'
-import type { Receipt } from '../../../src/domain/receipts/receipt.ts'
 import type { ListingAnalyticsSchema } from '../../../src/domain/views/seller-views.ts'
 import {
   type ClickCount,
@@ -9,7 +8,7 @@ import {
 } from '../../analytics/read-clicks.ts'
 import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { readReceiptsOf } from '../../receipts/log/read-deliveries.ts'
+import { readReceiptsOf, type SeenReceipt } from '../../receipts/log/read-deliveries.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
@@ -105,7 +104,7 @@ function toDelivery({
   request: __,
   answer: ___,
   ...delivery
-}: Receipt & { call: string }): ListingAnalytics['deliveries'][number] {
+}: SeenReceipt): ListingAnalytics['deliveries'][number] {
   return delivery
 }
 

@@ -43,6 +43,11 @@ export async function addReceipts(db: Kysely<unknown>): Promise<void> {
     await sql.raw(`create index ${index} on ${INDEXES[index]}`).execute(db)
 }
 
+/** A verdict may be disputed, and not only a listing. */
+export async function addDisputedReceipts(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table dispute add column receipt text`.execute(db)
+}
+
 async function createTable(
   db: Kysely<unknown>,
   name: string,

@@ -136,6 +136,8 @@ export const TABLES = {
     note: maybe(text),
     created_at: moment,
     settled_at: maybe(moment),
+    /** The receipt whose verdict is disputed; null where the listing is. */
+    receipt: maybe(text),
   }),
   /** Who may read a closed directory; `token_hash` is a SHA-256, so a copy of this table opens nothing. */
   access_token: table({

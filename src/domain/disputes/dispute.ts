@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ReceiptIdSchema } from '../receipts/receipt.ts'
 import type { Notice } from '../trust/interface.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
 import type { FormPage } from '../wire/form-page.ts'
@@ -45,18 +46,20 @@ export const DisputeBodySchema = v.strictObject({
     ),
     [],
   ),
+  receipt: v.optional(
+    described(
+      ReceiptIdSchema,
+      'Id of a receipt of this listing whose verdict is wrong: then the verdict is disputed, and not the listing.',
+    ),
+  ),
 })
 export const DisputeTakenSchema = v.object({ id: v.string() })
 export type DisputeBody = v.InferOutput<typeof DisputeBodySchema>
 
 export type DisputePage = FormPage<
   { kind: 'taken'; id: string },
-  { listing: string; reason: string; evidence: string }
+  { listing: string; reason: string; evidence: string; receipt: string }
 >
-
-export function disputePath(listingId: string): string {
-  return `/dispute?listing=${listingId}`
-}
 
 const MAX_NOTE_LENGTH = 300
 

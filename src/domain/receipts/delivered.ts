@@ -2,12 +2,11 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { FULL } from '../independence/weigh-buyer.ts'
-import { toCountText } from '../operation/price-text.ts'
 import type { WitnessedCall } from '../trust/ledger-facts.ts'
 import type { LedgerPayment } from '../trust/ledger-payment.ts'
-import type { ListingScore } from '../trust/score-listings.ts'
+import { isVouchedSale, type ListingScore } from '../trust/score-listings.ts'
 import { count } from '../wire/shapes.ts'
-import { DELIVERY_VERDICTS, type DeliveryVerdict } from '../wire/vocabulary.ts'
+import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 import { markOf } from './payment-mark.ts'
 
 const figures = { delivered: count, paid_calls: count, buyers: count }
@@ -53,11 +52,8 @@ export function countDelivered(
   const counted = new Map<string, Delivered>()
   for (const [id, own] of Map.groupBy(calls, ({ listing_id }) => listing_id)) {
     const score = scores.get(id)
-    if (score?.measured.unknown_buyers_30d === undefined) continue
-    const paid = payments.filter(
-      ({ verdict, listings, payer }) =>
-        verdict === 'counted' && listings.includes(id) && (score.buyers.get(payer) ?? 0) > 0,
-    )
+    const paid = payments.filter((row) => row.listings.includes(id) && isVouchedSale(row, score))
+    if (score === undefined || paid.length === 0) continue
     const matched = dropWhatOneBuyerCaused(limitBuyers(matchPayments(own, paid)))
     const all = toFigures(matched, score.buyers)
     if (all.buyers === 0 || all.paid_calls === 0) continue
@@ -146,37 +142,4 @@ export function earnsDelivers(delivered: Delivered | undefined): boolean {
   if (delivered === undefined) return false
   const { delivered: good, paid_calls: all, buyers } = delivered
   return all >= DELIVERS.calls && buyers >= DELIVERS.buyers && good >= all * DELIVERS.share
-}
-
-/** What each verdict is called in a sentence about calls. */
-export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
-  as_declared: 'answered as declared',
-  other_shape: 'answered in another shape than declared',
-  empty: 'answered with nothing',
-  error_in_200: 'answered with an error under a status of success',
-  canned: 'answered with somebody else’s answer or the published example',
-  payment_asked_again: 'asked to pay again',
-  refused: 'refused after the payment',
-  cut_off: 'cut off',
-  too_large_to_judge: 'not judged',
-}
-
-/** @example toDeliveredText(figures) → 'Delivered 41 of 43 paid calls of 7 buyers (30 days)' */
-export function toDeliveredText({
-  delivered,
-  paid_calls,
-  buyers,
-}: Pick<Delivered, 'delivered' | 'paid_calls' | 'buyers'>): string {
-  return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
-}
-
-/** What became of the others. @example 'Of the others, 2 were cut off.' */
-export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
-  const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
-    const number = others[verdict] ?? 0
-    return number > 0
-      ? [`${number} ${number === 1 ? 'was' : 'were'} ${VERDICT_WORDS[verdict]}`]
-      : []
-  })
-  return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
 }

@@ -100,6 +100,8 @@ export const SeenDeliverySchema = v.object({
   ...v.omit(ReceiptSchema, ['listing_id', 'request', 'answer']).entries,
   /** Method and address of the operation. */
   call: v.string(),
+  /** What became of a dispute about this verdict. */
+  dispute: v.optional(v.picklist(['waiting', 'accepted', 'refused'])),
 })
 
 export const ListingAnalyticsSchema = v.object({

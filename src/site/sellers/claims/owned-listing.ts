@@ -15,6 +15,7 @@ import { callSellers } from '../controls/seller-api.ts'
 import { PAYOUTS_PANEL, showPayouts } from '../payouts/payout-list.ts'
 import { type Numbers, toClicksPanel, toNumbers } from './listing-numbers.ts'
 import { toNextSteps } from './next-steps.ts'
+import { toDeliveriesPanel } from './seen-deliveries.ts'
 
 export interface OwnedListing {
   claim: ClaimView
@@ -54,7 +55,7 @@ function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
       </header>
       ${toNumbers(numbers, view)}
       <div class="owned-columns">
-        <div>${numbers && toClicksPanel(numbers)}${view && PAYOUTS_PANEL}${view && toBadge(view)}</div>
+        <div>${numbers && toClicksPanel(numbers)}${numbers && toDeliveriesPanel(numbers)}${view && PAYOUTS_PANEL}${view && toBadge(view)}</div>
         <div>
           <section class="panel"><h3>What happens next</h3>${toKnownList(steps)}</section>
           <section class="panel">

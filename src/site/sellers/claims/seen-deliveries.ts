@@ -1,0 +1,39 @@
+import { VERDICT_WORDS } from '../../../domain/receipts/delivery-words.ts'
+import { receiptPath, verdictDisputePath } from '../../../domain/wire/links.ts'
+import { html, type Markup } from '../../frame/html.ts'
+import { toTime } from '../controls/elements.ts'
+import type { Numbers } from './listing-numbers.ts'
+
+type Delivery = Numbers['deliveries'][number]
+
+const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
+  waiting: 'Disputed; a person looks at it.',
+  accepted: 'Disputed and taken back: it does not count.',
+  refused: 'Disputed; the verdict holds.',
+}
+
+/** Each paid call that was judged, newest first, with the reason; what is wrong about a verdict can be said. */
+export function toDeliveriesPanel({ listing_id, deliveries }: Numbers): Markup {
+  const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
+  const summary =
+    deliveries.length === 0
+      ? 'No paid call through the relay was judged yet.'
+      : `Of the last ${deliveries.length} paid calls, ${bad === 0 ? 'all were answered as declared' : `${bad} were not answered as declared`}.`
+  const rows = deliveries.map((each) => toRow(listing_id, each))
+  return html`
+    <section class="panel"><h3>What came back for payments</h3>
+      <p class="small">${summary} <a href="/trust#deliveries">How this is judged</a></p>
+      ${deliveries.length > 0 && html`<details ${bad > 0 && 'open'}><summary>Each call</summary><ul class="deliveries">${rows}</ul></details>`}
+    </section>`
+}
+
+function toRow(listingId: string, { id, at, call, verdict, reason, dispute }: Delivery): Markup {
+  const words = VERDICT_WORDS[verdict]
+  const about = html`<a href="${verdictDisputePath(listingId, id)}">Dispute this verdict</a>`
+  return html`
+    <li>
+      <a href="${receiptPath(id)}">${toTime(at)}</a> <bdi dir="ltr">${call}</bdi>:
+      <strong>${words}</strong>. ${reason}
+      ${dispute === undefined ? verdict !== 'as_declared' && about : DISPUTES[dispute]}
+    </li>`
+}
