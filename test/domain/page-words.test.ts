@@ -61,12 +61,23 @@ test('a source is named once, by the words it asks for, and its licence is not s
   const sources = [
     { source: 'registry', ref: 'https://r.example/1' },
     { source: 'registry', ref: 'https://r.example/2' },
-    { source: 'bazaar', ref: 'https://b.example' },
+    {
+      source: 'bazaar',
+      ref: 'https://b.example',
+      says: ['pricing', 'tools'],
+      at: '2026-11-22T08:00:00Z',
+    },
     { source: 'other', ref: 'https://o.example' },
   ]
   expect(toSourceLines({ sources }, table)).toEqual([
-    { text: 'Registry', href: 'https://r.example/1', license: 'MIT', differs: '' },
-    { text: 'Bazaar by A (CC BY 4.0)', href: 'https://b.example', license: '', differs: '' },
-    { text: 'other', href: 'https://o.example', license: '', differs: '' },
+    { text: 'Registry', href: 'https://r.example/1', license: 'MIT', says: '', differs: '' },
+    {
+      text: 'Bazaar by A (CC BY 4.0)',
+      href: 'https://b.example',
+      license: '',
+      says: 'From it: price, tools, read on 2026-11-22.',
+      differs: '',
+    },
+    { text: 'other', href: 'https://o.example', license: '', says: '', differs: '' },
   ])
 })

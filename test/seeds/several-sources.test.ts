@@ -315,9 +315,15 @@ describe('three sources of one service', () => {
       http: ['x402-bazaar'],
       sources: ['people', 'x402-bazaar'],
     })
-    const { sources } = readViews(content.contentDir)
+    const { sources, table } = readViews(content.contentDir)
+    expect(toSourceLines({ sources }, table).map(({ says }) => says)).toEqual([
+      '',
+      'From it: cost, keys, operations.',
+    ])
+    expect(sources[0]).not.toHaveProperty('says')
     expect(sources[1]).toMatchObject({
       source: 'cdp_bazaar',
+      says: ['cost', 'auth', 'http'],
       differs: { price: { min_usd: 0.005, max_usd: 0.005 }, payees: [WALLET.toLowerCase()] },
     })
   })

@@ -89,21 +89,41 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   const notices = [...(seen.notices ?? []), ...(notice === null ? [] : [notice])]
   const evidence = notices.length === 0 ? seen : { ...seen, notices }
   if (Object.keys(evidence).length > 0) joined.evidence.set(id, evidence)
-  const said = live.flatMap(toSaid)
-  // What only one source says of a listing differs from nothing.
-  if (said.length > 0 && (!isWords || live.length > 1)) joined.said.set(id, said)
   const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))
-  joined.origins.set(id, toOrigins(file.facts, sayers))
+  const origins = toOrigins(file.facts, sayers)
+  joined.origins.set(id, origins)
+  // What only one source says of a listing differs from nothing.
+  const isCompared = !isWords || live.length > 1
+  const said = live.flatMap((named) => {
+    const part = toPart(named, origins, evidence.interface)
+    return isCompared
+      ? toSaid(named, part)
+      : (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))
+  })
+  if (said.length > 0) joined.said.set(id, said)
+}
+
+/** Which facts of the listing are a source's own word, and when its words were read, if it is known. */
+function toPart({ importer, row }: NamedRow, origins: Origins, seen: Evidence['interface']) {
+  const facts = Object.entries(origins).flatMap(([field, sayers]) =>
+    field !== 'sources' && sayers.includes(importer) ? [field] : [],
+  )
+  const read = row.evidence?.interface
+  const isShown = read !== undefined && read.from === seen?.from
+  const shown = isShown ? (['tools', 'skills'] as const).filter((name) => read[name]) : []
+  const says = [...facts, ...shown]
+  return { ...(says.length > 0 && { says }), ...(shown.length > 0 && { at: read?.at }) }
 }
 
 /** A source's own word, to be compared with the listing. */
-function toSaid({ row }: NamedRow): Said[] {
+function toSaid({ row }: NamedRow, part: Pick<Said, 'says' | 'at'>): Said[] {
   const { facts, names = {}, evidence } = row
   const { pricing, http, sources = [] } = facts
   const operations = names.operations?.map((url) => ({ url })) ?? http?.map(({ url }) => ({ url }))
   const tools = names.tools ?? evidence?.interface?.tools?.map(({ name }) => name)
   return sources.map(({ source }) => ({
     source,
+    ...part,
     ...(pricing !== undefined && { pricing }),
     ...(operations !== undefined && { http: operations }),
     ...(names.payees !== undefined && { payees: names.payees }),

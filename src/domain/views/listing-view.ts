@@ -34,6 +34,10 @@ export const ListingViewSchema = v.object({
     v.object({
       source: v.string(),
       ref: v.string(),
+      /** The facts here that are its word; all others are people's. Absent where none is. */
+      says: v.optional(v.array(v.string())),
+      /** When its tools or skills were read. */
+      at: v.optional(v.string()),
       /** Where that catalogue says something else than this listing. */
       differs: v.optional(
         v.object({
@@ -92,6 +96,9 @@ export interface ListingViewContext {
 /** One catalogue's own word about a listing. */
 export interface Said {
   source: string
+  /** Facts of the listing that are its word, and when they were read. */
+  says?: readonly string[] | undefined
+  at?: string | undefined
   pricing?: Pricing | undefined
   http?: readonly { url: string }[] | undefined
   payees?: readonly string[] | undefined
@@ -115,9 +122,9 @@ export function toListingView(
     tags: facts.tags,
     sources: facts.sources.map((row) => ({
       ...row,
-      ...toDifference(
+      ...toSourceWords(
         listing,
-        said.get(id)?.find(({ source }) => source === row.source),
+        (said.get(id) ?? []).filter(({ source }) => source === row.source),
       ),
     })),
     pricing: facts.pricing,
@@ -171,8 +178,10 @@ export function toSignalsView(
 /** Of names that a catalogue has and a listing has not. */
 const MOST_NAMED = 5
 
-/** What a catalogue says differently of a listing; nothing where it says nothing, or the same. */
-function toDifference({ facts, surface, evidence }: DerivedListing, said: Said = { source: '' }) {
+/** What a listing has from a catalogue, and what that one says differently, where it does. */
+function toSourceWords({ facts, surface, evidence }: DerivedListing, words: readonly Said[]) {
+  const [said = { source: '' }] = words
+  const part = words.find(({ says }) => says !== undefined)
   const { pricing, http } = facts
   const price = said.pricing?.model === 'per_call' ? said.pricing : undefined
   const isSame =
@@ -200,7 +209,11 @@ function toDifference({ facts, surface, evidence }: DerivedListing, said: Said =
     ...(tools.more.length > 0 && { tools_more: tools.more }),
     ...(payees.more.length > 0 && { payees: payees.more }),
   }
-  return Object.keys(differs).length === 0 ? {} : { differs }
+  return {
+    ...(part?.says !== undefined && { says: [...part.says] }),
+    ...(part?.at !== undefined && { at: part.at }),
+    ...(Object.keys(differs).length > 0 && { differs }),
+  }
 }
 
 /** A catalogue that names none says nothing of them. */

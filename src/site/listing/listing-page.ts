@@ -69,10 +69,34 @@ export function toSourceLines(
       href: first.get(id)?.ref ?? '',
       /** Empty where the text says it already. */
       license: short !== '' && text.includes(short) ? '' : license,
+      /** What this listing has from it; empty where people wrote all of it. */
+      says: toSaysText(first.get(id) ?? {}),
       /** What that catalogue says differently; empty where nothing is known to differ. */
       differs: toDifferenceText(first.get(id)?.differs ?? {}),
     }
   })
+}
+
+/** Facts by the words of a page, where the wire has others. */
+const FACT_WORDS: Readonly<Record<string, string>> = {
+  url: 'address',
+  summary: 'description',
+  pricing: 'price',
+  auth: 'keys',
+  http: 'operations',
+  invoke: 'ways to connect',
+  registry_name: 'registry name',
+  discovery: 'files',
+}
+
+/** @example toSaysText({ says: ['pricing', 'http'] }) → 'From it: price, operations.' */
+function toSaysText({
+  says = [],
+  at,
+}: Pick<ListingView['sources'][number], 'says' | 'at'>): string {
+  if (says.length === 0) return ''
+  const read = at === undefined ? '' : `, read on ${at.slice(0, 10)}`
+  return `From it: ${says.map((fact) => FACT_WORDS[fact] ?? fact).join(', ')}${read}.`
 }
 
 /** @example toDifferenceText({ price: { min_usd: 0.01, max_usd: 0.02 } }) → 'It says $0.01 to $0.02 a call.' */

@@ -173,7 +173,7 @@ export interface Listing {
   url: string
   categories: string[]
   tags: string[]
-  sources: { source: string; ref: string; differs?: { price?: { min_usd: number; max_usd: number }; operations_missing?: number; tools_missing?: number; tools_more?: string[]; payees?: string[] } }[]
+  sources: { source: string; ref: string; says?: string[]; at?: string; differs?: { price?: { min_usd: number; max_usd: number }; operations_missing?: number; tools_missing?: number; tools_more?: string[]; payees?: string[] } }[]
   pricing: Pricing
   status: "unclaimed" | "claimed"
   first_party: boolean
