@@ -17,16 +17,16 @@ import { findRenamed } from '../content/rename-id.ts'
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
 
-await runMain(move)
+if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.env))
 
 /**
  * `npm run move`: gives a listing another id. Its file and evidence go there, and a tombstone leads
  * from every former address to the new one. Comparisons, showcase and policies name the new id. Where
  * it is listed already, its own words stay.
  */
-async function move(): Promise<void> {
-  const { from, to, by, saidAt } = readArguments()
-  const { CONTENT_DIR: contentDir } = parseConfig(process.env)
+export async function move(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { from, to, by, saidAt } = readArguments(args)
+  const { CONTENT_DIR: contentDir } = parseConfig(env)
   const [former, listing] = [listingFileOf(from), listingFileOf(to)]
   const read = (file: string) => readIfThere(join(contentDir, file))
   const text = await read(former)
@@ -52,9 +52,9 @@ async function move(): Promise<void> {
   console.log(`${from} is ${to} now`)
 }
 
-function readArguments() {
+function readArguments(args: readonly string[]) {
   const options = { by: { type: 'string' }, 'said-at': { type: 'string' } } as const
-  const { values, words } = readCommandLine(USAGE, options, 2)
+  const { values, words } = readCommandLine(USAGE, options, 2, args)
   const [from = '', to = ''] = words
   if (from === to || !isListingId(from) || !isListingId(to))
     throw wrongCommand(USAGE, 'expected two ids of listings')

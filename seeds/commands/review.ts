@@ -27,7 +27,7 @@ const ANSWERS = ['accept', 'edit', 'refuse', 'skip', 'quit'] as const
 if (import.meta.main) await runMain(() => review(readReviewOptions(process.argv.slice(2))))
 
 /** `npm run review`: shows what waits for a person, and settles it. */
-async function review(options: ReviewOptions): Promise<void> {
+export async function review(options: ReviewOptions): Promise<void> {
   let queue: ReviewQueue | undefined
   try {
     const config = parseConfig(process.env)

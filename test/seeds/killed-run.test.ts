@@ -24,27 +24,50 @@ afterEach(() => content.cleanUp())
 
 const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 
-/** A run in a process of its own that is killed after so many milliseconds. */
-function seedUntil(ms: number, from: string): void {
-  const args = [SEED, 'mcp-registry', '--from', from, '--content', content.contentDir]
-  spawnSync(process.execPath, args, { timeout: ms, killSignal: 'SIGKILL' })
+/** Where a run can die: it writes beside the file and renames. */
+const STEPS = {
+  'before it writes': `fs.writeFileSync = () => die()`,
+  'within its writing': `fs.writeFileSync = (path, text) => {
+    write(path, text.slice(0, text.length / 2))
+    die()
+  }`,
+  'before it renames': `fs.renameSync = () => die()`,
+  'after it renamed': `fs.renameSync = (from, to) => {
+    rename(from, to)
+    die()
+  }`,
+}
+
+/** A run in a process of its own that is killed at a step. @returns the signal that ended it */
+function seedUntil(step: string, from: string) {
+  const hook = `import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { writeFileSync: write, renameSync: rename } = fs
+    const die = () => process.kill(process.pid, 'SIGKILL')
+    ${step}
+    syncBuiltinESMExports()`
+  const preload = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
+  const run = ['mcp-registry', '--from', from, '--date', '2026-11-20']
+  const args = [...preload, SEED, ...run, '--content', content.contentDir]
+  return spawnSync(process.execPath, args).signal
 }
 
 describe('a run that is killed', () => {
-  test('anywhere: its file is as it was or as it will be, and the next run ends where an unbroken one does', async () => {
-    const many = Array.from({ length: 3000 }, (_, at) => server(`a.b/s${at}`))
-    const from = content.save(many)
-    await content.seed({ from })
-    const whole = content.read(ROWS_FILE)
-    for (const ms of [150, 400, 700, 1000, 1500]) {
-      content.remove(ROWS_FILE)
-      seedUntil(ms, from)
-      if (Object.keys(content.snapshot()).some((file) => file.endsWith('rows.json')))
-        expect(content.read(ROWS_FILE)).toBe(whole)
-      await content.seed({ from })
-      expect(content.read(ROWS_FILE)).toBe(whole)
-    }
-  })
+  test.each(Object.entries(STEPS))(
+    '%s: its file is as it was or as it will be, and the next run ends where an unbroken one does',
+    async (name, step) => {
+      const rows = [server('a.b/three'), server('a.b/four')]
+      await content.seed({ from: content.save(rows), today: '2026-11-19' })
+      const before = content.read(ROWS_FILE)
+      const changed = content.save([...rows, server('a.b/five')])
+      expect(seedUntil(step, changed)).toBe('SIGKILL')
+      const left = content.read(ROWS_FILE)
+      await content.seed({ from: changed })
+      const whole = content.read(ROWS_FILE)
+      expect(Object.keys(content.rows('mcp-registry'))).toHaveLength(3)
+      expect(left).toBe(name === 'after it renamed' ? whole : before)
+    },
+  )
 
   test('what it left of its own is cleared away: no temporary file, no mark of a run', async () => {
     const dead = 2 ** 22 - 1

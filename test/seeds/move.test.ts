@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { move as moveListing } from '../../seeds/commands/move.ts'
 import { renameId } from '../../seeds/content/rename-id.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { runHere } from './run-here.ts'
 
 const TEXT = listingText()
 const SEEN = { probes: [{ at: '2026-11-20T00:00:00Z', protocol: 'x402', outcome: 'spoke' }] }
@@ -43,13 +44,10 @@ beforeAll(() => {
 afterAll(() => folder.remove())
 
 const move = (...args: string[]) =>
-  spawnSync(process.execPath, ['seeds/commands/move.ts', ...args], {
-    env: { ...process.env, CONTENT_DIR: folder.dir },
-    encoding: 'utf8',
-  })
+  runHere(() => moveListing(args, { ...process.env, CONTENT_DIR: folder.dir }))
 
-test('npm run move gives a listing another id, and leaves content that is sound', () => {
-  expect(move('x402.foo', 'x402.bar', '--by', 'ann')).toMatchObject({ status: 0, stderr: '' })
+test('npm run move gives a listing another id, and leaves content that is sound', async () => {
+  expect(await move('x402.foo', 'x402.bar', '--by', 'ann')).toMatchObject({ status: 0, stderr: '' })
   const { content, faults } = readContent(folder.dir, { allowPrivate: false })
   expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
   expect(content?.listings.map(({ id }) => id)).toEqual(['x402.bar'])
@@ -87,8 +85,8 @@ test.each([
   [['../../x', 'x402.new'], 2, 'expected two ids of listings'],
   [['x402.nobody', 'x402.new'], 1, 'listings/x402/nobody.md: expected a listing that exists'],
   [['x402.bar', 'x402.new', '--nope'], 2, 'npm run move -- <former id> <new id>'],
-])('npm run move %j ends with %i', (args, code, message) => {
-  const { status, stderr } = move(...args)
+])('npm run move %j ends with %i', async (args, code, message) => {
+  const { status, stderr } = await move(...args)
   expect(status).toBe(code)
   expect(stderr).toContain(message)
 })

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { review } from '../../seeds/commands/review.ts'
+import { readReviewOptions } from '../../seeds/commands/review-options.ts'
 import {
   createFactQueue,
   PROPOSED_PAYOUTS,
@@ -9,6 +10,7 @@ import {
 } from '../../seeds/review/proposed-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { runHere } from './run-here.ts'
 
 const tool = (name: string) => ({ name, description: 'x', input_schema: { type: 'object' } })
 const read = (...names: string[]) =>
@@ -62,7 +64,7 @@ describe('names of tools that probes saw', () => {
   })
 })
 
-test('all proposed tags are accepted by one command', () => {
+test('all proposed tags are accepted by one command', async () => {
   const names = Array.from({ length: 40 }, (_, at) => `ship-${at}`)
   const files = names.map((name) => [
     [
@@ -73,18 +75,17 @@ test('all proposed tags are accepted by one command', () => {
   ])
   const folder = createContentFolder(Object.fromEntries(files.flat()))
   onTestFinished(folder.remove)
+  for (const [name, value] of Object.entries(FIXTURE_ENV)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, ['seeds/commands/review.ts', '--content', folder.dir, ...args], {
-      encoding: 'utf8',
-      env: { ...process.env, ...FIXTURE_ENV },
-    })
-  const all = run('accept', '--all', '--from', 'tags')
+    runHere(() => review(readReviewOptions(['--content', folder.dir, ...args])))
+  const all = await run('accept', '--all', '--from', 'tags')
   expect(all.stdout).toContain('40 of 40 accepted')
   expect(all.status).toBe(0)
   expect(readFileSync(join(folder.dir, 'listings/mcp/ship-7.md'), 'utf8')).toContain(
     'tags: [harbour, "find ship 7"]',
   )
-  expect(run('list', '--from', 'tags').stdout).toBe('nothing waits\n')
+  expect((await run('list', '--from', 'tags')).stdout).toBe('nothing waits\n')
 })
 
 describe('payouts that the 402 of a known operator named', () => {

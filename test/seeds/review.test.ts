@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { toShowLines } from '../../seeds/commands/review.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { review, toShowLines } from '../../seeds/commands/review.ts'
 import { readReviewOptions } from '../../seeds/commands/review-options.ts'
 import { openContent } from '../../seeds/content/content-writer.ts'
 import { readListed } from '../../seeds/content/listed.ts'
@@ -11,6 +11,7 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { remote, server } from './registry-rows.ts'
+import { runHere } from './run-here.ts'
 
 const REVIEW = new URL('../../seeds/commands/review.ts', import.meta.url).pathname
 const WORDS = `---
@@ -246,34 +247,37 @@ describe('a listing whose source withdrew it', () => {
 })
 
 describe('npm run review', () => {
+  beforeEach(() => {
+    for (const [name, value] of Object.entries(FIXTURE_ENV)) vi.stubEnv(name, value)
+    for (const name of ['VISUAL', 'EDITOR']) vi.stubEnv(name, '')
+  })
+  afterEach(() => vi.unstubAllEnvs())
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, [REVIEW, '--content', content.contentDir, ...args], {
-      encoding: 'utf8',
-      env: { ...process.env, ...FIXTURE_ENV, VISUAL: '', EDITOR: '' },
-    })
+    runHere(() => review(readReviewOptions(['--content', content.contentDir, ...args])))
 
   test('lists, shows, edits and accepts by the beginning of an id', async () => {
     await seed([LAMP])
-    const { items } = JSON.parse(run('list', '--json').stdout)
+    const { items } = JSON.parse((await run('list', '--json')).stdout)
     expect(items).toMatchObject([{ kind: 'mcp-registry', listing: 'mcp.com.example.lamp' }])
     const { id } = items[0]
     const start = id.slice(0, 4)
-    expect(run().stdout).toContain(`${id}  2026-11-20  mcp-registry  mcp.com.example.lamp`)
-    expect(run('show', start).stdout).toContain('name: "Night Lamp"')
+    expect((await run()).stdout).toContain(`${id}  2026-11-20  mcp-registry  mcp.com.example.lamp`)
+    expect((await run('show', start)).stdout).toContain('name: "Night Lamp"')
     const file = join(content.root, 'edited.md')
     writeFileSync(file, WORDS.replace('Night Lamp', 'Day Lamp'))
-    expect(run('edit', start, '--file', file).status).toBe(0)
-    const accepted = run('accept', start, '--json')
+    expect((await run('edit', start, '--file', file)).status).toBe(0)
+    const accepted = await run('accept', start, '--json')
     expect(JSON.parse(accepted.stdout)).toMatchObject({ id, decision: 'accepted' })
     expect(content.read(FILE)).toContain('Day Lamp')
-    const again = run('accept', start)
+    const again = await run('accept', start)
     expect(again.stderr).toContain(`nothing waits under "${start}"`)
     expect(again.status).toBe(1)
   })
 
   test('takes a whole list of one importer at once', async () => {
     await seed([LAMP, OTHER])
-    expect(run('accept', '--all', '--from', 'mcp-registry').stdout).toContain('2 of 2 accepted')
+    const { stdout } = await run('accept', '--all', '--from', 'mcp-registry')
+    expect(stdout).toContain('2 of 2 accepted')
     expect(isThere(FILE)).toBe(true)
   })
 
@@ -283,10 +287,10 @@ describe('npm run review', () => {
     const id = item?.id ?? ''
     const file = join(content.root, 'edited.md')
     writeFileSync(file, 'no listing')
-    const { status, stderr } = run('accept', id, '--file', file)
+    const { status, stderr } = await run('accept', id, '--file', file)
     expect(stderr).toContain('the file is not a listing yet')
     expect(status).toBe(1)
-    expect(run('edit', id).stderr).toContain('expected an editor in VISUAL or EDITOR')
+    expect((await run('edit', id)).stderr).toContain('expected an editor in VISUAL or EDITOR')
   })
 
   test.each([
@@ -307,7 +311,8 @@ describe('npm run review', () => {
   })
 
   test('a mistake exits with 2, and says how it is right', () => {
-    const { status, stderr } = run('approve')
+    const args = [REVIEW, 'approve']
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
     expect(stderr).toContain('Usage: npm run review')
     expect(status).toBe(2)
   })

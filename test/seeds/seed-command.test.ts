@@ -6,6 +6,7 @@ import { readSeedOptions } from '../../seeds/commands/seed-options.ts'
 import { createProgress } from '../../seeds/fetch/progress.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
+import { runHere } from './run-here.ts'
 
 const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 const HOSTILE = join(FIXTURES, 'hostile.ndjson')
@@ -17,8 +18,8 @@ beforeEach(() => {
 afterEach(() => content.cleanUp())
 
 describe('npm run seed', () => {
-  test('--help says how, and exits with 0', () => {
-    const { status, stdout } = run('--help')
+  test('--help says how, and exits with 0', async () => {
+    const { status, stdout } = await readOptions('--help')
     expect(status).toBe(0)
     for (const option of [
       'mcp-registry',
@@ -40,8 +41,8 @@ describe('npm run seed', () => {
     [['mcp-registry', '--limit', '1e3x'], '--limit: expected'],
     [['mcp-registry', '--date', '2026-13-40'], '--date: expected a day'],
     [['mcp-registry', '--form', 'x'], "Unknown option '--form'"],
-  ])('%j is a mistake in the command: 2, and what would be right', (args, message) => {
-    const { status, stderr } = run(...args)
+  ])('%j is a mistake in the command: 2, and what would be right', async (args, message) => {
+    const { status, stderr } = await readOptions(...args)
     expect(stderr).toContain(message)
     expect(stderr).toContain('Usage: npm run seed')
     expect(status).toBe(2)
@@ -207,6 +208,8 @@ function progressOf(terminal: { isTTY: boolean }): string {
   progress.end()
   return text
 }
+
+const readOptions = (...args: string[]) => runHere(() => void readSeedOptions(args, {}, new Date()))
 
 function run(...args: string[]) {
   return spawnSync(process.execPath, [SEED, ...args], { encoding: 'utf8' })

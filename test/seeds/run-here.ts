@@ -1,0 +1,26 @@
+import { vi } from 'vitest'
+import { runMain } from '../../functions/operations/run-main.ts'
+
+/**
+ * A command within this process: starting Node with all of a command's modules takes a second of a core,
+ * and what most tests ask a command takes a few milliseconds.
+ *
+ * @returns what the command would have ended with
+ */
+export async function runHere(command: () => Promise<void> | void) {
+  const [stdout, stderr]: string[][] = [[], []]
+  const log = vi.spyOn(console, 'log').mockImplementation((line) => void stdout.push(`${line}\n`))
+  const fault = vi
+    .spyOn(console, 'error')
+    .mockImplementation((line) => void stderr.push(`${line}\n`))
+  const before = process.exitCode
+  process.exitCode = 0
+  try {
+    await runMain(command)
+    return { status: process.exitCode, stdout: stdout.join(''), stderr: stderr.join('') }
+  } finally {
+    process.exitCode = before
+    log.mockRestore()
+    fault.mockRestore()
+  }
+}
