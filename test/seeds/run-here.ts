@@ -8,7 +8,8 @@ import { runMain } from '../../functions/operations/run-main.ts'
  * @returns what the command would have ended with
  */
 export async function runHere(command: () => Promise<void> | void) {
-  const [stdout, stderr]: string[][] = [[], []]
+  const stdout: string[] = []
+  const stderr: string[] = []
   const log = vi.spyOn(console, 'log').mockImplementation((line) => void stdout.push(`${line}\n`))
   const fault = vi
     .spyOn(console, 'error')
