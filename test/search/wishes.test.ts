@@ -130,8 +130,12 @@ test('a long question is answered by all its words, those that belong together f
     listing('mcp.most', 'Alpha beta gamma delta', words.join(' ')),
     listing('mcp.kappa', 'Kappa', 'lambda'),
   ])
-  const { ids, notes } = findIn(long, words.join(' '))
-  expect(ids[0]).toBe('mcp.most')
-  expect(ids).toContain('mcp.kappa')
-  expect(notes.join()).toContain('its other words count less')
+  const story = words.map((word) => `${word} of the`).join(' ')
+  for (const [q, leavesOut] of [[story, true] as const, [words.join(' '), false] as const]) {
+    const { ids, notes } = findIn(long, q)
+    expect(ids[0]).toBe('mcp.most')
+    expect(ids).toContain('mcp.kappa')
+    // Where more than half of the words say something, no story stands around the task.
+    expect(notes.join().includes('its other words count less'), q).toBe(leavesOut)
+  }
 })

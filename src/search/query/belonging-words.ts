@@ -7,6 +7,8 @@ import { lookUpWord } from './known-term.ts'
 
 /** A query with more words than this tells a story, of which a part is the task. */
 const MOST_WORDS = 8
+/** A query says its task and nothing else where more of its words than this say something. */
+const DENSE = 0.5
 /** A task is told in so many words, one behind the other. */
 const SPAN = 5
 /** What a word must score of the best one in its span. */
@@ -48,7 +50,7 @@ export function belongingWords(
 ): readonly Word[] {
   if (new Set(kept.map(({ whole }) => whole)).size <= MOST_WORDS) return kept
   const told = readTold(index, kept, all)
-  if (told.length === 0) return kept
+  if (told.length === 0 || told.length > DENSE * all.length) return kept
   const looked = Math.min(index.organic.rows, MOST_ROWS)
   const asked = askedFor(told)
   const scores = told.map((one, at) => {
