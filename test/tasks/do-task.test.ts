@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openSession, readSpent } from '../../packages/client/cli/session-file.ts'
 import { doTask } from '../../packages/client/src/do-task.ts'
-import { createSession, sumUsd } from '../../packages/client/src/spending.ts'
+import { createSession, type Session, sumUsd } from '../../packages/client/src/spending.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import { findValueFault } from '../../src/domain/json-schema/value-fault.ts'
 import type { Task } from '../../src/domain/tasks/task.ts'
@@ -156,6 +156,28 @@ describe('a deed', () => {
   })
 })
 
+/** A session whose command ends at a step, every second time when the file has been written. */
+function endAt(session: Session, step: number): Session {
+  let taken = 0
+  const wrap =
+    <Args extends unknown[], Result>(act: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      taken += 1
+      if (taken === Math.floor(step / 2) + 1) {
+        if (step % 2 === 1) await act(...args)
+        throw new Error('ended')
+      }
+      return act(...args)
+    }
+  return {
+    reserve: wrap(session.reserve),
+    settle: wrap(session.settle),
+    remember: wrap(session.remember),
+    standings: wrap(session.standings),
+    paidIn: wrap(session.paidIn),
+  }
+}
+
 describe('a session in a file', () => {
   test('holds its budget over many deeds, at once too', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'waypost-session-'))
@@ -168,6 +190,28 @@ describe('a session in a file', () => {
     expect(spent.map(({ state, usd }) => [state, usd])).toEqual(Array(3).fill(['paid', 0.01]))
     rmSync(dir, { recursive: true })
   })
+
+  test('ended at any step, it knows what may have been paid, and pays nobody twice', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'waypost-session-'))
+    const { run, site } = await openOne(['empty', 'wrong_shape', null])
+    for (let step = 0, isOver = false; !isOver; step += 1) {
+      const file = join(dir, `${step}.jsonl`)
+      const before = site.payments.length
+      const ended = await run({ session: endAt(openSession(file, 1), step), deed: 'one' }).catch(
+        (error) => error,
+      )
+      isOver = !(ended instanceof Error)
+      expect(isOver || ended.message, `${step}`).toBe(isOver || 'ended')
+      await run({ session: openSession(file, 1), deed: 'one' })
+      const paid = site.payments.slice(before).map(({ seller }) => seller)
+      const known = (await readSpent(file)).map(({ seller }) => seller)
+      expect(new Set(paid).size, `${step}`).toBe(paid.length)
+      expect(known, `${step}`).toEqual(expect.arrayContaining(paid))
+      // A first payment, its outcome and what is remembered of the seller, of three sellers.
+      if (isOver) expect(step).toBeGreaterThan(9)
+    }
+    rmSync(dir, { recursive: true })
+  }, 120_000)
 
   test('a payment without an outcome may have been paid, and a torn line was never sent', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'waypost-session-'))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planTask } from '../../src/domain/plans/task-plan.ts'
-import { BASE_URL, SELLERS, TASKS } from './own-catalogue.ts'
+import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
+import { BASE_URL, listings, SELLERS, TASKS, tables } from './own-catalogue.ts'
 
 const sellersOf = (id: string) => SELLERS.filter(({ task }) => task === id)
 const countOf = (id: string) => new Set(sellersOf(id).map(({ seller }) => seller.id)).size
@@ -12,6 +13,17 @@ test('at least twenty tasks have a contract, each with sellers to choose from', 
   const several = counts.filter(([, count]) => count >= 3)
   console.log(`${counts.length} tasks, ${several.length} with three sellers or more`)
   expect(several.length).toBeGreaterThanOrEqual(21)
+})
+
+test('who needs an account sells nothing in a plan', () => {
+  const [{ seller } = expect.fail('expected a seller')] = SELLERS
+  const listing = listings.find(({ id }) => id === seller.id) ?? expect.fail(seller.id)
+  const withAuth = (type: 'none' | 'payment' | 'api_key' | 'oauth') =>
+    toTaskSellers({ ...listing, facts: { ...listing.facts, auth: { type } } }, tables.tasks)
+  expect(withAuth('payment')).not.toEqual([])
+  expect(withAuth('none')).not.toEqual([])
+  expect(withAuth('api_key')).toEqual([])
+  expect(withAuth('oauth')).toEqual([])
 })
 
 describe('a plan holds all that a call takes', () => {
