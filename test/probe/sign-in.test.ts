@@ -35,10 +35,14 @@ async function startDoor({ challenge, files }: Door) {
     const at = (text: string) => text.replaceAll('ORIGIN', `http://${req.headers.host}`)
     if (req.method === 'POST') {
       res.writeHead(401, challenge === undefined ? {} : { 'www-authenticate': at(challenge) })
-      return res.end()
+      res.end()
+      return
     }
     const file = files[req.url ?? '']
-    if (file === undefined) return res.writeHead(404).end()
+    if (file === undefined) {
+      res.writeHead(404).end()
+      return
+    }
     res.writeHead(200, { 'content-type': 'application/json' })
     res.end(at(typeof file === 'string' ? file : JSON.stringify(file)))
   }
@@ -152,8 +156,9 @@ describe('an MCP server that wants a token', () => {
     const finding = await probe(site)
     const at = '2026-11-24T10:00:00Z'
     const tools = [{ name: 'find_ship', description: 'By name.', input_schema: {} }]
+    const declared = { max_usd: null, networks: [], payouts: [] }
     const before = { interface: { at, from: 'mcp' as const, tools } }
-    const merged = mergeFinding(before, finding, { declared: [] }, at)
+    const merged = mergeFinding(before, finding, { declared }, at)
     expect(merged).toMatchObject({ ...before, sign_in: { at, resource: `${site.url}/mcp` } })
   })
 })
