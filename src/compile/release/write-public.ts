@@ -19,6 +19,9 @@ import { writeStatic } from './write-static.ts'
 /** Cards that builds before drew: nothing in them changes from day to day. */
 const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 
+/** Nobody waits for a build's drawings: on a busy machine they may take their time (milliseconds). */
+const DRAWING_TIME = 120_000
+
 /** Hosts of files answer `/search` with `search.html`; where functions stand, they do. */
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
@@ -166,7 +169,7 @@ function toFile(pathname: string, type: string): string {
  * first links to it: most never are.
  */
 async function drawCards({ categories, texts }: CompiledSite): Promise<Map<string, Uint8Array>> {
-  const drawer = createDrawer()
+  const drawer = createDrawer(DRAWING_TIME)
   try {
     const drawn = new Map<string, Uint8Array>()
     // One after another, as the drawer works: the first that fails ends the build.

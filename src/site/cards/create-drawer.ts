@@ -4,8 +4,12 @@ import { Worker } from 'node:worker_threads'
 const MOST_TIME = 10_000
 const PROGRAM = new URL('./draw-worker.ts', import.meta.url)
 
-/** Draws one SVG after another in a thread of its own, which starts with the first and may rest. */
-export function createDrawer() {
+/**
+ * Draws one SVG after another in a thread of its own, which starts with the first and may rest.
+ *
+ * @param mostTime a drawing that takes longer is given up (milliseconds)
+ */
+export function createDrawer(mostTime = MOST_TIME) {
   let worker: Worker | undefined
   let last: Promise<unknown> = Promise.resolve()
   const end = () => {
@@ -15,7 +19,7 @@ export function createDrawer() {
   const drawNow = async (svg: string): Promise<Uint8Array> => {
     worker ??= start()
     try {
-      return await ask(worker, svg)
+      return await ask(worker, svg, mostTime)
     } catch (error) {
       end()
       throw error
@@ -40,11 +44,11 @@ function start(): Worker {
   return worker
 }
 
-function ask(worker: Worker, svg: string): Promise<Uint8Array> {
+function ask(worker: Worker, svg: string, mostTime: number): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const timer = setTimeout(
-    () => reject(new Error(`the drawing took more than ${MOST_TIME} ms`)),
-    MOST_TIME,
+    () => reject(new Error(`the drawing took more than ${mostTime} ms`)),
+    mostTime,
   )
   const onExit = (code: number) => reject(new Error(`the drawing thread ended with ${code}`))
   worker.once('message', resolve)
