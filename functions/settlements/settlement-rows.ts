@@ -9,8 +9,11 @@ import type { Store, Tables } from '../store/schema/store.ts'
 
 /** Rows of payments and transfers; orders are fixed, so that the same rows read the same. */
 
-/** Rows read at once: a month may hold a million payments, and no answer of a database is that long. */
-const ROWS_A_PAGE = 5_000
+/**
+ * Rows read at once: a month may hold a million payments, and no answer of a database is that long. A page of
+ * 5,000 takes a tenth more memory for the same work.
+ */
+const ROWS_A_PAGE = 1_000
 
 /** Payments later than a moment, by time, in pages. */
 export async function* readSettlements(

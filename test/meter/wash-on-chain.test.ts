@@ -57,9 +57,9 @@ const PATTERNS: [string, Played[], object[]][] = [
     [{ flag: 'burst_cohort', settlements: 12 }],
   ],
   [
-    'who fills half of a crowd from one wallet',
+    'who fills a crowd from one wallet',
     [
-      many(12, (n) => [transfer(n < 6 ? BANK : wallet(700 + n), shill(n), 9_000)]),
+      many(12, (n) => [transfer(BANK, shill(n), 9_000)]),
       many(12, (n) => payment(shill(n), wallet(800), 100)),
       many(12, (n) => payment(shill(n), SHOP, 4_000)),
     ],

@@ -179,7 +179,7 @@ describe('a burst of same-amount first-time payers', () => {
     const funded = cohort.map(({ payer }, n) =>
       aTransfer({ from: wallet(1), to: payer, transaction: `0x${n}`, amount: '20000' }),
     )
-    const flags = [{ flag: 'burst_cohort', settlements: 12 }]
+    const flags = [{ flag: 'burst_cohort', settlements: 6 }]
     expect(flagsAmong(cohort, { transfers: funded.slice(0, 6), others: cohort })).toEqual(flags)
     expect(flagsAmong(cohort, { transfers: funded.slice(0, 5), others: cohort })).toEqual([])
     const later = funded.map((transfer) => ({ ...transfer, at: NOON }))
@@ -212,7 +212,13 @@ describe('a crowd that a rival sends', () => {
     aSettlement({ at: NOON - DAY_MS + n * 10_000, amount: price }),
   )
   const fills = crowd.map(({ payer }, n) =>
-    aTransfer({ from: wallet(1), to: payer, transaction: `0x${n}`, amount: price }),
+    aTransfer({
+      from: wallet(1),
+      to: payer,
+      transaction: `0x${n}`,
+      amount: price,
+      at: NOON - 2 * DAY_MS,
+    }),
   )
 
   test.each([
@@ -224,6 +230,24 @@ describe('a crowd that a rival sends', () => {
     expect(independent).toEqual(buyers)
     expect(flags).toEqual([{ flag: 'burst_cohort', settlements: crowd.length }])
   })
+})
+
+test('a crowd filled from one wallet, in the half hour of a launch, takes no real buyer with it', () => {
+  const first = (n: number) => aSettlement({ at: NOON - DAY_MS + n * 10_000, amount: '20000' })
+  const [buyers, crowd] = [8, 40].map((count) => Array.from({ length: count }, (_, n) => first(n)))
+  const fills = (crowd ?? []).map(({ payer }, n) =>
+    aTransfer({
+      from: wallet(1),
+      to: payer,
+      transaction: `0x${n}`,
+      amount: '20000',
+      at: NOON - 2 * DAY_MS,
+    }),
+  )
+  const isBuyer = new Set(buyers?.map(({ payer }) => payer))
+  const around = known(fills, { hasPaidOthers: (payer) => isBuyer.has(payer) })
+  const all = [...(buyers ?? []), ...(crowd ?? [])]
+  expect(excludeWash(all, around).independent).toEqual(buyers)
 })
 
 describe('as evidence', () => {

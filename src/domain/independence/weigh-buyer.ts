@@ -58,15 +58,17 @@ export function weighBuyer(
  *
  * @param payments of the window that count
  */
-export function findMeasuredSeeds(
-  payments: Iterable<{ payer: string; owner: string; micros: number }>,
+export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: number }>(
+  payments: readonly Payment[],
+  ownerOf: (payment: Payment) => string,
   seeds: ReadonlySet<string>,
 ): string[] {
   const paid = new Map<string, Map<string, number>>()
-  for (const { payer, owner, micros } of payments) {
+  for (const payment of payments) {
+    const owner = ownerOf(payment)
     if (!seeds.has(owner)) continue
     const own = paid.get(owner) ?? new Map<string, number>()
-    paid.set(owner, own.set(payer, (own.get(payer) ?? 0) + micros))
+    paid.set(owner, own.set(payment.payer, (own.get(payment.payer) ?? 0) + payment.usd_micro))
   }
   const { microsAListing, microsAMeasuredSeed } = VOUCHING
   return [...seeds].filter((owner) => {

@@ -48,14 +48,7 @@ export function scoreListings(ledger: Ledger): {
   const payeeOf = createPayeeLookup(payees)
   const ownerOf = (row: LedgerPayment) => payeeOf(row)?.owner ?? ''
   const counted = windows.map((rows) => rows.filter(({ verdict }) => verdict === 'counted'))
-  const measuredSeeds = findMeasuredSeeds(
-    (counted[0] ?? []).map((row) => ({
-      payer: row.payer,
-      owner: ownerOf(row),
-      micros: row.usd_micro,
-    })),
-    seeds,
-  ).length
+  const measuredSeeds = findMeasuredSeeds(counted[0] ?? [], ownerOf, seeds).length
   const holds = measuredSeeds >= VOUCHING.measuredSeeds
   const weigh = (own: readonly LedgerPayment[]) =>
     weighBuyer(

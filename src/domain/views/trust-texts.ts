@@ -81,7 +81,7 @@ export const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand, and money from there is no sign. Left out are the wallets of those minutes`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand, and money from there is no sign. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
 }
 
 export const GETS_PAST = [
@@ -92,7 +92,9 @@ export const GETS_PAST = [
   'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars: the table of harm says how much less.',
   'We found no rule that lets a dollar vouch once and protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
   'A rival’s real trade takes a share too: where a buyer spends at its shops about what it spends with a seller, both share what vouches for it. In a market where buyers paid known sellers little, ten cents at a rival’s shop are enough.',
-  'A rival that sends a crowd, filled from one wallet, in the half hour of a seller’s real launch takes those real buyers with it that first paid the same amount in that half hour. Sent to a known seller, it takes what vouches for them.',
+  'A rival that knows who will buy in the half hour of a launch, and gives each of them beforehand what it will pay there, can send a crowd filled from the same wallet: then all of them look like one hand.',
+  'Before a seller proves its payee by a signature, a listing of another operator that publishes the same payee on its own site, and that our editors took in, takes all of its payments out of its score. It costs nothing, and a proof ends it. It does not work against known sellers.',
+  'We look where each new payer had its money from, a thousand payers at a time, those that paid first before others. Somebody who pays from a hundred thousand new wallets keeps new buyers on that chain waiting for an hour or more. What waits is shown beside the score, and counts later.',
   'A rival that had money of the seller’s, such as a refund, and gives it to a wallet before that first pays the seller, makes it look filled by the seller: it has to give at least half of what the wallet had.',
   'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
   `The rule starts to hold when ${measuredSeeds} known sellers are measured. From then on a seller whose buyers never paid known sellers has no score. Somebody who wants that brings it about for ${SWITCH}, paid from ${microsAMeasuredSeed / microsAListing} wallets.`,

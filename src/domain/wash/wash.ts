@@ -1,5 +1,4 @@
 import type { Transfer } from '../settlement/settlement.ts'
-import { largestOf } from '../wire/extremes.ts'
 import type { Paid, TransferIndex } from './chain-order.ts'
 import { findFirstPayments, findFunders, isSurelyBefore, sumOf } from './chain-order.ts'
 import { normalizeWallet, WASH } from './wash-rules.ts'
@@ -68,8 +67,8 @@ function findReturned(
  * Bursts of first-time payers of one same amount: many wallets, one hand. Fast sales alone are no
  * proof (a launch looks like that too), so a second sign is asked for.
  *
- * Left out are the wallets of the crowded half hour alone: else a rival, for a few cents, could send a
- * crowd that takes a seller's real buyers with it.
+ * Left out are the wallets of the crowded half hour alone, and where one wallet had funded the cohort, those
+ * that it funded: else a rival, for a few cents, could send a crowd that takes a seller's real buyers with it.
  *
  * @returns every settlement of those payers in that amount.
  */
@@ -83,9 +82,8 @@ function findBursts<Payment extends Paid>(
   for (const [amount, cohort] of cohorts) {
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
     if (crowd.length === 0) continue
-    const isSilent = !cohort.some(({ payer }) => hasPaidOthers(payer))
-    if (!isOfOneHand(cohort, { isSilent, transfers })) continue
-    const payers = new Set(crowd.map(({ payer }) => payer))
+    const hand = findHand(cohort, hasPaidOthers, transfers)
+    const payers = new Set(crowd.map(({ payer }) => payer).filter((payer) => hand.has(payer)))
     for (const settlement of settlements)
       if (settlement.amount === amount && payers.has(settlement.payer)) found.add(settlement)
   }
@@ -105,27 +103,35 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
 }
 
 /**
- * The second sign: one wallet funded half of the cohort, or nobody in it ever paid anyone else. Where a
+ * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. Where a
  * mint, a bridge or an exchange filled half of it, these are buyers who just arrived: neither is a sign.
+ *
+ * @returns the payers of whom it is a sign
  */
-function isOfOneHand(
+function findHand(
   cohort: readonly Paid[],
-  { isSilent, transfers }: { isSilent: boolean; transfers: TransferIndex },
-): boolean {
+  hasPaidOthers: (wallet: string) => boolean,
+  transfers: TransferIndex,
+): Set<string> {
   const isNobodys = ({ from, from_contract }: Transfer) =>
     from === MINT ||
     from_contract === true ||
     transfers.countReceivers(normalizeWallet(from)) >= 2 * cohort.length
-  const givers = cohort.map((first) => [...findFunders(first, transfers)])
+  const givers = cohort.map((first) => ({ first, own: findFunders(first, transfers) }))
   const isHalf = (count: number) => count >= WASH.burst.funderShare * cohort.length
-  const arrived = givers.filter((own) => own.flatMap(([, given]) => given).some(isNobodys))
-  if (isHalf(arrived.length)) return false
-  const funders = givers.flat().map(([funder]) => funder)
-  const largest = largestOf(
-    [...Map.groupBy(funders, (one) => one).values()].map((own) => own.length),
-    0,
+  const arrived = givers.filter(({ own }) => [...own.values()].flat().some(isNobodys))
+  if (isHalf(arrived.length)) return new Set()
+  const payers = cohort.map(({ payer }) => payer)
+  if (!payers.some(hasPaidOthers)) return new Set(payers)
+  const funded = givers.flatMap(({ first: { payer }, own }) =>
+    [...own.keys()].map((funder) => ({ funder, payer })),
   )
-  return isSilent || isHalf(largest)
+  const hands = [...Map.groupBy(funded, ({ funder }) => funder).values()]
+  return new Set(hands.filter(({ length }) => isHalf(length)).flatMap(toPayers))
+}
+
+function toPayers(hand: readonly { payer: string }[]): string[] {
+  return hand.map(({ payer }) => payer)
 }
 
 /** Where coins come from that are new on a chain: what a bridge burnt on another one, for example. */

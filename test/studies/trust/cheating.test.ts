@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readTables } from '../../../src/compile/content/read-tables.ts'
 import { cheapestOf, TARGETS } from '../../../src/domain/independence/cost-of-cheating.ts'
+import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
+import { scoreTrust, TRUST } from '../../../src/domain/trust/trust.ts'
 import { ATTACKS, type Attack, PLAINEST, type Plan } from './attacks.ts'
 import { GRIEFINGS } from './griefing.ts'
 import { createJudge, createMarket } from './market.ts'
@@ -65,6 +67,25 @@ describe('the published table of what cheating costs', () => {
     const { market } = worlds.get(found?.seed ?? 1) ?? {}
     if (found !== null && market !== undefined)
       expect(playCheating(PLAINEST, found, market, createJudge(market, false))).toBe(found.score)
+  })
+
+  test('no plan can be cheaper than the money that vouches for the parts it needs', () => {
+    const { perPayer } = TRUST
+    // At best each part has all the payments and dollars that count, and no buyer is larger than another.
+    const best = (parts: number) =>
+      scoreTrust({
+        buyers: parts,
+        settlements: parts * perPayer.settlements,
+        volumeUsd: parts * perPayer.volumeUsd,
+        topBuyerShare: Math.min(1, 1 / parts),
+        daysSinceLast: 0,
+        sharers: 1,
+      })
+    const least = { 30: 1.5, 60: 5, 90: 18 }
+    for (const target of TARGETS) {
+      const parts = (least[target] * 1_000_000) / VOUCHING.microsAListing
+      expect(best(parts)).toBeLessThan(Number(target))
+    }
   })
 
   test('harming an honest seller costs at least $5, but for rewards to the buyers of a small one', () => {
