@@ -182,7 +182,7 @@ function toSpare({ operation }: Result, at: number): string[] {
   const { example, input } = operation
   const isSaidTwice = example !== undefined && input !== undefined
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
-  return ['relay_url', ...(isSaidTwice ? [shown] : []), 'description']
+  return ['relay_url', ...(isSaidTwice ? [shown] : []), 'output', 'description']
 }
 
 function without(result: Result, members: readonly string[]): Result {
