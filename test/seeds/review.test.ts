@@ -214,11 +214,14 @@ describe('a listing whose source withdrew it', () => {
     expect(read().content?.listings).toHaveLength(2)
   })
 
-  async function withdrawEdited() {
+  const OWN_SOURCES =
+    'sources: [{ source: vendor_docs, ref: "https://lamp.example" }]\nadded: 2026-11-20'
+
+  async function withdrawEdited(own = OWN_SOURCES) {
     await seed([LAMP, OTHER])
     await content.accept()
     const way = '{ kind: mcp, transport: streamable-http, url: "https://mcp.lamp.example/mcp" }'
-    const facts = `kind: mcp_server\nurl: https://lamp.example\ninvoke: [${way}]\nsources: [{ source: vendor_docs, ref: "https://lamp.example" }]\nadded: 2026-11-20`
+    const facts = `kind: mcp_server\nurl: https://lamp.example\ninvoke: [${way}]\n${own}`
     content.write(FILE, `${WORDS.replace(/---\n$/, '')}${facts}\n---\n`)
     await withdraw()
   }
@@ -235,6 +238,16 @@ describe('a listing whose source withdrew it', () => {
       by: 'mcp-registry',
       listing: before,
     })
+  })
+
+  test('stays sound where the source alone said where its facts come from, and since when', async () => {
+    await withdrawEdited('')
+    const { content: joined, faults } = read()
+    expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect(joined?.listings.map(({ facts }) => [facts.name, facts.sources.length])).toEqual([
+      ['Night Lamp', 1],
+      ['other', 1],
+    ])
   })
 
   test('stays when that is refused, and is not asked about again', async () => {

@@ -79,7 +79,7 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
     joined.tombstones.set(id, { id, at: notice.at, reason: 'withdrawn', by })
     return
   }
-  const { listing, partial, faults } = joinListing(file, live)
+  const { listing, partial, faults } = joinLasting(file, live, rows)
   for (const fault of faults) joined.faults.push(fault)
   if (partial !== null) joined.broken.push(partial)
   if (listing === null) return
@@ -101,6 +101,12 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
       : (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))
   })
   if (said.length > 0) joined.said.set(id, said)
+}
+
+/** What every listing has and its last source alone said stays: a withdrawal must not stop the build. */
+function joinLasting(file: WrittenFile, live: readonly NamedRow[], rows: readonly NamedRow[]) {
+  const joined = joinListing(file, live)
+  return joined.listing === null && live.length === 0 ? joinListing(file, rows) : joined
 }
 
 /** Which facts of the listing are a source's own word, and when its words were read, if it is known. */
