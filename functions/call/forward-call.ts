@@ -48,7 +48,8 @@ export async function forwardCall(
 ): Promise<void> {
   const { limits, watch } = forward
   const isPaid = carriesPayment(req.rawHeaders)
-  const isCredible = isPaid && paymentDecodes(req.rawHeaders)
+  // Only a payment that decodes is watched.
+  const isCredible = watch !== null || (isPaid && paymentDecodes(req.rawHeaders))
   const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
   const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
   let call: SellerCall | null = null

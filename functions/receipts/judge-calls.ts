@@ -126,7 +126,7 @@ function judge(
   const judged = judgeDelivery(row.response, delivered)
   if (judged.verdict !== 'as_declared' || !isJsonType(row.response.content_type)) return judged
   const args = readArguments(row, request.path, parseJson(body.toString('utf8')))
-  const seen = recent.see(row.digest, args, Buffer.from(delivered.body))
+  const seen = recent.see(row.digest, args, delivered.body)
   const reason = findCanned(row, { args, value: readJsonAnswer(delivered), seen })
   return reason === null ? judged : { verdict: 'canned', reason }
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { CallArguments, SeenAnswers } from '../../src/domain/receipts/canned-answer.ts'
 
 /** Operations of which something is remembered, and calls of each. */
@@ -19,15 +19,17 @@ interface Call {
 export function createRecentAnswers() {
   const salt = randomBytes(16).toString('hex')
   const operations = new Map<string, Call[]>()
-  const mark = (text: string) => hash('sha256', salt + text, 'base64').slice(0, 16)
+  // An answer may be large: it is hashed as it lies, without a copy.
+  const mark = (told: string | Uint8Array) =>
+    createHash('sha256').update(salt).update(told).digest('base64').slice(0, 16)
   return {
     /** Looks at what came before, then remembers this one. */
-    see(operation: string, args: CallArguments, answer: Buffer): SeenAnswers {
+    see(operation: string, args: CallArguments, answer: Uint8Array): SeenAnswers {
       const before = operations.get(operation) ?? []
       const call: Call = {
         args: mark([...args].map(([name, value]) => `${name}=${value}`).join('\n')),
         each: new Set([...args].map(([name, value]) => mark(`${name}=${value}`))),
-        answer: mark(answer.toString('latin1')),
+        answer: mark(answer),
       }
       // What was used last is last.
       operations.delete(operation)

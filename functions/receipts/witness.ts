@@ -115,9 +115,10 @@ function createSeenCall(
   req: IncomingMessage,
   given: { listing: LiveListing; path: string; declared: SeenCall['declared']; now: number },
 ): SeenCall {
+  const random = randomBytes(48)
   return {
-    id: randomBytes(16).toString('base64url'),
-    secret: randomBytes(32),
+    id: random.toString('base64url', 0, 16),
+    secret: random.subarray(16),
     listingId: given.listing.id,
     declared: given.declared,
     startedAt: given.now,

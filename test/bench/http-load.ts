@@ -20,18 +20,20 @@ export interface LoadOptions {
   seconds?: number
   /** `Accept-Encoding`. */
   coding?: string | undefined
+  /** Further header lines, each with its end. */
+  headers?: string
 }
 
 /** Asks the paths in turn, each connection the next one as soon as its answer is whole. */
 export async function load(
   port: number,
   paths: readonly string[],
-  { connections, requests = Number.POSITIVE_INFINITY, seconds, coding }: LoadOptions,
+  { connections, requests = Number.POSITIVE_INFINITY, seconds, coding, headers = '' }: LoadOptions,
 ): Promise<LoadResult> {
   const result: LoadResult = { answers: 0, failures: 0, bytes: 0, seconds: 0, latencies: [] }
   const started = performance.now()
   const end = seconds === undefined ? Number.POSITIVE_INFINITY : started + seconds * 1000
-  const head = `Host: 127.0.0.1:${port}\r\nAccept: */*\r\n${coding === undefined ? '' : `Accept-Encoding: ${coding}\r\n`}\r\n`
+  const head = `Host: 127.0.0.1:${port}\r\nAccept: */*\r\n${coding === undefined ? '' : `Accept-Encoding: ${coding}\r\n`}${headers}\r\n`
   let sent = 0
   const nextRequest = () => {
     if (sent >= requests || performance.now() >= end) return null

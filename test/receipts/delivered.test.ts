@@ -77,6 +77,16 @@ describe('what came back for payments', () => {
       paid_calls: 1,
     })
   })
+  it('finds the call of a payment although its seller named another transaction', () => {
+    const [one, two] = [aPayment(1, 1), aPayment(2, 1)]
+    const honest = aCall(one, 'as_declared')
+    const hidden = { ...aCall(two, 'empty'), transaction: one.transaction }
+    expect(figuresOf([honest, hidden], [one, two], [[1, FULL]])).toMatchObject({
+      ...{ delivered: 1, paid_calls: 2, others: { empty: 1 } },
+    })
+    const invented = { ...aCall(two, 'empty'), transaction: `0x${'9'.repeat(64)}` }
+    expect(figuresOf([honest, invented], [one, two], [[1, FULL]])).toMatchObject({ paid_calls: 2 })
+  })
   it('blames nobody for a second 402 that one buyer alone met', () => {
     const [one, two] = good
     if (one === undefined || two === undefined) throw new Error('expected payments')

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { openReceipts } from '../../functions/receipts/log/open-receipts.ts'
 import {
@@ -11,7 +10,6 @@ import {
   appendReceipts,
   fromHex,
   HEAD_EVERY_MS,
-  type NewReceipt,
   sha256,
   toHex,
 } from '../../functions/receipts/log/receipt-log.ts'
@@ -29,26 +27,9 @@ import {
   verifyReceipt,
 } from '../../src/domain/receipts/verify-receipt.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
+import { aReceipt, BASE } from './receipt-samples.ts'
 
-const BASE = 'https://waypost.example'
 const named = { baseUrl: BASE, isOn: true }
-
-function aReceipt(n: number): NewReceipt {
-  const receipt: Receipt = {
-    id: randomBytes(16).toString('base64url'),
-    at: new Date(1_700_000_000_000 + n).toISOString(),
-    listing_id: 'x402.seller',
-    operation: 'digest',
-    request: toHex(sha256(Buffer.from(`request ${n}`))),
-    answer: null,
-    status: 200,
-    verdict: 'as_declared',
-    reason: 'It is what is declared.',
-    transaction: null,
-    ms: n,
-  }
-  return { receipt, call: 'GET https://seller.example/', payment: null }
-}
 
 const rootOf = (receipts: readonly Receipt[]) => {
   const leaves = receipts.map((receipt) => leafHash(sha256, toLeaf(receipt)))

@@ -31,7 +31,7 @@ const MAX_BATCH = 200
 /** Receipts that wait for a store that is down; what comes on top is dropped. */
 const MAX_WAITING = 5_000
 /** Receipts of one moment are written together (milliseconds). */
-const GATHER_MS = 20
+const GATHER_MS = 100
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
 const LOG = 'receipts'

@@ -75,7 +75,10 @@ interface Matched {
   isNamed: boolean
 }
 
-/** The earliest call that a payment can be of: whoever sends it again later changes nothing. */
+/**
+ * The call that names a payment, else the earliest that it can be of: whoever sends it again later changes
+ * nothing. A seller writes what a call names, so one that names something else is not beyond being paid for.
+ */
 function matchPayments(
   calls: readonly WitnessedCall[],
   payments: readonly LedgerPayment[],
@@ -84,22 +87,22 @@ function matchPayments(
     calls.toSorted((a, b) => a.called_at - b.called_at),
     ({ payment }) => payment,
   )
-  return payments
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-    .flatMap((payment) => {
-      const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
-      const settled = payment.at
-      const canBe = mine.filter(
-        ({ called_at }) =>
-          called_at <= settled + CLOCKS_APART_MS && called_at >= settled - SETTLES_WITHIN_MS,
-      )
-      const call =
-        canBe.find(({ transaction }) => transaction === payment.transaction) ??
-        canBe.find(({ transaction }) => transaction === null)
-      if (call === undefined) return []
-      mine.splice(mine.indexOf(call), 1)
-      return [{ call, payer: payment.payer, isNamed: call.transaction !== null }]
-    })
+  const take = (payment: LedgerPayment, isNamed: boolean): Matched[] => {
+    const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
+    const call = mine.find(
+      ({ called_at, transaction }) =>
+        called_at <= payment.at + CLOCKS_APART_MS &&
+        called_at >= payment.at - SETTLES_WITHIN_MS &&
+        (!isNamed || transaction === payment.transaction),
+    )
+    if (call === undefined) return []
+    mine.splice(mine.indexOf(call), 1)
+    return [{ call, payer: payment.payer, isNamed }]
+  }
+  const inOrder = payments.toSorted((a, b) => a.at - b.at)
+  const named = inOrder.map((payment) => take(payment, true))
+  const others = inOrder.filter((_, n) => named[n]?.length === 0)
+  return [...named.flat(), ...others.flatMap((payment) => take(payment, false))]
 }
 
 /** The newest of each buyer. */

@@ -30,9 +30,10 @@ export async function startScript(
   file: string,
   seller: string,
   core: number,
+  ...more: string[]
 ): Promise<Contender> {
   const script = fileURLToPath(new URL(file, import.meta.url))
-  const process_ = spawnOn(core, process.execPath, [script, seller])
+  const process_ = spawnOn(core, process.execPath, [script, seller, ...more])
   const lines = createInterface({ input: process_.stdout ?? process.stdin })
   const [port] = await new Promise<string[]>((resolve) =>
     lines.once('line', (line) => resolve([line])),
