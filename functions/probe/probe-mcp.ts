@@ -5,7 +5,7 @@ import {
   toFinding,
   toWrong,
 } from '../../src/domain/probe/read/finding.ts'
-import { judgeNoMcp, toMcpFinding } from '../../src/domain/probe/read/judge-mcp.ts'
+import { toMcpFinding } from '../../src/domain/probe/read/judge-mcp.ts'
 import {
   createEventReader,
   DISCOVER,
@@ -22,7 +22,6 @@ import {
   toInitialized,
   toSessionHeaders,
 } from '../../src/domain/probe/read/mcp-messages.ts'
-import { readNamedMetadata } from '../../src/domain/probe/read/oauth-metadata.ts'
 import {
   headerOf,
   mediaTypeOf,
@@ -30,8 +29,8 @@ import {
   type ProbeReply,
   toHeadText,
 } from '../../src/domain/probe/read/probe-answer.ts'
-import { readSignIn } from '../discovery/read-sign-in.ts'
 import type { Fetcher } from '../net/http-client.ts'
+import { judgeRefusal } from './judge-refusal.ts'
 
 export interface McpTarget {
   url: string
@@ -89,28 +88,6 @@ async function judgeUnopened(
     return judgeRefusal(target, answer, reply)
   const saw = 'only the former HTTP+SSE transport; the listing declares streamable HTTP'
   return toFinding({ protocol: 'mcp', outcome: 'wrong_protocol', saw }, answer)
-}
-
-/** A server that wants a token may say where one is had: that is worth knowing too. */
-async function judgeRefusal(
-  target: McpTarget,
-  answer: ProbeAnswer,
-  reply: RpcReply | null,
-): Promise<Finding> {
-  const finding = judgeNoMcp(answer, reply, target.now())
-  if (answer.status !== 401) return finding
-  const named = readNamedMetadata(answer)
-  const read = (url: string) => readMetadata(target.client, url)
-  const signIn = await readSignIn({ url: target.url, named, read })
-  return signIn === null ? finding : { ...finding, signIn }
-}
-
-async function readMetadata(client: Fetcher, url: string): Promise<string | null> {
-  const headers = { accept: 'application/json' }
-  const reply = await client.fetch({ method: 'GET', url, headers })
-  return reply.answered && reply.answer.status === 200 && reply.answer.cut === null
-    ? reply.answer.body
-    : null
 }
 
 async function findTools(

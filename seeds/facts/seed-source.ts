@@ -51,6 +51,8 @@ export interface RowShape {
   /** Whether a text of addresses, one a line, is rows too. */
   takesAddresses?: boolean
   takesYaml?: boolean
+  /** Member of a saved page that says when it was saved: each of its rows carries it. */
+  savedAt?: string
 }
 
 /** An importer: where its rows are, how a text holds them, and what becomes of them. */

@@ -22,7 +22,15 @@ export function parsePage(text: string, address: URL | null, shape: RowShape): S
   const addresses = shape.takesAddresses === true ? parseAddresses(text) : null
   if (addresses !== null) return { values: addresses, refused: [], next: null }
   const { values, refused, page } = parseRows(text, shape)
-  return { values, refused, next: findNext(address, page, values.length) }
+  const next = findNext(address, page, values.length)
+  return { values: withDay(values, page, shape), refused, next }
+}
+
+/** What a saved page counts is of the day it was saved, not of the import's. */
+function withDay(values: unknown[], page: ParsedRows['page'], { savedAt }: RowShape): unknown[] {
+  const day = savedAt === undefined ? undefined : page?.[savedAt]
+  if (savedAt === undefined || typeof day !== 'string') return values
+  return values.map((row) => (isJsonObject(row) ? { ...row, [savedAt]: day } : row))
 }
 
 /** Addresses, one a line; null for a text that is something else. */

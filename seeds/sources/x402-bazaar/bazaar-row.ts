@@ -7,6 +7,8 @@ import * as member from '../../facts/row-members.ts'
 
 const MAX_ACCEPTS = 50
 
+const counted = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1e12)))
+
 /**
  * A row of an x402 discovery answer, version 1 or 2: one endpoint with its ways to pay. Version 1
  * repeats description and shape in each way to pay, version 2 has them once; both are in use.
@@ -17,6 +19,16 @@ export const BazaarRowSchema = v.pipe(
     type: v.optional(v.string(), 'http'),
     ...member.texts('description', 'serviceName'),
     tags: member.optionalList,
+    /** What the catalogue counts of its use. */
+    quality: v.optional(
+      v.fallback(
+        v.nullable(v.object({ l30DaysTotalCalls: counted, l30DaysUniquePayers: counted })),
+        null,
+      ),
+      null,
+    ),
+    /** Of a saved page, beside the rows. */
+    captured_utc: v.pipe(v.nullish(v.string()), v.transform(toInstant)),
     accepts: v.pipe(
       v.array(v.unknown(), 'expected a list of ways to pay'),
       v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
@@ -42,4 +54,12 @@ export const BazaarRowSchema = v.pipe(
     }
   }),
 )
+/** @example toInstant('2026-09-20T131902Z') → '2026-09-20T13:19:02Z' */
+function toInstant(text: string | null | undefined): string | null {
+  const [, day, hour, minute, second] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d):?(\d\d):?(\d\d)(?:\.\d+)?Z$/.exec(text ?? '') ?? []
+  const instant = `${day}T${hour}:${minute}:${second}Z`
+  return day === undefined || Number.isNaN(Date.parse(instant)) ? null : instant
+}
+
 export type BazaarRow = v.InferOutput<typeof BazaarRowSchema>

@@ -9,6 +9,7 @@ import {
   toPrice,
 } from '../../../src/domain/sources/unite-offers.ts'
 import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
+import { largestOf } from '../../../src/domain/wire/extremes.ts'
 import {
   gatherSeeds,
   type MappedSeed,
@@ -20,6 +21,7 @@ import {
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
 import { priceAccept } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
+import type { Seed } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, withPlainWords } from '../../facts/seed-texts.ts'
 import { type BazaarRow, BazaarRowSchema } from './bazaar-row.ts'
@@ -40,6 +42,7 @@ export const x402Bazaar: SeedSource = {
     lists: ['items', 'resources'],
     expected: 'a page of x402 resources or a line of JSON for each',
     isRow: (value) => typeof value.resource === 'string',
+    savedAt: 'captured_utc',
   },
   choose: chooseOrigins,
 }
@@ -130,6 +133,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
       wallets: [...new Set(endpoints.flatMap(({ wallets }) => wallets))],
       facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
       dropped: [...dropped, ...leftOut(origin, left)],
+      ...toUse(endpoints, rules),
     },
     rules,
   )
@@ -154,9 +158,24 @@ function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapR
         invoke: [{ kind: 'mcp', transport: 'streamable-http', url }],
         sources: [sourceOf(host)],
       },
+      ...toUse(endpoints, rules),
     },
     rules,
   )
+}
+
+/** Calls of all its endpoints, and the payers of the one with the most: some may pay several. */
+function toUse(endpoints: readonly Endpoint[], { now }: MapRules): Pick<Seed, 'evidence'> {
+  const calls = endpoints.flatMap(({ row }) => row.quality?.l30DaysTotalCalls ?? [])
+  const payers = endpoints.flatMap(({ row }) => row.quality?.l30DaysUniquePayers ?? [])
+  if (calls.length === 0) return {}
+  const report = {
+    source: SOURCE,
+    as_of: endpoints.flatMap(({ row }) => row.captured_utc ?? [])[0] ?? now,
+    calls_30d: calls.reduce((sum, each) => sum + each, 0),
+    ...(payers.length > 0 && { payers_30d: largestOf(payers) }),
+  }
+  return { evidence: { reported_use: [report] } }
 }
 
 function sourceOf(host: string) {

@@ -91,8 +91,7 @@ export function deriveListing(
   // Every output is made of what this gives: here foreign text is cleaned once for all of them.
   const { facts: written, description, evidence, notices = [] } = given
   const input = { ...given, ...withoutHidden({ facts: written, description, evidence, notices }) }
-  const placed = placeAt(baseUrl, input.facts)
-  const facts = { ...placed, auth: withSeenSignIn(placed.auth, input.evidence, rules) }
+  const facts = completeFacts(input, baseUrl, rules)
   const trust = chooseTrust(input)
   const liveTested = isLiveTested(input.evidence.probes ?? [])
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
@@ -171,6 +170,16 @@ function chooseTrust({ evidence, own, payouts }: DeriveInput): TrustVerdict {
   return own === undefined
     ? judgeTrust(evidence.measured, payouts.sharers)
     : judgeTrust(own.measured, own.sharers)
+}
+
+/** With our own address, and with what machines read of the sign-in. */
+function completeFacts(
+  { facts, evidence }: Pick<DeriveInput, 'facts' | 'evidence'>,
+  baseUrl: string,
+  rules: UrlRules,
+): ListingFacts {
+  const placed = placeAt(baseUrl, facts)
+  return { ...placed, auth: withSeenSignIn(placed.auth, evidence, rules) }
 }
 
 /** Foreign text keeps its `{base_url}`: there it is somebody's API template, not our address. */

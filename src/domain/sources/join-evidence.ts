@@ -1,6 +1,7 @@
 import { newestSignIn } from '../trust/access.ts'
 import type { Evidence } from '../trust/evidence.ts'
 import type { Interface } from '../trust/interface.ts'
+import { uniteReports } from '../trust/reported-use.ts'
 import type { NamedRow } from './source-row.ts'
 
 /**
@@ -20,10 +21,12 @@ export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evi
     [measured, ...told].flatMap((each) => (each.interface === undefined ? [] : [each.interface])),
   )
   const sign_in = newestSignIn([measured, ...told])
+  const reported_use = uniteReports([measured, ...told])
   return {
     ...(numbers !== undefined && { measured: numbers }),
     ...(Object.keys(signals).length > 0 && { signals }),
     ...(read !== undefined && { interface: read }),
+    ...(reported_use.length > 0 && { reported_use }),
     ...(sign_in !== undefined && { sign_in }),
     ...withoutTold(measured),
   }
@@ -34,6 +37,7 @@ function withoutTold({
   signals: _signals,
   interface: _interface,
   sign_in: _signIn,
+  reported_use: _reportedUse,
   ...rest
 }: Evidence): Evidence {
   return rest

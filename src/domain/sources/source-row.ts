@@ -44,7 +44,9 @@ function createSourceRowSchema(rules: UrlRules) {
     /** The day it was published, or first read. */
     added: v.optional(CalendarDateSchema),
     facts: v.partial(facts),
-    evidence: v.optional(v.pick(EvidenceSchema, ['measured', 'signals', 'interface', 'sign_in'])),
+    evidence: v.optional(
+      v.pick(EvidenceSchema, ['measured', 'signals', 'reported_use', 'interface', 'sign_in']),
+    ),
     /** Named by the source, compared with the listing and never part of it. */
     names: v.optional(v.strictObject({ operations: names, tools: names, payees: names })),
     /** Words that a person must read before anything of the row is believed. */

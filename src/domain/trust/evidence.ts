@@ -7,6 +7,7 @@ import { count } from '../wire/shapes.ts'
 import { PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
+import { ReportedUsesSchema } from './reported-use.ts'
 import { OutcomeSchema, SawSchema, StatusSchema } from './seen-answer.ts'
 
 /** The measured-settlements provider in use: whose signals they are where no `measured` says so. */
@@ -164,6 +165,7 @@ export type Drift = v.InferOutput<typeof DriftSchema>
 export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
+  reported_use: v.optional(ReportedUsesSchema),
   interface: v.optional(InterfaceSchema),
   sign_in: v.optional(SeenSignInSchema),
   notices: v.optional(NoticesSchema),

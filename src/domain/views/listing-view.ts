@@ -6,6 +6,7 @@ import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import { DeliveredSchema } from '../receipts/delivered.ts'
 import type { Signals } from '../trust/evidence.ts'
+import { toUseSignals } from '../trust/reported-use.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
@@ -133,7 +134,7 @@ export function toListingView(
     ...(listing.mark !== null && { mark: markPath(listing.mark) }),
     ...(Object.keys(facts.discovery).length > 0 && { discovery: facts.discovery }),
     trust: toTrustView(trust, trustSource),
-    signals: toSignalsView(listing.signals, listing.signalsSource),
+    signals: toAllSignals(listing),
     origin: new URL(facts.url).origin,
     attribution: [...new Set(sourceIdsOf(listing).map((source) => attributionOf(sources, source)))],
     badges: listing.badges,
@@ -162,6 +163,14 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
 
 /** Signals whose wire name carries the provider's id: they are its judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified'])
+
+/** What a provider measured, and what others count. */
+function toAllSignals({ signals, signalsSource, evidence }: DerivedListing) {
+  return {
+    ...toSignalsView(signals, signalsSource),
+    ...toUseSignals(evidence.reported_use ?? []),
+  }
+}
 
 /** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */
 export function toSignalsView(

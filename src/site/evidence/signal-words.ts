@@ -1,3 +1,4 @@
+import { USE_COUNTS } from '../../domain/trust/reported-use.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -26,9 +27,34 @@ export function toSignalWords(signals: ListingView['signals']): [label: string, 
     return value === undefined ? [] : [[LABELS[key] ?? key, `${value}${UNITS[key] ?? ''}`]]
   })
   const judged = Object.entries(signals).flatMap(([key, value]): [string, string][] =>
-    Object.hasOwn(LABELS, key) ? [] : [[toLabel(key), toWord(value)]],
+    Object.hasOwn(LABELS, key) || isOfUse(key) ? [] : [[toLabel(key), toWord(value)]],
   )
   return [...known, ...judged]
+}
+
+const USE_LABELS: Readonly<Record<(typeof USE_COUNTS)[number], string>> = {
+  calls_30d: 'Calls in 30 days',
+  payers_30d: 'Payers in 30 days, at least',
+  downloads: 'Downloads',
+  stars: 'Stars',
+}
+
+/** What others count of its use: who counts, when, and what. @param nameOf the name of a source's id */
+export function toUseWords(
+  signals: ListingView['signals'],
+  nameOf: (source: string) => string,
+): [label: string, value: string][] {
+  return Object.entries(signals).flatMap(([key, value]): [string, string][] => {
+    const name = USE_COUNTS.find((each) => key.endsWith(`_${each}`))
+    if (name === undefined || typeof value !== 'number') return []
+    const source = key.slice(0, -name.length - 1)
+    const day = String(signals[`${source}_as_of`] ?? '')
+    return [[`${USE_LABELS[name]} (${nameOf(source)}, ${day})`, value.toLocaleString('en-US')]]
+  })
+}
+
+function isOfUse(key: string): boolean {
+  return key.endsWith('_as_of') || USE_COUNTS.some((name) => key.endsWith(`_${name}`))
 }
 
 /** `x402_list_status` → `Status (x402 list)`: the prefix is the provider that says so. */

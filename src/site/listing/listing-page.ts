@@ -65,6 +65,8 @@ export function toSourceLines(
     const license = row?.license ?? ''
     const [short = ''] = license.split(' (')
     return {
+      id,
+      name: row?.name ?? id,
       text,
       href: first.get(id)?.ref ?? '',
       /** Empty where the text says it already. */

@@ -185,3 +185,25 @@ describe('the x402 Bazaar', () => {
     expect(text).toContain('name: "Tides by hand"')
   })
 })
+
+test('what the catalogue counts is kept as its word, of the day it was captured', async () => {
+  const quality = (calls: number, payers: number) => ({
+    quality: { l30DaysTotalCalls: calls, l30DaysUniquePayers: payers },
+  })
+  const page = {
+    captured_utc: '2026-09-20T131902Z',
+    items: [
+      row(`${TIDES}/v1/tide`, quality(120, 7)),
+      row(`${TIDES}/v1/moon`, quality(30, 9)),
+      row('https://api.ferries.example/v1/next', { quality: { l30DaysTotalCalls: -4 } }),
+    ],
+  }
+  await content.seed({ importer: 'x402-bazaar', from: content.save([page]) })
+  const { rows } = JSON.parse(content.read('sources/x402-bazaar/rows.json'))
+  expect(rows[TIDES].evidence).toEqual({
+    reported_use: [
+      { source: 'cdp_bazaar', as_of: '2026-09-20T13:19:02Z', calls_30d: 150, payers_30d: 9 },
+    ],
+  })
+  expect(rows['https://api.ferries.example'].evidence).toBeUndefined()
+})

@@ -1,0 +1,53 @@
+import * as v from 'valibot'
+import { count, textLike, uniqueList } from '../wire/shapes.ts'
+import { InstantSchema } from './instant.ts'
+
+const MAX_REPORTS = 10
+
+/** What somebody else counts of a service's use, and when: shown with its source, never scored. */
+export const ReportedUseSchema = v.strictObject({
+  /** Id of `tables/sources.yaml`. */
+  source: textLike(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'expected the id of a source'),
+  as_of: InstantSchema,
+  calls_30d: v.optional(count),
+  /** Of the endpoint with the most: payers of several may be the same. */
+  payers_30d: v.optional(count),
+  /** Of its package or image, in all. */
+  downloads: v.optional(count),
+  /** Of its repository. */
+  stars: v.optional(count),
+})
+
+export const ReportedUsesSchema = uniqueList(
+  ReportedUseSchema,
+  MAX_REPORTS,
+  ({ source }) => source,
+  'source',
+)
+
+export type ReportedUse = v.InferOutput<typeof ReportedUseSchema>
+
+export const USE_COUNTS = ['calls_30d', 'payers_30d', 'downloads', 'stars'] as const
+
+/** Each source's newest report, by source. */
+export function uniteReports(
+  read: readonly { reported_use?: readonly ReportedUse[] | undefined }[],
+): ReportedUse[] {
+  const all = read.flatMap(({ reported_use = [] }) => reported_use)
+  const oldestFirst = all.toSorted((a, b) => (a.as_of < b.as_of ? -1 : a.as_of > b.as_of ? 1 : 0))
+  const bySource = new Map(oldestFirst.map((report) => [report.source, report]))
+  return [...bySource.values()].sort((a, b) => (a.source < b.source ? -1 : 1))
+}
+
+/** As signals of the wire, each with the source's id before it. @example { cdp_bazaar_calls_30d: 12 } */
+export function toUseSignals(reports: readonly ReportedUse[]): Record<string, string | number> {
+  const entries = reports.flatMap(({ source, as_of, ...counts }): [string, string | number][] => {
+    const prefix = source.replaceAll('-', '_')
+    const known = USE_COUNTS.flatMap((name): [string, number][] => {
+      const value = counts[name]
+      return value === undefined ? [] : [[`${prefix}_${name}`, value]]
+    })
+    return known.length === 0 ? [] : [...known, [`${prefix}_as_of`, as_of.slice(0, 10)]]
+  })
+  return Object.fromEntries(entries)
+}
