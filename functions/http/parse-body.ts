@@ -19,9 +19,9 @@ export async function parseBody<Schema extends ObjectSchema>(
   if (fault !== null) return { refusal: problem(fault.code, { detail: fault.detail }) }
   const parsed = v.safeParse(schema, value)
   if (parsed.success) return { output: parsed.output }
-  const known = Object.keys(schema.entries)
   const errors = parsed.issues.map((issue) => {
     const name = v.getDotPath(issue) ?? ''
+    const known = keysAround(schema, issue.path ?? [])
     const isUnknown = issue.type === 'strict_object' && issue.expected === 'never'
     return isUnknown
       ? { in: 'body' as const, name, detail: toUnknown(name, known), allowed: known }
@@ -43,7 +43,25 @@ function isMissing({ type, received }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && received === 'undefined'
 }
 
-function toUnknown(name: string, known: readonly string[]): string {
+/** The fields that stand beside one, wherever in the body that is. */
+function keysAround(schema: ObjectSchema, path: readonly { key?: unknown }[]): string[] {
+  let entries: object = schema.entries
+  for (const { key } of path.slice(0, -1)) {
+    // Typed `any`; each step is looked at before it is taken.
+    let inner: unknown = Reflect.get(entries, String(key))
+    while (isObject(inner) && 'wrapped' in inner) inner = inner.wrapped
+    if (!isObject(inner) || !('entries' in inner) || !isObject(inner.entries)) return []
+    entries = inner.entries
+  }
+  return Object.keys(entries)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function toUnknown(path: string, known: readonly string[]): string {
+  const name = path.slice(path.lastIndexOf('.') + 1)
   const nearest = findNearestName(name, known)
   return nearest === null
     ? `no such field; expected ${known.join(', ')}`

@@ -20,6 +20,8 @@ describe('documents that say where each door stands', () => {
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     ],
     ['/mcp/server-card', 'application/mcp-server-card+json'],
+    ['/.well-known/mcp/server-card.json', 'application/mcp-server-card+json'],
+    ['/openapi.yaml', 'application/yaml'],
     ['/llms.txt', 'text/plain; charset=utf-8'],
     ['/llms-full.txt', 'text/plain; charset=utf-8'],
   ])('%s is %s', async (path, type) => {

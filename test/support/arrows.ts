@@ -85,7 +85,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'src/compile/release': {
     ours: ['src/domain', 'src/search', 'src/store', 'src/site', 'src/compiled.ts', 'src/compile'],
-    packages: ['node:*', 'valibot', 'esbuild'],
+    packages: ['node:*', 'valibot', 'esbuild', 'yaml'],
   },
   ...Object.fromEntries(
     SITE.map((folder) => [

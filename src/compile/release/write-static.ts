@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { stringify } from 'yaml'
 import type { CompiledListing, CompiledSite } from '../../compiled.ts'
 import { toCompareList } from '../../domain/compare/compare-view.ts'
 import { isSwitchedOff } from '../../domain/derived/switches.ts'
@@ -62,6 +63,7 @@ export function writeStatic(
   writer.write('.well-known/security.txt', toSecurityText(site))
   const openApi = createOpenApi(site.base_url, site.texts)
   for (const file of ['openapi.json', 'api/v1/openapi.json']) writer.writeJson(file, openApi)
+  writer.write('openapi.yaml', stringify(openApi, { aliasDuplicateObjects: false, lineWidth: 0 }))
   writer.write('favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
   if (colours !== undefined) writer.write('colours.css', toColours(colours))
@@ -87,7 +89,8 @@ function writeDoors(
   for (const name of ['ard', 'ai-catalog'])
     writer.writeJson(`.well-known/${name}.json`, toAiCatalog(baseUrl, names, topics))
   writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
-  writer.writeJson('mcp/server-card', toOwnServerCard(baseUrl, names))
+  for (const file of ['mcp/server-card', '.well-known/mcp/server-card.json'])
+    writer.writeJson(file, toOwnServerCard(baseUrl, names))
   const { total } = stats.listings
   const views = listings.map(({ view }) => view)
   const example = (views.find(({ buy }) => buy === 'relay_x402') ?? views[0])?.id

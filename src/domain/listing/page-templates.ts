@@ -39,6 +39,7 @@ export const PAGE_TEMPLATES: readonly string[] = [
   '/sellers/dashboard',
   '/sellers/sign-in',
   '/openapi.json',
+  '/openapi.yaml',
   '/feed.atom',
   '/feed.json',
   '/opensearch.xml',

@@ -31,6 +31,7 @@ const TYPES: Record<string, string> = {
   txt: 'text/plain; charset=utf-8',
   md: 'text/markdown; charset=utf-8',
   xml: 'application/xml',
+  yaml: 'application/yaml',
   atom: 'application/atom+xml',
   webmanifest: 'application/manifest+json',
   ico: 'image/x-icon',
@@ -41,7 +42,7 @@ const TYPES: Record<string, string> = {
 }
 
 const COMPRESSIBLE =
-  /^(?:text\/|application\/(?:json|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
+  /^(?:text\/|application\/(?:json|yaml|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
 
 /** Documents whose address has no extension, or whose protocol asks for a type of its own. */
 const TYPES_BY_PATH: Record<string, string> = {
@@ -49,6 +50,7 @@ const TYPES_BY_PATH: Record<string, string> = {
   '.well-known/api-catalog':
     'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
   'mcp/server-card': 'application/mcp-server-card+json',
+  '.well-known/mcp/server-card.json': 'application/mcp-server-card+json',
 }
 
 /** @example findContentType('badge/x402.foo.svg') → 'image/svg+xml' */
