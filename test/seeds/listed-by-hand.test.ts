@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readContent } from '../../src/compile/content/read-content.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 
@@ -29,6 +30,23 @@ describe('what people listed by hand is not listed twice', () => {
       { key: 'a.b/c', listing: 'mcp.by-hand', outcome: 'merged', rows: 1 },
     ])
     expect(content.listing('listings/mcp/by-hand.md')).toContain('source: mcp_registry')
+  })
+
+  test('who names a source does not show in the listing, nor in the hash of its content', async () => {
+    const ref = 'https://registry.modelcontextprotocol.io/v0.1/servers/a.b%2Fc/versions/latest'
+    const way = 'invoke: [{ kind: mcp, transport: sse, url: "https://mcp.a.example/mcp" }]'
+    const words = `---\nname: By hand\nkind: mcp_server\nurl: https://a.dev\nsummary: "Tides."\ncategories: [developer_tools]\n${way}`
+    const factsOf = (named: string) => {
+      content.write('listings/mcp/by-hand.md', `${words}\n${named}added: 2026-11-20\n---\n`)
+      const { content: read } = readContent(content.contentDir, { allowPrivate: false })
+      return JSON.stringify(read?.listings[0]?.facts)
+    }
+    const own = `sources: [{ source: mcp_registry, ref: "${ref}" }]\n`
+    factsOf(own)
+    const row = server('a.b/c', { ...remote('https://mcp.a.example/mcp'), packages: [] })
+    await content.seed({ from: content.save([row]) })
+    expect(factsOf('')).toBe(factsOf(own))
+    expect(factsOf('')).toContain('mcp_registry')
   })
 
   test('another service of the same name does not take the row, which waits', async () => {
