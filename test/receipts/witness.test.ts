@@ -150,6 +150,15 @@ describe('a receipt', () => {
     const answer = await fetch(url, { headers: { ...payment, ...plain } })
     expect(answer.headers.get('call-receipt')).toBeNull()
   })
+  it('is written for nobody where WITNESS is off', async () => {
+    const off = await startWitness(store, lab.slice(0, 1).map(toRow), { WITNESS: 'off' })
+    const path = encodeURIComponent(`/${right().id}/Oslo`)
+    const answer = await fetch(`${off.url}/${right().id}?endpoint=${path}`, {
+      headers: paymentHeaders(right().rail),
+    })
+    expect([answer.status, answer.headers.get('call-receipt')]).toEqual([200, null])
+    await off.close()
+  })
   it('blames nobody where the caller left in the middle', async () => {
     const cut = lab.find(({ way }) => way === 'created, and long') as LabSeller
     const before = await store.db.selectFrom('receipt').select('id').execute()

@@ -1,0 +1,51 @@
+import {
+  brotliCompressSync,
+  constants,
+  createZstdCompress,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
+import { expect, test } from 'vitest'
+import { unpackAnswer } from '../../functions/receipts/unpack-answer.ts'
+
+const SMALL = Buffer.from('{"city":"Oslo"}')
+/** A few kilobytes that unpack to 64 MiB. */
+const LARGE = Buffer.alloc(64 * 1024 * 1024, '[')
+
+const CODINGS = [
+  ['gzip', gzipSync],
+  [
+    'br',
+    (bytes: Buffer) =>
+      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  ],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['zstd', zstdCompressSync],
+] as const
+
+test.each(CODINGS)('%s: what is small is read, a bomb is not, a piece is cut', (coding, pack) => {
+  const packed = pack(SMALL)
+  expect(unpackAnswer(packed, [coding])).toEqual({ end: 'whole', body: SMALL })
+  expect(unpackAnswer(packed.subarray(0, packed.length - 6), [coding]).end).not.toBe('whole')
+  expect(unpackAnswer(pack(LARGE), [coding]).end).toBe('unread')
+})
+
+test('two codings, and one that nobody knows, are not read', () => {
+  expect(unpackAnswer(gzipSync(gzipSync(SMALL)), ['gzip, gzip']).end).toBe('unread')
+  expect(unpackAnswer(SMALL, ['constructor']).end).toBe('unread')
+})
+
+test('a window larger than HTTP allows is not opened', async () => {
+  const windowLog = (log: number) => ({ params: { [constants.ZSTD_c_windowLog]: log } })
+  const pack = async (log: number) => {
+    const stream = createZstdCompress(windowLog(log))
+    stream.write(SMALL)
+    stream.end(' ')
+    return Buffer.concat(await stream.toArray())
+  }
+  expect(unpackAnswer(await pack(23), ['zstd']).end).toBe('whole')
+  expect(unpackAnswer(await pack(24), ['zstd']).end).toBe('unread')
+})
