@@ -176,6 +176,11 @@ const PART_OF: Partial<Record<FilterName, string>> = {
   max_price_usd: 'payments',
   min_trust: 'trust',
 }
+function isWithout(name: FilterName, without: readonly string[]): boolean {
+  const part = PART_OF[name]
+  return part !== undefined && without.includes(part)
+}
+
 /** More values of one facet than this make a list nobody reads. */
 const MOST_OPEN = 8
 
@@ -186,7 +191,7 @@ function toFacetViews(
   names: Names,
   without: readonly string[],
 ) {
-  return LISTED_FILTERS.filter(({ name }) => !without.includes(PART_OF[name] ?? ''))
+  return LISTED_FILTERS.filter(({ name }) => !isWithout(name, without))
     .map(({ name: field, label }) => {
       const options = (facets[field] ?? []).map(({ id, count }) => {
         const value = toFilterValue(field, id)
