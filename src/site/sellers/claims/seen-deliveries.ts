@@ -1,3 +1,4 @@
+import { toCountText } from '../../../domain/operation/price-text.ts'
 import { VERDICT_WORDS } from '../../../domain/receipts/delivery-words.ts'
 import { receiptPath, verdictDisputePath } from '../../../domain/wire/links.ts'
 import { html, type Markup } from '../../frame/html.ts'
@@ -15,10 +16,11 @@ const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
 /** Each paid call that was judged, newest first, with the reason; what is wrong about a verdict can be said. */
 export function toDeliveriesPanel({ listing_id, deliveries }: Numbers): Markup {
   const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
+  const rest = bad === 0 ? 'all were' : `${bad} ${bad === 1 ? 'was' : 'were'} not`
   const summary =
     deliveries.length === 0
       ? 'No paid call through the relay was judged yet.'
-      : `Of the last ${deliveries.length} paid calls, ${bad === 0 ? 'all were answered as declared' : `${bad} were not answered as declared`}.`
+      : `Of the last ${toCountText(deliveries.length, 'paid call')}, ${rest} answered as declared.`
   const rows = deliveries.map((each) => toRow(listing_id, each))
   return html`
     <section class="panel"><h3>What came back for payments</h3>

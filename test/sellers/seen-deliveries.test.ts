@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { Numbers } from '../../src/site/sellers/claims/listing-numbers.ts'
+import { toDeliveriesPanel } from '../../src/site/sellers/claims/seen-deliveries.ts'
+
+const ID = 'r'.repeat(22)
+
+function aDelivery(changes: Partial<Numbers['deliveries'][number]>): Numbers['deliveries'][number] {
+  return {
+    ...{ id: ID, at: '2026-11-22T09:20:13.000Z', operation: 'digest', status: 200 },
+    ...{ verdict: 'as_declared', reason: 'It is what is declared.', transaction: null, ms: 9 },
+    ...{ call: 'GET https://seller.example/' },
+    ...changes,
+  }
+}
+
+function show(deliveries: Numbers['deliveries']): string {
+  const none = { clicks: 0, calls: 0, search_impressions: 0 }
+  const clicks = { total: 0, by_day: [], by_src: {} }
+  const numbers = { listing_id: 'x402.seller', calls: 0, last_30_days: none, clicks, deliveries }
+  return toDeliveriesPanel(numbers).text
+}
+
+test('a seller sees each verdict with its reason, its receipt and where to dispute it', () => {
+  const reason = 'At <b>: expected a member price.'
+  const text = show([aDelivery({}), aDelivery({ verdict: 'other_shape', reason })])
+  expect(text).toContain('Of the last 2 paid calls, 1 was not answered as declared.')
+  expect(text).toContain(`/api/v1/receipts/${ID}`)
+  expect(text).toContain('At &lt;b&gt;: expected a member price.')
+  expect(text.split(`/dispute?listing=x402.seller&amp;receipt=${ID}`)).toHaveLength(2)
+})
+
+test('what became of a dispute is there in place of the link', () => {
+  const text = show([aDelivery({ verdict: 'empty', dispute: 'accepted' })])
+  expect(text).toContain('it does not count')
+  expect(text).not.toContain('/dispute?')
+})
+
+test('nothing is said where nothing was judged', () => {
+  expect(show([])).toContain('No paid call through the relay was judged yet.')
+})
