@@ -21,12 +21,12 @@ const READ = 24
 export function putCallableFirst(
   index: SearchIndex,
   rows: readonly FoundRow[],
-  effect: Effect | null,
-  facts: QuestionFacts | null,
+  { effect, facts, fitting }: Wanted,
 ): FoundRow[] {
   if (facts === null || !saysArguments(facts)) return [...rows]
   const most = largestOf(rows.map(({ relevance }) => relevance))
   const close = rows
+    .slice(0, fitting > 0 ? fitting : rows.length)
     .filter(
       ({ row, relevance }) => relevance >= most * MIN_FITTING && doesAsked(index, row, effect),
     )
@@ -34,6 +34,13 @@ export function putCallableFirst(
   const standing = new Map(close.map((row) => [row, toStanding(readStored(index, row.row), facts)]))
   const ordered = close.toSorted((a, b) => (standing.get(b) ?? 0) - (standing.get(a) ?? 0))
   return [...ordered, ...rows.filter((row) => !standing.has(row))]
+}
+
+interface Wanted {
+  effect: Effect | null
+  facts: QuestionFacts | null
+  /** How many rows pass what sounds like a filter and so stay before the others; 0 where nothing does. */
+  fitting: number
 }
 
 /** What it takes of what was said; one that may be called as it is shown stands before all others. */

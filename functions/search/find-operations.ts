@@ -71,7 +71,9 @@ export function createFindOperations({
     const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
     const nameOf = (row: number) => readStored(index, row).operation.name ?? ''
     const named = { q: query.q ?? '', rows: found, end, effect, nameOf }
-    const rows = spread(putCallableFirst(index, putNamedFirst(index, named), effect, facts))
+    const inOrder = putNamedFirst(index, named)
+    const callable = { effect, facts, fitting: fitting.length }
+    const rows = spread(putCallableFirst(index, inOrder, callable))
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,

@@ -140,6 +140,14 @@ describe('what to call for a task', () => {
       expect(operation.url).toBeUndefined()
   })
 
+  test('also where another row takes what the question says', () => {
+    const { results, notes } = answer('weather in Berlin that I can pay with MPP', 'limit=3')
+    expect(notes).toContain('Results that pass this filter come first.')
+    expect(JSON.stringify(results[0]?.operation.example)).toMatch(/Berlin|52\.5/)
+    for (const { operation } of results.slice(0, 2))
+      expect(operation.offers?.map(({ rail }) => rail)).toContain('mpp')
+  })
+
   test('or a note says that nothing of the kind answers', () => {
     const { results, notes } = answer('A2A agent that books travel')
     expect(results[0]?.listing.kind).not.toBe('a2a_agent')
