@@ -13,7 +13,7 @@ type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock'>
 
 const HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 
-/** `GET /healthz`: the process answers. A store that is down is no reason to restart it. */
+/** `GET /healthz`: the process answers. A store that is down is not a reason to restart it. */
 export function answerHealthz(): Response {
   return new Response('{"status":"ok"}', { headers: HEADERS })
 }
@@ -38,7 +38,7 @@ export function createReadyz({ ledger, problem, log, clock }: HealthParts) {
   }
 }
 
-/** Both, for platforms and balancers; they are no part of the API's route table. */
+/** Both, for platforms and balancers; they are not part of the API's route table. */
 export function mountHealth(app: H3, parts: HealthParts): void {
   mountRead(app, '/healthz', answerHealthz)
   mountRead(app, '/readyz', createReadyz(parts))

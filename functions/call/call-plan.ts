@@ -157,7 +157,7 @@ function findChanged(
 }
 
 function toNotRelayable(listing: LiveListing, config: Config, refuse: MakeCallProblem): Response {
-  const reason = listing.not_relayable_reason ?? 'It is no paid HTTP API on rail x402.'
+  const reason = listing.not_relayable_reason ?? 'It is not a paid HTTP API on rail x402.'
   return refuse(
     {
       code: 'not-relayable',

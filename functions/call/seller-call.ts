@@ -145,7 +145,7 @@ class OneCall implements SellerCall {
     })
     request.on('response', (answer) => this.#receive(answer))
     request.on('error', (error) => {
-      // What comes after a whole answer is no part of it.
+      // What comes after a whole answer is not part of it.
       if (this.#answer?.complete !== true) this.#fail(error)
     })
   }

@@ -79,7 +79,7 @@ function createDrawing({ config, limits, log }: CardParts) {
   const underWay = new Map<string, Promise<Uint8Array | null>>()
   let resting: ReturnType<typeof setTimeout> | undefined
   const drawInTurn = async (client: string, key: string, svg: string) => {
-    // A store that is down is no reason to draw nothing: its counter counts here then.
+    // A store that is down is not a reason to draw nothing: its counter counts here then.
     if (!(await limits.take('search', client)).allowed) return null
     let png: Uint8Array | null = null
     await queue.run(client, async () => {

@@ -108,7 +108,7 @@ function watchContent(onChange: () => void): void {
     })
 }
 
-/** Everything that is no page: the service answers it from the last release and its functions. */
+/** Everything that is not a page: the service answers it from the last release and its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
   const target = req.url ?? ''
   if (LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target))

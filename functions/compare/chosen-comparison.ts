@@ -93,5 +93,5 @@ function toReason({ gone }: Release, id: string): string {
   const found = gone.get(id)
   if (found !== undefined) return toGoneText(found)
   const shown = id.length > MOST_SHOWN ? `${id.slice(0, MOST_SHOWN).toWellFormed()}…` : id
-  return isListingId(id) ? `No listing has the id ${shown}.` : `${shown} is no id of a listing.`
+  return isListingId(id) ? `No listing has the id ${shown}.` : `${shown} is not a listing id.`
 }

@@ -12,7 +12,7 @@ export interface RequestFault {
 
 /**
  * What Node's parser lets through and nobody should: two `Host` lines (two parties would route the
- * request differently), a Host that is no host, targets in absolute form for another host.
+ * request differently), a Host that is not a host, targets in absolute form for another host.
  *
  * @returns null for a plain request.
  */

@@ -19,7 +19,7 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
- * Hands this Node three requests at once on a connection that is no network's, and stops at the first.
+ * Hands this Node three requests at once on a connection that is not the network's, and stops at the first.
  *
  * @throws OperatorError where the others are parsed all the same
  */

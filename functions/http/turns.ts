@@ -21,7 +21,7 @@ export interface Turns {
   breakOff(socket: Duplex, answer: (asked: IncomingMessage | null) => Promise<string>): void
 }
 
-/** Told to a request whose body turns out to be no HTTP: nothing more of it will come. */
+/** Told to a request whose body turns out not to be HTTP: nothing more of it will come. */
 export const MALFORMED_BODY = 'malformedBody'
 
 const malformed = new WeakSet<IncomingMessage>()
@@ -106,7 +106,7 @@ export function createTurns(
   }
 }
 
-/** How long a client may take to read that its request was no HTTP, and go (milliseconds). */
+/** How long a client may take to read that its request was not HTTP, and go (milliseconds). */
 const LINGER_MS = 1000
 
 /** Reset at once, a connection whose client is still sending would lose the answer on its way. */

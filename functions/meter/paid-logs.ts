@@ -44,7 +44,7 @@ export function readPaidLogs(reading: Reading, payouts: readonly string[], range
     : readTokenPayments(reading, payouts, range)
 }
 
-/** Where wallets paid anybody by a scheme that counts; what they put into a channel is no payment yet. */
+/** Where wallets paid anybody by a scheme that counts; what they put into a channel is not a payment yet. */
 export async function readConsents(
   { work, ranges }: Reading,
   wallets: readonly string[],

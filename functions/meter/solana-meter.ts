@@ -153,9 +153,9 @@ const KEY_BYTES = 32
 
 /**
  * The account that holds a wallet's coins of one mint on Solana: the address that follows from both
- * and that no key signs for (a program derived address, the highest bump whose hash is no point).
+ * and that no key signs for (a program derived address, the highest bump whose hash is not a point).
  *
- * @returns null where wallet or mint is no key
+ * @returns null where wallet or mint is not a key
  */
 export function tokenAccountOf(wallet: string, mint: string): string | null {
   const seeds = [wallet, TOKEN_PROGRAM, mint].map((key) => decodeBase58(key, KEY_BYTES))

@@ -64,7 +64,8 @@ function findDamage(file: string): void {
   const verdict = String(row?.integrity_check)
   if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict}`)
   const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'click'").all()
-  if (tables.length === 0) throw new Error(`${file} is no Waypost state: it has no clicks table.`)
+  if (tables.length === 0)
+    throw new Error(`${file} is not a Waypost state: it has no clicks table.`)
 }
 
 async function flush(path: string): Promise<void> {

@@ -106,7 +106,7 @@ const baseUrl = v.optional(
     urlWith(['http:', 'https:'], 'https://waypost.example'),
     v.check((text) => {
       const url = URL.parse(text)
-      // Of one that is no URL at all, the check before has said so.
+      // Of one that is not a URL at all, the check before has said so.
       if (url === null) return true
       return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
     }, 'expected only scheme, host and port, such as https://waypost.example'),

@@ -26,7 +26,7 @@ import type { JudgeCall, SeenCall } from './judge-calls.ts'
  * Security model: what is copied is in memory until it is judged and nowhere else; a seller's words reach
  * neither a receipt nor a log. How many calls are looked at, how much of each, and how many receipts a client
  * or a listing makes an hour are bounded, and beyond each bound the call passes as any other does. A caller
- * that leaves or stops is no fault of the seller's: then nothing is said.
+ * that leaves or stops is not the seller's fault: then nothing is said.
  */
 interface WitnessParts {
   config: Pick<Config, 'BASE_URL' | 'WITNESS'>

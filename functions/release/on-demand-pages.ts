@@ -121,7 +121,7 @@ export function createPageGate(parts: GateParts): PageGate {
   const queue = createFairQueue()
   return async function gate(req, res, render) {
     const client = nodeClientOf(req, config)
-    // A store that is down is no reason to show nothing: its counter counts here then.
+    // A store that is down is not a reason to show nothing: its counter counts here then.
     const taken = await limits.take('search', client)
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refuse(parts, req, res, refusal)

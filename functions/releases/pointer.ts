@@ -78,7 +78,7 @@ export async function fetchObject(bucket: Bucket, file: ListedFile): Promise<Buf
   return found.bytes
 }
 
-/** @throws as `fetchObject`, and where it is no list */
+/** @throws as `fetchObject`, and where it is not a list */
 export async function fetchList(bucket: Bucket, stored: Stored | null): Promise<ListedFile[]> {
   if (stored === null) return []
   return parseForeignList(await fetchObject(bucket, { path: 'list', ...stored }))

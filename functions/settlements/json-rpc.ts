@@ -43,7 +43,7 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
   return {
     async call(method, params, schema) {
       const answer = v.safeParse(AnswerSchema, await ask(client, url, method, params))
-      if (!answer.success) throw new RpcError(`${method}: the node's answer is no JSON-RPC`)
+      if (!answer.success) throw new RpcError(`${method}: the node's answer is not JSON-RPC`)
       if ('error' in answer.output) throw toRefusal(method, answer.output.error.code)
       const result = v.safeParse(schema, answer.output.result)
       if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
@@ -88,6 +88,6 @@ async function ask(client: Fetcher, url: string, method: string, params: unknown
   if (cut === 'size') throw new RpcError(`${method}: the node's answer is too large`, 'refused')
   if (cut !== null) throw new RpcError(`${method}: the node cannot be reached`)
   const json = parseJson(body)
-  if (json === undefined) throw new RpcError(`${method}: the node's answer is no JSON`)
+  if (json === undefined) throw new RpcError(`${method}: the node's answer is not JSON`)
   return json
 }

@@ -19,7 +19,7 @@ import type { SeedOptions } from './seed-options.ts'
 /** A source that lost more than this share of its listings at once has a fault, not a bad week. */
 const LEAST_SHARE = 0.5
 
-/** A page that only says what is gone or old is no sign of a fault. */
+/** A page that only says what is gone or old is not a sign of a fault. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'deprecated', 'not_latest', 'opted_out']
 
 export interface SeedingPorts {

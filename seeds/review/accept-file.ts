@@ -30,7 +30,7 @@ export interface ReviewPlace {
 
 /**
  * Puts a waiting file into the content, held against everything that `npm run check` holds it
- * against. The same file once more is no fault: a run may have been killed after it.
+ * against. The same file once more is not a fault: a run may have been killed after it.
  *
  * @returns warnings, one line each
  * @throws OperatorError with every fault

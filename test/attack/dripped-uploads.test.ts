@@ -92,7 +92,7 @@ test('an upload that is fast enough but takes too long in all is ended, too', as
   expect(await drip('198.51.100.1', 5)).toBe(400)
 })
 
-test('an upload that the seller is slow to take is no fault of its caller', async () => {
+test('an upload that the seller is slow to take is not a fault of its caller', async () => {
   const asked = Promise.withResolvers<IncomingMessage>()
   const slow = await startSeller((req, res) => {
     req.pause()

@@ -14,7 +14,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** Whoever writes hears within this (milliseconds) that nothing can be stored. */
 const SOON_MS = 5_000
-/** A busy machine is no slow store. */
+/** A busy machine is not a slow store. */
 const SLACK_MS = 2_000
 
 interface Operation {

@@ -146,7 +146,7 @@ test('a reader that takes its time, but takes, gets everything', async () => {
   expect(read).toBeGreaterThan(size)
 })
 
-test('an answer that its source is slow with is no fault of the reader', async () => {
+test('an answer that its source is slow with is not a fault of the reader', async () => {
   const server = await answering(
     async (_req, res) => {
       for (let n = 0; n < 10; n += 1) {

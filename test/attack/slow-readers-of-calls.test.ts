@@ -134,7 +134,7 @@ test('a client that reads none of its answers holds an eighth of the places at m
 
 test('a reader below the least rate is cut, and its place and the seller are free again', async () => {
   const seller = await bigSeller()
-  // Time goes on for the reader that takes nothing alone: how fast the other can read is no matter.
+  // Time goes on for the reader that takes nothing alone: how fast the other can read does not matter.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const inFlight = allInFlight(1)
   const { url, port } = await startWaypost(seller.origin, { readers: STRICT, limits: { inFlight } })

@@ -7,7 +7,7 @@ const words = (count: number) => Array.from({ length: count }, (_, at) => `zq${a
 /** Raw query strings made to be slow, by what they try. */
 export const HOSTILE_QUERIES: Readonly<Record<string, string>> = {
   'limit out of range': 'limit=1000000000',
-  'limit that is no number': 'limit=0x10&offset=99999999999999999999',
+  'limit that is not a number': 'limit=0x10&offset=99999999999999999999',
   '1,200 parameters': Array.from({ length: 1200 }, (_, at) => `p${at}=1`).join('&'),
   'one parameter 1,200 times': Array.from({ length: 1200 }, () => 'q=a').join('&'),
   '15,000 characters': q('a'.repeat(15_000)),

@@ -5,7 +5,7 @@ const HEADERS_END = '\r\n\r\n'
 /** Load as cheap as it can be made: kept-alive connections, answers found by their Content-Length. */
 export interface LoadResult {
   answers: number
-  /** Answers that were no 200, and connections that broke. */
+  /** Answers that were not 200, and connections that broke. */
   failures: number
   bytes: number
   seconds: number

@@ -37,7 +37,7 @@ for (const contender of contenders) await warmUp(contender)
 for (let round = 0; round < ROUNDS; round += 1)
   for (const contender of contenders) await measure(contender, best.get(contender.name))
 for (const [name, numbers] of best) print(name, numbers)
-// A process that has answered nothing yet: what a load made it keep is no part of its idle memory.
+// A process that has answered nothing yet: what a load made it keep is not part of its idle memory.
 const fresh = await startScript('relay', 'relay-process.ts', origin, 0)
 const growth = await measureMemory(fresh)
 fresh.stop()

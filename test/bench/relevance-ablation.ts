@@ -69,7 +69,7 @@ const ABLATIONS: readonly Ablation[] = [
   { name: 'words too common to tell listings apart', lists: ['generic'] },
   { name: 'fillers', lists: ['filler'] },
   { name: 'words of time and manner', lists: ['aside'] },
-  { name: 'everyday words are no slips', lists: ['everyday'] },
+  { name: 'everyday words are not slips', lists: ['everyday'] },
   {
     name: 'CamelCase found by its parts',
     edit: ['words/read-listings.ts', "if (style === 'camel')", 'if (style === null)'],

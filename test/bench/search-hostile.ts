@@ -1,6 +1,6 @@
 /**
  * Queries made to be slow, each beside a plain one asked in turn with it, at the real listings:
- * none may take over 50 ms. A benchmark, not a test: what a busy machine does to a clock is no fault.
+ * none may take over 50 ms. A benchmark, not a test: what a busy machine does to a clock is not a fault.
  */
 import { randomUUID } from 'node:crypto'
 import { createSearch } from '../../functions/search/search.ts'

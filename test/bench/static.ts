@@ -119,7 +119,7 @@ async function measure(
     const { answers, failures, bytes, latencies } = await load(contender.port, paths, asked)
     if (failures > 0) {
       process.exitCode = 1
-      console.log(`${failures} of ${answers} answers of ${contender.name} were no 200`)
+      console.log(`${failures} of ${answers} answers of ${contender.name} were not 200`)
     }
     rate.latencies = rate.latencies.concat(latencies)
     rate.bytes += bytes

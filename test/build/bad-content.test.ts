@@ -37,7 +37,7 @@ test('a sound listing has no faults', () => {
   expect(checkOne(listingText())).toEqual([])
 })
 
-describe('front matter that is no front matter', () => {
+describe('front matter that is not front matter', () => {
   test.each([
     [
       '---js\n({ name: process.exit(1) })\n---\n',
@@ -76,7 +76,7 @@ describe('front matter that is no front matter', () => {
     expect(checkOne(text)).toEqual([message])
   })
 
-  test('a byte order mark, a NUL and bytes that are no UTF-8 are named', () => {
+  test('a byte order mark, a NUL and bytes that are not UTF-8 are named', () => {
     expect(checkOne(`\ufeff${listingText()}`)).toEqual([
       'content/listings/x402/foo.md:1: expected no byte order mark: save the file as UTF-8 without BOM',
     ])

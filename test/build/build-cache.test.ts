@@ -87,7 +87,7 @@ test('what a killed build had not closed is made again', () => {
 })
 
 test('where nothing can be written a build goes on', () => {
-  const nowhere = openBuildCache(join(path, 'a file is no folder'), 'version 1')
+  const nowhere = openBuildCache(join(path, 'a file is not a folder'), 'version 1')
   expect(madeFor(nowhere, 'weather')).toEqual(['weather'])
   expect(() => nowhere.close()).not.toThrow()
 })

@@ -59,7 +59,7 @@ describe('duplicates are warned about, on the later listing', () => {
     ).toEqual([expect.stringContaining('the same package as mcp.a')])
   })
 
-  test('one endpoint named twice in one listing is no duplicate of another', () => {
+  test('one endpoint named twice in one listing is not a duplicate of another', () => {
     const remote = '{ kind: mcp, transport: streamable-http, url: "https://x.seller.dev/a" }'
     expect(check({ 'listings/mcp/a.md': server({ invoke: `[${remote}]` }) })).toEqual([])
   })

@@ -46,7 +46,7 @@ describe('a damaged table of words is told with its line', () => {
       row('wage wage2: payroll\n  wage wage2: salary'),
       'expected each key once',
     ],
-    ['a line that is no YAML', row('rainy: "forecast'), 'expected valid YAML'],
+    ['a line that is not YAML', row('rainy: "forecast'), 'expected valid YAML'],
   ])('%s', (_name, table, message) => {
     const [fault = '', ...others] = faultsOf(table)
     expect(others).toEqual([])
@@ -64,7 +64,7 @@ describe('a damaged table of words is told with its line', () => {
     )
   })
 
-  test('a filter that is no parameter', () => {
+  test('a filter that is not a parameter', () => {
     expect(faultsOf(OWN.replace('use: sort=price', 'use: the sort'))).toEqual([
       expect.stringMatching(/search-words\.yaml:\d+ filters\[1\]\.use: expected parameter=value/),
     ])

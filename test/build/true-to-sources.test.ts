@@ -142,7 +142,7 @@ function compare({ facts }: Listed, saved: Saved): Compared[] {
   })
 }
 
-/** A rail that only one of them speaks of is no contradiction; a network of the same rail is. */
+/** A rail that only one of them speaks of is not a contradiction; a network of the same rail is. */
 function compareOperation(own: Operation, said: Operation, source: string): Compared[] {
   const name = `${own.method} ${new URL(own.url).pathname}`
   return (said.offers ?? []).flatMap(({ rail, network, min_usd, max_usd }) => {

@@ -46,7 +46,7 @@ describe('a payment that Connection would have dropped is refused', () => {
   })
 })
 
-test('a key that is no payment may be named: it is dropped as its sender asked', async () => {
+test('a key that is not a payment may be named: it is dropped as its sender asked', async () => {
   const answer = await send(['Authorization: Bearer abc', 'Connection: close, authorization'])
   expect(answer.status).toBe(200)
   expect(seller.requests.at(-1)).not.toMatch(/authorization/i)

@@ -176,7 +176,7 @@ function findBodyFault(shape: object | undefined, body: string): string | null {
   try {
     return findFault(shape, JSON.parse(body))
   } catch {
-    return 'the body is no JSON'
+    return 'the body is not JSON'
   }
 }
 

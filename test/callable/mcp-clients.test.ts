@@ -91,7 +91,7 @@ describe('what a caller must bring', () => {
   const server = (snippet: string | undefined) =>
     Object.values(JSON.parse(snippet ?? '').mcpServers)[0]
 
-  test('stands as a placeholder, what is no secret as it is, what is optional not at all', () => {
+  test('stands as a placeholder, what is not a secret as it is, what is optional not at all', () => {
     const { cursor } = snippetsOf([{ ...PACKAGE, env: [DATABASE, REGION, OPTIONAL] }])
     expect(server(cursor)).toEqual({
       command: 'npx',

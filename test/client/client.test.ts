@@ -136,7 +136,7 @@ describe('a service that fails for a moment', () => {
     expect([call, asked]).toEqual([expect.objectContaining({ code: 'unreachable' }), 1])
   })
 
-  test('text that is no JSON, silence, and a caller that has had enough', async () => {
+  test('text that is not JSON, silence, and a caller that has had enough', async () => {
     const page = (res: ServerResponse) => void res.end('<html>')
     expect(await ask([page], (client) => client.stats())).toMatchObject({ code: 'unreadable' })
     const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 50, retries: 0 })

@@ -99,7 +99,7 @@ describe('the address guard', () => {
   })
 
   test.each(['', ' 8.8.8.8', '8.8.8.8 ', '8.8.8.8\0', '8.8.8.8\n', '1.1.1.1,8.8.8.8'])(
-    'the text %j is no address',
+    'the text %j is not an address',
     (text) => {
       expect(judgeAddress(text, { allowPrivate: false })).toMatchObject({
         reason: 'not_an_address',

@@ -52,7 +52,7 @@ describe('what follows from facts and evidence', () => {
     })
   })
 
-  test('a package that ran once is no service that answers', () => {
+  test('a package that ran once is not a service that answers', () => {
     const package_run = {
       at: '2026-11-22T20:39:26Z',
       version: '1.4.2',

@@ -60,7 +60,7 @@ describe('ids', () => {
     expect(asked).toEqual([1, 0, 0])
   })
 
-  test.each(['a', 'a-', 'a.', 'a_', 'a-b.'])('%j over and over is no trap', (piece) => {
+  test.each(['a', 'a-', 'a.', 'a_', 'a-b.'])('%j over and over is not a trap', (piece) => {
     const id = `x402.${piece.repeat(60)}`.slice(0, 119)
     guardHang(() => expect(isListingId(`${id}-`)).toBe(false))
   })

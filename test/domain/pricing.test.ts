@@ -74,7 +74,7 @@ describe('pricing', () => {
     'xrpl:0',
     'solana:mainnet',
     'solana:0OIl0OIl0OIl0OIl0OIl0OIl0OIl0OIl',
-  ])('%s is no network', (network) => {
+  ])('%s is not a network', (network) => {
     expect(findFaults(PricingSchema, { ...PER_CALL, networks: [network] })).toEqual([
       'networks.0: expected eip155:<chain id> or solana:<chain reference>, such as eip155:8453',
     ])

@@ -49,6 +49,6 @@ test.each(PROBLEM_CODES)('%s says what it means and what to do', (code) => {
   expect(PROBLEMS[code].help).toMatch(/^.{20,}\.$/)
 })
 
-test.each(['', 'constructor', '__proto__', 'not_found'])('%j is no code', (text) => {
+test.each(['', 'constructor', '__proto__', 'not_found'])('%j is not a code', (text) => {
   expect(isProblemCode(text)).toBe(false)
 })

@@ -138,7 +138,7 @@ const BAD: [string, RegExp, string[]][] = [
     ],
   ],
   [
-    'a host that is no plain name',
+    'a host that is not a plain name',
     /expected a plain host name/,
     [
       'https://LOCALHOST./',

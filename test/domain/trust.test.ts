@@ -107,7 +107,7 @@ describe('recency', () => {
 })
 
 describe('the verdict on evidence', () => {
-  test('nothing measured is no data, which is no mark against the seller', () => {
+  test('nothing measured is no data, which is not a mark against the seller', () => {
     expect(judgeTrust(undefined, 1)).toEqual({ evidence: 'no_payment_data' })
   })
 
@@ -119,7 +119,7 @@ describe('the verdict on evidence', () => {
       'a last settlement a second before the window',
       { last_settlement_at: '2026-10-01T23:59:59Z' },
     ],
-  ])('%s is no independent paid usage', (_, changes) => {
+  ])('%s is not independent paid usage', (_, changes) => {
     const measured = toMeasured(changes)
     expect(judgeTrust(measured, 1)).toEqual({ evidence: 'no_independent_paid_usage_30d', measured })
   })

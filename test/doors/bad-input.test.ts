@@ -69,7 +69,7 @@ describe('the current revision of MCP refuses in its own words', () => {
     })
   })
 
-  test('an unknown method, a batch, and what is no message', async () => {
+  test('an unknown method, a batch, and what is not a message', async () => {
     const unknown = await current('tools/eat', {})
     expect([unknown.status, JSON.parse(unknown.text).error.code]).toEqual([404, -32601])
     const one = former('tools/call', { ...search, _meta: META })

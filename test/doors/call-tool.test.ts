@@ -145,7 +145,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
     ['x402%2eone'],
     ['X402.ONE'],
     [''],
-  ])('is told that %j is no id, and nothing is sent', (id) =>
+  ])('is told that %j is not an id, and nothing is sent', (id) =>
     withCall(async (call) => {
       const found = await call({ id })
       expect(found.isError).toBe(true)

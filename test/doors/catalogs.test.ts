@@ -38,7 +38,7 @@ describe('documents that say where each door stands', () => {
       ),
     )
     const named = new Set(texts.join('\n').match(/https:\/\/waypost\.example\/[^\s"<>)]+/g))
-    // What only POST opens, and what is a template, is no address to read.
+    // What only POST opens, and what is a template, is not an address to read.
     const readable = [...named].filter(
       (url) => !/\/(?:ard|mcp|a2a|api\/v1|discovery\/.*|v0\.1\/.*)$|\{/.test(url),
     )

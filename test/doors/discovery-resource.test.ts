@@ -51,7 +51,7 @@ describe('what payers may sign', () => {
     ['no payee', { payTo: '' }],
     ['no time limit', { maxTimeoutSeconds: undefined }],
     ['a network nobody knows by this name', { network: 'moon' }],
-    ['an amount that is no whole number', { amount: '0.01' }],
+    ['an amount that is not a whole number', { amount: '0.01' }],
     ['members that we do not keep', { extra: { domain: { name: 'USD Coin' } } }],
   ])('holds no offer with %s', (_, change) => {
     const evidence = toEvidence([

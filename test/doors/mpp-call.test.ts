@@ -58,7 +58,7 @@ describe('MPP over MCP', () => {
         payload: {},
       },
     ],
-  ])('%j is no credential', (credential) => {
+  ])('%j is not a credential', (credential) => {
     expect(toMppHeader(credential)).toBeNull()
   })
 

@@ -81,7 +81,7 @@ describeStores('/go', ({ newPlace }) => {
     '/go/constructor',
     '/go/x402.weather%00',
     '/go/',
-  ])('%s is no listing: 404 without a Location', async (path) => {
+  ])('%s is not a listing: 404 without a Location', async (path) => {
     const answer = await go(path)
     expect(answer.status).toBe(404)
     expect(answer.headers.get('location')).toBeNull()

@@ -35,12 +35,12 @@ test.each(['2147483648', '4294967296', '9007199254740991', '12345678901234567890
   },
 )
 
-test.each(['%20', '+++', '%09%0A', '%E3%80%80', ''])('q=%s is no q', async (q) => {
+test.each(['%20', '+++', '%09%0A', '%E3%80%80', ''])('q=%s is not a q', async (q) => {
   const { status, body } = await ask(`q=${q}`)
   const { query, total } = (await ask('')).body
   expect([status, body.query, body.total]).toEqual([200, query, total])
 })
 
-test.each(['-1', '1.5', '1e3', ' 1', ''])('offset %j is no offset', async (offset) => {
+test.each(['-1', '1.5', '1e3', ' 1', ''])('offset %j is not an offset', async (offset) => {
   expect((await ask(`offset=${encodeURIComponent(offset)}`)).status).toBe(400)
 })

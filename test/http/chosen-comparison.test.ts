@@ -52,7 +52,7 @@ describe('a comparison of listings that a reader chose', () => {
       ['/listing/x402.weather'],
       'No listing has the id mcp.nobody.',
     ],
-    ['ids=mcp.nobody,%3Cb%3E', 404, [], '&lt;b&gt; is no id of a listing.'],
+    ['ids=mcp.nobody,%3Cb%3E', 404, [], '&lt;b&gt; is not a listing id.'],
     ['ids=x402.weather', 400, ['/listing/x402.weather'], 'Choose 2 to 6'],
     ['utm_source=a', 400, [], 'Choose 2 to 6'],
   ])('the page /compare?%s', async (query, status, listings, text) => {

@@ -56,16 +56,19 @@ test.each([
   ['/a2a', 'application/json'],
   ['/sellers/propose', FORM],
   ['/search', FORM],
-])('a body at %s that is no chunks is 400 at once, and the connection ends', async (path, type) => {
-  const { port } = new URL(waypost.url)
-  const answer = await tell(Number(port), post(path, BROKEN, type)).text
-  expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
-  expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
-  expect(answer).not.toContain('<torn>')
-})
+])(
+  'a body at %s that is not chunks is 400 at once, and the connection ends',
+  async (path, type) => {
+    const { port } = new URL(waypost.url)
+    const answer = await tell(Number(port), post(path, BROKEN, type)).text
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+    expect(answer).not.toContain('<torn>')
+  },
+)
 
 test.each(['/api/v1/sellers/login', '/api/v1/proposals', '/mcp', '/a2a'])(
-  'a caller that leaves in the middle of its body at %s is no failure of ours',
+  'a caller that leaves in the middle of its body at %s is not a failure of ours',
   async (path) => {
     const { port } = new URL(waypost.url)
     const { server } = waypost.service

@@ -173,7 +173,7 @@ describe('the answer', () => {
     })
   })
 
-  test('a q of blanks is no q; a q without a word finds nothing and says so', () => {
+  test('a q of blanks is not a q; a q without a word finds nothing and says so', () => {
     expect(answer('q=')).toMatchObject({ total: 60, query: { limit: 20, offset: 0 } })
     expect(answer('q=%20')).toMatchObject({ total: 60, query: { limit: 20, offset: 0 } })
     expect(answer('q=%3F')).toMatchObject({

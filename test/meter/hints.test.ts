@@ -101,7 +101,7 @@ test.each([
   ['a voucher', { success: true, transaction: '' }],
   ['no success', { success: false, transaction: HASH }],
   ['another thing', { success: true, transaction: 'not a hash' }],
-])('%s is no hint', async (_name, said) => {
+])('%s is not a hint', async (_name, said) => {
   const { hints, noted } = await openHints()
   const header = ['PAYMENT-RESPONSE', Buffer.from(JSON.stringify(said)).toString('base64')]
   hints.note(listing('x402.0'), 'buyer', header)

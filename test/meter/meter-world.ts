@@ -18,7 +18,7 @@ const silentLog = createLog(
   () => 0,
 )
 
-/** One SQLite store for a whole file of tests that are no matter of the store, emptied between them. */
+/** One SQLite store for a whole file of tests that are not matter of the store, emptied between them. */
 export async function openMeterStore() {
   const place = await mkdtemp(join(tmpdir(), 'waypost-meter-'))
   const store = await openStore({ STATE_DIR: place, DATABASE_URL: undefined }, silentLog)

@@ -163,7 +163,7 @@ describe('a seller', () => {
     }
   })
 
-  test('is counted nothing for what is no payment', async () => {
+  test('is counted nothing for what is not a payment', async () => {
     for (const [name, transactions] of NO_PAYMENTS) {
       const store = await open()
       const chain = createChain({ start: NOON - DAY_MS, blockMs: 60_000 })

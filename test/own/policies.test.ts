@@ -83,7 +83,7 @@ test('its page names what is in, and why others are out', async () => {
   )
 })
 
-test('a policy that nobody wrote is no registry', async () => {
+test('a policy that nobody wrote is not a registry', async () => {
   for (const id of ['nobody', '..%2Fapproved', 'approved%00'])
     expect((await read(`/policies/${id}/v0.1/servers`)).status).toBe(404)
 })

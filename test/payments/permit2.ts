@@ -98,7 +98,7 @@ interface Forgery {
 
 type Send = (from: number, to: Address, data: Hex) => Promise<{ status: string }>
 
-/** Real money that reaches the seller in ways that are no payment of the buyer's. */
+/** Real money that reaches the seller in ways that are not payment of the buyer's. */
 async function forge(chain: Chain, send: Send, at: Forgery): Promise<void> {
   const stranger = accountOf(1).address
   const encode = encodeFunctionData

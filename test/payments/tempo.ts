@@ -167,7 +167,7 @@ async function charge(
   return { authorization, receipt: answer.headers.get('payment-receipt') ?? '' }
 }
 
-/** Memos and money that are no payment of the wallet they name. @param memo of a true payment */
+/** Memos and money that are not payment of the wallet they name. @param memo of a true payment */
 async function forge(
   send: (index: number, to: Address, data: Hex) => Promise<unknown>,
   payout: Address,

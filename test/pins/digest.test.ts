@@ -135,7 +135,7 @@ describe('the digest', () => {
     ['the endpoint', TOOLS, ['invoke', 0, 'url'], 'https://mcp.elsewhere.example/mcp'],
   ] as const)('changes with %s', (_, front, path, value) => {
     const changed = having(front, path, value)
-    // A hole in a list is no entry.
+    // A hole in a list is not an entry.
     const dense = JSON.parse(JSON.stringify(changed), (_, each) =>
       Array.isArray(each) ? each.filter((item) => item !== null) : each,
     )

@@ -77,7 +77,7 @@ const AT_THE_402: [string, () => void][] = [
   ['no payee is named', offers(offer({ payTo: undefined }))],
   ['every offer is to others', offers(offer({ payTo: THIEF }), offer({ payTo: COIN }))],
   ['nothing is offered', offers()],
-  ['the terms are no JSON', answers((res) => res.writeHead(402).end('send coins'))],
+  ['the terms are not JSON', answers((res) => res.writeHead(402).end('send coins'))],
   [
     'version 1 pays another',
     answers(body({ x402Version: 1, accepts: [offer({ payTo: THIEF, network: 'base-sepolia' })] })),

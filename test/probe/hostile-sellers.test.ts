@@ -66,7 +66,7 @@ describe('a hostile seller', () => {
       'wrong_protocol',
     ],
     ['says nothing', () => {}, 'dead'],
-  ] as const)('that %s is no failure of ours', async (_, onConnect, outcome) => {
+  ] as const)('that %s is not a failure of ours', async (_, onConnect, outcome) => {
     const limits = outcome === 'dead' ? QUICK : BOUNDS
     const findings = await probeAll(await startRawSite(onConnect), limits)
     expect(findings.map((finding) => finding.outcome)).toEqual(findings.map(() => outcome))
@@ -109,7 +109,7 @@ describe('names', () => {
     expect(await probe('a.example')).toMatchObject({ outcome: 'unknown', failure: 'dns' })
     dns.close()
     closing.splice(0, 1)
-    // Nobody listens at the name server's port now: its refusal is no seller's.
+    // Nobody listens at the name server's port now: its refusal is not a seller's.
     expect(await probe('b.example')).toMatchObject({ outcome: 'unknown', failure: 'dns' })
   })
 

@@ -257,7 +257,7 @@ describe('evidence after a probe', () => {
     ['wrong_protocol', 'fails'],
     ['unknown', 'unknown'],
     ['unprobeable', 'unknown'],
-  ] as const)('of a package that %s says that it %s, and is no probe', (outcome, told) => {
+  ] as const)('of a package that %s says that it %s, and is not a probe', (outcome, told) => {
     const probes: Probe[] = [{ at: '2026-11-19T12:00:00Z', protocol: 'mcp', outcome: 'gated' }]
     const evidence = mergeFinding({ probes }, { ...ran, outcome }, { declared: DECLARED }, AT)
     expect(v.parse(EvidenceSchema, evidence)).toEqual(evidence)
@@ -317,7 +317,7 @@ describe('evidence after a probe', () => {
     expect(mergeFinding(third, found([TERM]), { declared: DECLARED }, AT).notices).toBeUndefined()
   })
 
-  test('a decoy price is no price', () => {
+  test('a decoy price is not a price', () => {
     const { interface: seen } = mergeFinding(
       {},
       found([{ ...TERM, usd: 5000 }]),

@@ -133,10 +133,10 @@ describe('no 402 with terms', () => {
   test.each([
     ['no terms at all', {}],
     ['no accepts', inHeader([])],
-    ['accepts that are no list', inHeader({ a: 1 })],
+    ['accepts that are not a list', inHeader({ a: 1 })],
     ['an amount in words', inHeader([{ ...offer, amount: '$0.01' }])],
     ['no payee', inHeader([{ ...offer, payTo: '' }])],
-    ['a header that is no base64', { headers: { 'payment-required': '%%%' } }],
+    ['a header that is not base64', { headers: { 'payment-required': '%%%' } }],
     ['another version in the header', inHeader([offer], 1)],
     ['version 2 in the body only', inBody([offer], 2)],
     ['a page', { headers: { 'content-type': 'text/html' }, body: '<h1>Pay</h1>' }],
@@ -274,7 +274,7 @@ describe('what a 402 says a call takes', () => {
   test.each([
     ['no object', 'free text'],
     ['a schema that runs in circles', { info: { input: { queryParams: { a: 'x' } } }, schema: 5 }],
-    ['names that are no names', { info: { input: { queryParams: { 'a b\n': 'x' } } } }],
+    ['names that are not names', { info: { input: { queryParams: { 'a b\n': 'x' } } } }],
     ['a hostile sentence', { info: { input: { queryParams: { a: 'x' }, body: '\u0000' } } }],
     ['too much of it', { info: { input: { queryParams: { a: 'x'.repeat(40_000) } } } }],
     ['a deep answer', { info: { input: {}, output: { example: nest(40) } } }],

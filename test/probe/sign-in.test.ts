@@ -140,7 +140,7 @@ describe('an MCP server that wants a token', () => {
     ['names no authorization server', { resource: 'ORIGIN/mcp' }],
     ['names addresses that are none', { ...RESOURCE, authorization_servers: ['javascript:a', 7] }],
     ['is a list', [RESOURCE]],
-    ['is no JSON', '<html>'],
+    ['is not JSON', '<html>'],
     ['is too deep', `${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}`],
     ['is too long', { ...RESOURCE, padding: 'x'.repeat(400_000) }],
   ]

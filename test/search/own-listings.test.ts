@@ -147,7 +147,7 @@ describe('words that say nothing here do not lead', () => {
     for (const id of best(q, most)) expect(id).toMatch(ids)
   })
 
-  test('the price of a coin is no price list of a cloud', () => {
+  test('the price of a coin is not a price list of a cloud', () => {
     expect(best('bitcoin price', 5)).not.toContain('mcp.aws-pricing')
   })
 })

@@ -63,7 +63,7 @@ describe('a question in another language is read by the table', () => {
       expect(findIn(operations, q).notes.join(), q).toContain('“weather”')
   })
 
-  test('its words are no slips of English ones', () => {
+  test('its words are not slips of English ones', () => {
     for (const q of ['enviar una imagem', 'ein Bild von meinem Hund', 'une notice sur la page'])
       expect(notes(q), q).not.toContain('Showing results')
   })

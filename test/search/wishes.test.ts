@@ -112,7 +112,7 @@ describe('what is done', () => {
     expect(ask(q).effects[0]).toBe(effect)
   })
 
-  test('a thing behind an article is no deed', () => {
+  test('a thing behind an article is not a deed', () => {
     expect(ask('read the order of a tweet').effects[0]).toBe('read')
   })
 

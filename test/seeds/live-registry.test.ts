@@ -131,7 +131,7 @@ describe('the live registry', () => {
     await expect(content.seed({ from: registry.url })).rejects.toThrow(message)
   })
 
-  test('an empty registry is no error', async () => {
+  test('an empty registry is not an error', async () => {
     registry = await createRegistryServer((_, response) =>
       sendJson(response, { servers: [], metadata: {} }),
     )

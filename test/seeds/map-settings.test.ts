@@ -29,7 +29,7 @@ describe('what a server asks for', () => {
     expect(toEnv([input])).toEqual([setting])
   })
 
-  test('what is no variable, no header or no object costs itself alone', () => {
+  test('what is not a variable, a header or an object costs itself alone', () => {
     const odd = [{ name: 'A B' }, { name: '$(rm)' }, { name: 7 }, null, 'X', { name: 'X' }]
     expect(toEnv(odd).map(({ name }) => name)).toEqual(['X'])
     expect(toEnv('X')).toEqual([])

@@ -32,7 +32,7 @@ describe('foreign Markdown and HTML as plain text', () => {
   })
 
   const TRAPS = ['[', '![', '<a', '<!--', '**a', '_a', '&#x', '[](', '<script>', '`', '\n# ']
-  test.each(TRAPS)('%j over and over is no trap: no pattern sees more than 8,000', (piece) => {
+  test.each(TRAPS)('%j over and over is not a trap: no pattern sees more than 8,000', (piece) => {
     const replace = vi.spyOn(String.prototype, 'replace')
     guardHang(() => toPlainText(piece.repeat(100_000)))
     const seen = replace.mock.contexts.map((text) => String(text).length)

@@ -330,7 +330,7 @@ describeStores('claiming a listing', ({ newPlace }) => {
     expect(other.token).not.toBe(first.token)
   })
 
-  test("another seller's claim is no claim", async () => {
+  test("another seller's claim is not a claim", async () => {
     const { claim } = await start(ann, 'x402.local')
     const answers = await Promise.all(
       [claim.id, crypto.randomUUID(), '__proto__', '..%2f..%2fx', 'x'.repeat(500)].map((id) =>

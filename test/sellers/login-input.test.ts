@@ -113,7 +113,7 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
     await expectRefused(await login(body), 400, code)
   })
 
-  test('bytes that are no UTF-8', async () => {
+  test('bytes that are not UTF-8', async () => {
     const bytes = Buffer.from('{"email":"a@b.example\xff"}', 'latin1')
     await expectRefused(await login(bytes), 400, 'invalid-body')
   })
@@ -166,7 +166,7 @@ describeStores('what sign-in refuses', ({ newPlace }) => {
     }
   })
 
-  test('but takes our own pages, and clients that are no browser', async () => {
+  test('but takes our own pages, and clients that are not browsers', async () => {
     const body = '{"email":"a@b.example"}'
     const own = [{ 'Sec-Fetch-Site': 'same-origin' }, { Origin: world.url }, {}]
     for (const headers of own) {

@@ -309,7 +309,7 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
   })
 
   test.each(['mcp.owner', 'x402.shop'])(
-    '%s is no repository, so no workflow speaks for it',
+    '%s is not a repository, so no workflow speaks for it',
     async (listing_id) => {
       const answer = await ann.post('/claim', { listing_id, method: 'oidc' })
       expect([answer.status, (await answer.json()).code]).toEqual([422, 'claim-method-unavailable'])

@@ -169,7 +169,7 @@ describe('a burst of same-amount first-time payers', () => {
     ).toEqual([])
   })
 
-  test('alone is no proof: one of them who pays others too makes it a crowd', () => {
+  test('alone is not proof: one of them who pays others too makes it a crowd', () => {
     const cohort = burst(12, irregular)
     expect(flagsAmong(cohort, { others: cohort.slice(3, 4) })).toEqual([])
   })
@@ -317,7 +317,7 @@ describe('as evidence', () => {
     expect(judgeTrust(nothing, 1).evidence).toBe('no_independent_paid_usage_30d')
   })
 
-  test('of wash alone is no independent usage', () => {
+  test('of wash alone is not independent usage', () => {
     const trust = judgeTrust(measure([aSettlement({ payer: PAYOUT })]), 1)
     expect(trust).toMatchObject({
       evidence: 'no_independent_paid_usage_30d',

@@ -116,7 +116,7 @@ describe('what a badge says', () => {
     expect(badge).toEqual({ label: 'Waypost', message, tone: 'money' })
   })
 
-  test('payments without an independent buyer are no score, and said so', () => {
+  test('payments without an independent buyer are not a score, and it is said so', () => {
     const trust = {
       score: null,
       evidence: 'no_independent_paid_usage_30d',

@@ -88,7 +88,7 @@ describe('days as bars', () => {
     ).toBeNull()
   })
 
-  test('what was our own fault is no failure of the seller', () => {
+  test('what was our own fault is not a failure of the seller', () => {
     const probe = (at: string, outcome: 'spoke' | 'dead' | 'unknown') =>
       ({ at: `${at}T20:00:00Z`, protocol: 'x402', outcome }) as const
     const bars = toProbeBars([

@@ -12,7 +12,7 @@ const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 
 describe('the form in the address', () => {
   test.each([
-    ['empty fields are no filters', 'q=&kind=&rail=x402', { rail: 'x402' }],
+    ['empty fields are not filters', 'q=&kind=&rail=x402', { rail: 'x402' }],
     ['spaces around words do not count', 'q=+web+search+', { q: 'web search' }],
     ["others' parameters are left out", 'q=a&utm_source=mail&limit=50', { q: 'a' }],
     ['control characters are spaces', 'q=%00a%0Ab%7F', { q: 'a b' }],

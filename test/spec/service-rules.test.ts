@@ -49,7 +49,7 @@ test('spec:service.4 a score follows from payments alone, and few of them are ma
   expect(many.score).toBeGreaterThan(0)
   expect(many).not.toHaveProperty('sample')
   expect(await trustOf('x402.tide-tables')).toMatchObject({ sample: 'low' })
-  // No score is no minus: such a listing is found with its text score as it is.
+  // No score is not a minus: such a listing is found with its text score as it is.
   const { results } = await read('/api/v1/search?q=parks')
   expect(results[0]).toMatchObject({ id: 'api.open-parks', trust: { score: null } })
 })

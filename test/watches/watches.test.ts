@@ -344,7 +344,7 @@ describeStores('watches', ({ newPlace }) => {
     expect((await answer.json()).errors.length).toBeGreaterThan(0)
   })
 
-  test('this service is no webhook of its own, nor is an unknown listing watched', async () => {
+  test('this service is not a webhook of its own, nor is an unknown listing watched', async () => {
     const own = await send({ target: { listing: ID }, deliver: { webhook: `${world.url}/in` } })
     expect(own.status).toBe(400)
     const none = await send({ target: { listing: 'x402.none' }, deliver: { email: 'a@b.example' } })

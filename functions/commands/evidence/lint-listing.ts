@@ -57,7 +57,7 @@ async function lint(
     return lintUrl(target, as, client, Date.now)
   }
   if (!existsSync(target))
-    throw wrongCommand(HELP, `${target}: there is no such file, and it is no http(s) URL`)
+    throw wrongCommand(HELP, `${target}: there is no such file, and it is not an http(s) URL`)
   return lintListing(target, rules, client)
 }
 

@@ -97,7 +97,7 @@ function report(summary: ProbeSummary, isJson: boolean): void {
   process.exitCode = 1
 }
 
-/** `evidence/<prefix>/<slug>.json` of each listing. A file that is no evidence is never overwritten. */
+/** `evidence/<prefix>/<slug>.json` of each listing. A file that is not evidence is never overwritten. */
 export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
   const fileOf = (id: string) => join(contentDir, 'evidence', `${id.replace('.', '/')}.json`)
   return {

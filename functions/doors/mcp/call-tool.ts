@@ -87,12 +87,12 @@ function readPayment(meta: Meta): PaidHeader | undefined | string {
   if (credential !== undefined)
     return (
       toMppHeader(credential) ??
-      `_meta["${MPP_CREDENTIAL_META}"] is no MPP credential: expected an object with the challenge and a payload.`
+      `_meta["${MPP_CREDENTIAL_META}"] is not an MPP credential: expected an object with the challenge and a payload.`
     )
   if (payment === undefined) return undefined
   return (
     toPaymentHeader(payment) ??
-    `_meta["${PAYMENT_META}"] is no x402 payment payload: expected an object with x402Version 1 or 2.`
+    `_meta["${PAYMENT_META}"] is not an x402 payment payload: expected an object with x402Version 1 or 2.`
   )
 }
 

@@ -50,7 +50,7 @@ const PlainCallSchema = v.strictObject({
 
 const TYPES = ['application/json', 'text/event-stream']
 
-/** The answer to a plain call; null where the message is no plain call: then the package's own door takes it. */
+/** The answer to a plain call; null where the message is not a plain call: then the package's own door takes it. */
 export type AnswerToolCall = (req: Request, json: unknown) => Promise<JSONRPCResultResponse | null>
 
 /**

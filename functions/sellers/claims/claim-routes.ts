@@ -103,7 +103,7 @@ export function createClaimCheck(parts: Parts): SellerRoute {
   }
   const bySeller = createSignedInRoute(parts, async (event, { sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
-    // Another seller's claim is no claim: the query knows only the asker's.
+    // Another seller's claim is not a claim: the query knows only the asker's.
     const claim = await findClaim({ id: idOf(event), seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })

@@ -22,7 +22,7 @@ export function hashPersonalText(text: string): Uint8Array {
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 
 /**
- * The address that signed a text, lower case; null for anything that is no signature.
+ * The address that signed a text, lower case; null for anything that is not a signature.
  *
  * @param signature r, s and v (27, 28, 0 or 1): 65 bytes of hex
  */

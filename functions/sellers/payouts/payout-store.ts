@@ -9,7 +9,7 @@ const CHALLENGE_MINUTES = 15
 
 /**
  * The text that proves a payout once its wallet has signed it. A wallet shows it before: whose it is,
- * what for, and that it is no payment.
+ * what for, and that it is not a payment.
  *
  * @param now milliseconds since the epoch; `payout` is CAIP-10
  */

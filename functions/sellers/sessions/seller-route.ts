@@ -23,7 +23,7 @@ export function createSellerRoute(parts: Parts, answer: Answer): SellerRoute {
     const isWrite = method !== 'GET' && method !== 'HEAD'
     if (isWrite && isCrossSite((name) => headers.get(name), parts.config.BASE_URL)) {
       return parts.problem('cross-site', {
-        detail: `Send this request from ${parts.config.BASE_URL} itself, or from a client that is no browser.`,
+        detail: `Send this request from ${parts.config.BASE_URL} itself, or from a client that is not a browser.`,
       })
     }
     try {

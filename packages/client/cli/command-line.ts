@@ -73,7 +73,7 @@ export function readSubject(positionals: readonly string[], what: string): strin
   return subject
 }
 
-/** @throws UsageFault when it is no number of at least 0 */
+/** @throws UsageFault when it is not a number of at least 0 */
 export function readNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(text))

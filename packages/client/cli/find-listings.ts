@@ -83,7 +83,7 @@ function toOperationText({ listing, operation }: OperationsAnswer['results'][num
 
 type Asked = SearchParameters & { view: 'compact' }
 
-/** What is no number goes as it is: the service knows its own values and names them. */
+/** What is not a number goes as it is: the service knows its own values and names them. */
 function toAsked(values: Record<string, unknown>, words: readonly string[]): Asked {
   const textOf = (name: string) => {
     const value = values[name]

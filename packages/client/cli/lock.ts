@@ -87,7 +87,7 @@ export const runCheck: Run = async (args, connect) => {
   return Object.values(drifts).every((drift) => drift.length === 0) ? EXIT.ok : EXIT.refused
 }
 
-/** @returns null without a file @throws UsageFault where it is no lock, or another directory's */
+/** @returns null without a file @throws UsageFault where it is not a lock, or another directory's */
 export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock | null> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

@@ -29,7 +29,7 @@ export function receiptsFile(): string | null {
   return named || join(state || join(homedir(), '.local', 'state'), 'waypost', 'receipts.jsonl')
 }
 
-/** A receipt that cannot be kept is no failure of the call: it is paid and answered. */
+/** A receipt that cannot be kept is not a failure of the call: it is paid and answered. */
 export async function keepReceipt(receipt: OwnReceipt): Promise<void> {
   const file = receiptsFile()
   if (file === null) return

@@ -90,7 +90,7 @@ function readAnswer<Answer>(url: string, status: number, text: string) {
   }
 }
 
-/** The service's own words about a status that is no success. */
+/** The service's own words about a status that is not a success. */
 export function toProblemError(response: Response, text: string): WaypostError {
   const { status } = response
   const problem = readProblem(text)

@@ -75,7 +75,7 @@ const CHANGES_PAGE = 1000
 /** Milliseconds a look at a slow service may take. */
 const LOOK_TIMEOUT = 120_000
 
-/** @throws TypeError when `baseUrl` is no http(s) address */
+/** @throws TypeError when `baseUrl` is not an http(s) address */
 export function createWaypost(given: WaypostOptions) {
   const baseUrl = toBase(given.baseUrl)
   const options = toAskOptions(given)

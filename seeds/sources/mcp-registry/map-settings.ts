@@ -88,7 +88,7 @@ function exampleOf({ value, default: fallback, placeholder }: Input, isSecret: b
   return isSecret && shape === given ? null : toValue(shape)
 }
 
-/** A value is no prose: as it stands, or not at all. */
+/** A value is not prose: as it stands, or not at all. */
 function toValue(text: string): string | null {
   const isFine =
     text.trim() !== '' &&

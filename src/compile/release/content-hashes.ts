@@ -40,7 +40,7 @@ function toFacts({ view, kit, handshakes }: CompiledListing): Record<string, str
   }
 }
 
-/** Rows by id, which needs no escapes; what is no row stands by itself. */
+/** Rows by id, which needs no escapes; what is not a row stands by itself. */
 export function readHashRows(text: string): Map<string, string> {
   const rows = text.split('\n').filter((row) => row !== '')
   const idOf = (row: string) =>

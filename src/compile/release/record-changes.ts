@@ -136,7 +136,7 @@ function toLines(text: string | null): Map<string, string> | null {
   return text === null ? null : readHashRows(text)
 }
 
-/** Rows that are other text than the others': the same text says the same. Null where one is no row. */
+/** Rows that are other text than the others': the same text says the same. Null where one is not a row. */
 function parseRows(
   lines: ReadonlyMap<string, string>,
   others: ReadonlyMap<string, string> | null,

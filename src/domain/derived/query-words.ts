@@ -91,7 +91,7 @@ export const SearchWordsSchema = v.strictObject({
   filler: wordList,
   /** Words of time, degree and manner, each also part of somebody's name. */
   aside: wordList,
-  /** Words and names that are no slips, though no listing may have them. */
+  /** Words and names that are not slips, though no listing may have them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
   /** Phrases before the name of somebody who is not wanted: surely, or where a name follows. */

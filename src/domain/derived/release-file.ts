@@ -6,7 +6,7 @@ import { AlsoSearchSchema, PeerSchema, SiteTextsSchema } from './tables.ts'
 
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
-/** What the search page offers to filter by, with counts: data, so that new content is no new code. */
+/** What the search page offers to filter by, with counts: data, so that new content needs no new code. */
 export const SearchChoicesSchema = v.strictObject({
   kinds: v.record(v.string(), count),
   rails: v.record(v.string(), count),

@@ -44,7 +44,7 @@ export interface TierFacts {
   trust: TrustVerdict
 }
 
-/** spec: Tiers. Live-Tested is no tier. `not_yet` has the first unmet reason of each tier. */
+/** spec: Tiers. Live-Tested is not a tier. `not_yet` has the first unmet reason of each tier. */
 export function earnTiers(facts: TierFacts): EarnedTiers {
   const unmet: Record<TierId, string | null> = {
     verified: facts.isClaimed ? null : TIER_REASONS.unclaimed,

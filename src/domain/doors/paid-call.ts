@@ -12,7 +12,7 @@ const RequiredSchema = v.looseObject({
   accepts: v.array(v.looseObject({})),
 })
 
-/** Every member stays as the client signed it. @returns null when it is no payment payload */
+/** Every member stays as the client signed it. @returns null when it is not a payment payload */
 export function toPaymentHeader(payment: unknown): { name: string; value: string } | null {
   if (!v.is(PaymentSchema, payment)) return null
   const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'

@@ -27,7 +27,7 @@ export type Surface = ReturnType<typeof toSurface>
 /** Where nobody knows what a tool takes. */
 const ANY = { type: 'object' }
 
-/** Beyond this a page is no help; what people wrote comes first. */
+/** Beyond this a page does not help; what people wrote comes first. */
 const MAX_OPERATIONS = 200
 
 /**

@@ -49,7 +49,7 @@ export function judgeClaim(
       ? findRefusal(host, owner, method, rules)
       : host.repositories.length > 0
         ? null
-        : `The listing's URL is no repository or page on the code host of ${rules.issuer}, so no workflow can speak for it. Use well_known or dns_txt.`
+        : `The listing's URL is not a repository or page on the code host of ${rules.issuer}, so no workflow can speak for it. Use well_known or dns_txt.`
   return detail === null ? { allowed: true, host } : { allowed: false, detail }
 }
 

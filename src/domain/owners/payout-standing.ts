@@ -29,7 +29,7 @@ export const NO_PAYOUTS: PayoutStanding = { owned: [], contested: [], sharers: 1
  * Which payouts are whose. Anybody can write down somebody else's, so of listings on different
  * domains none owns one until one proves it, or is a seed.
  *
- * What a 402 names is no part of it: a thief names the payout of an honest seller, or sends callers
+ * What a 402 names is not part of it: a thief names the payout of an honest seller, or sends callers
  * to an address whose payments he has seen on the chain.
  */
 export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutStanding> {

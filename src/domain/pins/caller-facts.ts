@@ -46,7 +46,7 @@ type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 
 /**
  * Names what a caller relies on: the SHA-256 of its canonical JSON in base64url. The order
- * of operations, tools, offers and payees is no fact, and neither is prose about the listing, an
+ * of operations, tools, offers and payees is not a fact, and neither is prose about the listing, an
  * example, our word for what a call changes, the version of a package, or what a probe saw.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
@@ -92,7 +92,7 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   }
 }
 
-/** @param isRotating the seller names another address each time: then what it named is no fact */
+/** @param isRotating the seller names another address each time: then what it named is not a fact */
 export function payeesOf(
   { payout = [] }: Pick<ListingFacts, 'payout'>,
   { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },

@@ -62,7 +62,7 @@ export function findMediaFault(
   const isWide = /^(?:fffe|feff)/.test(head)
   const isBytes = declared.startsWith('text/') && !isWide && text.includes('\0')
   return isBytes
-    ? { isCut: false, text: `Expected ${declared}, got bytes that are no text.` }
+    ? { isCut: false, text: `Expected ${declared}, got bytes that are not text.` }
     : null
 }
 

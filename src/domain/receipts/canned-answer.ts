@@ -4,7 +4,7 @@ import { isJsonObject } from '../wire/parse-json.ts'
 import type { DeclaredResponse } from './delivered-answer.ts'
 
 /**
- * Answers in the right shape that are no answers: the published example whatever was asked, or what
+ * Answers in the right shape that are not answers: the published example whatever was asked, or what
  * somebody else was told. Three things are known for sure, and nothing else is called canned: it is the
  * published example, and other arguments were sent; it names another caller's argument where the example
  * names its own; it is byte for byte what two callers before were told who asked for other things.

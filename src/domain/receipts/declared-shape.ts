@@ -5,7 +5,7 @@ import type { DeclaredResponse } from './delivered-answer.ts'
 
 /**
  * Whether a value has the shape that is declared: members and types, and nothing finer. Patterns,
- * formats, lengths and further members are no shape: an answer with a longer name is still the answer,
+ * formats, lengths and further members are not part of the shape: an answer with a longer name is still the answer,
  * and a foreign pattern is never run.
  *
  * Why no validator does this: it would refuse what is odd but right (a null where nothing is known, a

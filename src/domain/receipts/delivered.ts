@@ -14,7 +14,7 @@ const OthersSchema = v.partial(
   v.object(Object.fromEntries(DELIVERY_VERDICTS.map((verdict) => [verdict, count]))),
 )
 
-/** What came back for payments that count, in 30 days. It is no part of the score. */
+/** What came back for payments that count, in 30 days. It is not part of the score. */
 export const DeliveredSchema = v.object({
   ...figures,
   days: v.literal(30),

@@ -62,7 +62,7 @@ function judgeValue(declared: DeclaredResponse, value: unknown): Judgement {
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
 
-/** A stream is as declared where one of its events is; pieces of one answer only have to be no error. */
+/** A stream is as declared where one of its events is; pieces of one answer only must not be errors. */
 function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
   const judged = events.map((event) => judgeValue(declared, event))
   const isGood = judged.some(({ verdict }) => verdict === 'as_declared')

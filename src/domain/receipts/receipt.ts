@@ -104,7 +104,7 @@ export function toSignedReceipt(receipt: Receipt): Uint8Array {
   return new TextEncoder().encode(`call-receipt-v1\n${toCanonicalJson(receipt)}`)
 }
 
-/** @param log address of the log: a head of one directory is no head of another */
+/** @param log address of the log: a head of one directory is not a head of another */
 export function toSignedHead(
   log: string,
   { size, root, at }: Pick<LogHead, 'size' | 'root' | 'at'>,

@@ -68,7 +68,7 @@ function cardMark(url: string): ListingMark {
 /**
  * Scheme, host without `www.`, and port: what "the same origin" means across sources.
  *
- * @returns null for a text that is no URL
+ * @returns null for a text that is not a URL
  */
 export function originOf(text: string): string | null {
   const url = URL.parse(text)

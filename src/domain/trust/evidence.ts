@@ -95,7 +95,7 @@ export const MeasuredSchema = v.pipe(
     days: v.optional(DaysSchema),
   }),
   v.forward(
-    // False where either is no time at all: that is another fault, reported where it stands.
+    // False where either is not a time at all: that is another fault, reported where it stands.
     v.check(
       ({ last_settlement_at: last, as_of }) => !(last && Date.parse(last) > Date.parse(as_of)),
       'expected a time not after as_of',
@@ -133,7 +133,7 @@ export const ProbeSchema = v.strictObject({
   saw: v.optional(SawSchema),
 })
 
-/** The last run of a listing's package, in a sandbox without a network. It is no probe. */
+/** The last run of a listing's package, in a sandbox without a network. It is not a probe. */
 export const PackageRunSchema = v.strictObject({
   at: InstantSchema,
   /** What the program called its own version; absent where it did not say. */

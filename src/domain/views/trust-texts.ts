@@ -87,7 +87,7 @@ export const EXCLUSION_RULES: Record<WashFlagId, string> = {
 export const GETS_PAST = [
   'A seller that buys from known sellers anyway can split those purchases over many wallets. They become buyers for the fees alone.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid known sellers.',
-  `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is no round trip. We choose the known sellers, and say why.`,
+  `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is not a round trip. We choose the known sellers, and say why.`,
   'Goods of a known seller that can be sold again give most of the money back. We choose nobody who sells gift cards, credit or cash.',
   'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars: the table of harm says how much less.',
   'We found no rule that lets a dollar vouch once and protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
@@ -103,7 +103,7 @@ export const GETS_PAST = [
   `Money of the seller’s is not recognised that reached a payer through two wallets or more, through an exchange, a bridge or a pool, in another token, more than ${hopDays} days before, or as less than half of what the payer had.`,
   'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
   'On Solana, money that reached a payer through any other wallet is not recognised.',
-  'Many wallets within minutes that pay different amounts are no burst to us.',
+  'Many wallets within minutes that pay different amounts are not a burst to us.',
   'A chain node may leave payments out: we ask one node a chain and do not prove its answers. Anybody can check the published rows with another node.',
 ]
 

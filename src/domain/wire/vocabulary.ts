@@ -153,7 +153,7 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-/** What came of running a package, which is no service that answers. */
+/** What came of running a package, which is not a service that answers. */
 export const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
 /** The three of the specification, and ours for pages of a code host, where none of them can prove. */

@@ -5,7 +5,7 @@ import { hashText } from './hash-text.ts'
 /**
  * Rows by what a query may be exactly: a listing's id, its host or its whole name. Each is kept as a
  * number of 53 bits, two hashes put together, in order; those that are equal have their rows in
- * order. Nothing proves a hit but the number: it is no chance hit, and who could forge one could as
+ * order. Nothing proves a hit but the number: it is not a chance hit, and who could forge one could as
  * well have taken the name. An id, which nobody can take, is proved by the row's body.
  */
 export interface ExactTable {

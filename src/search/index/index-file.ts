@@ -94,7 +94,7 @@ function writeHeader(file: Uint8Array, header: Omit<IndexHeader, 'headChecksum'>
 
 /**
  * Reads the header alone, so that a reader of a file knows how much to load.
- * @throws SearchIndexError when this is no search index, a damaged one, or of another version.
+ * @throws SearchIndexError when this is not a search index, a damaged one, or of another version.
  */
 export function readIndexHeader(bytes: Uint8Array): IndexHeader {
   const magic = new TextDecoder().decode(bytes.subarray(0, MAGIC.length))

@@ -133,7 +133,7 @@ export interface FieldInput {
 /** `io.github.someone/repo` and `someone/repo`: what stands before the slash is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
-/** What each field of the text score is made of (contract §12); ids and hosts are no text, see `ExactTable`. */
+/** What each field of the text score is made of (contract §12); ids and hosts are not text, see `ExactTable`. */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
   if (document.texts !== undefined) {
     const { name, labels, summary } = document.texts

@@ -20,7 +20,7 @@ export interface ReadQuery {
   /** What was read otherwise and some listing has nevertheless. */
   originals: readonly Word[]
   notes: readonly string[]
-  /** Words of another language are no slips of English ones. */
+  /** Words of another language are not slips of English ones. */
   isForeign: boolean
 }
 

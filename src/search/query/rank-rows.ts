@@ -78,7 +78,7 @@ function stepsOf({ standings }: IndexPart, row: number, score: number): number {
   return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
-/** The best of rows known beforehand; one may hold no term, as an id or a host is no text. */
+/** The best of rows known beforehand; one may hold no term, as an id or a host is not text. */
 function rankKnown(
   part: IndexPart,
   { cursors, rows, most }: { cursors: PostingCursor[]; rows: readonly number[]; most: number },

@@ -27,7 +27,7 @@ const SHARED_PART = 2 / 3
 
 /**
  * One edit away as it is written, with the same first letter, in the most listings. An everyday
- * word is no slip, and nothing is a slip of a stop word.
+ * word is not a slip, and nothing is a slip of a stop word.
  */
 export const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null

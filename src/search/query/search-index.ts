@@ -46,7 +46,7 @@ export interface SearchOutcome {
   explained?: Record<PartName, readonly Explanation[]>
 }
 
-/** Our own kits are few; more than a page of them would be no showcase. */
+/** Our own kits are few; more than a page of them would not be a showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
 const NO_PLAN = {

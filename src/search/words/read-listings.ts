@@ -37,7 +37,7 @@ export interface TextListener {
   written(text: string): void
 }
 
-/** Shorter words have too many neighbours one edit away, longer ones are no words. */
+/** Shorter words have too many neighbours one edit away, longer ones are not words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 /** Listings that must write a word: in a small index one may well be meant, in a large one it is noise. */
 const MOST_NEEDED = 5

@@ -32,7 +32,7 @@ export function createWordSets(words: SearchWords) {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    /** Whether a word is no slip, whether or not a listing has it. */
+    /** Whether a word is not a slip, whether or not a listing has it. */
     isEveryday: (word: string): boolean => {
       everyday ??= everydayWords(words)
       return everyday.has(word)

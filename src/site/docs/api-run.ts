@@ -1,13 +1,13 @@
 import type { ApiEndpoint } from './api-reference.ts'
 
-/** Reads that are counted as somebody's click, or sent on to a seller, are no trial. */
+/** Reads that are counted as somebody's click, or sent on to a seller, are not trials. */
 const NOT_RUN = new Set(['go'])
 /** Of the relay only the question whether it would take a call, which asks no seller. */
 const RELAY = 'call'
 
 /**
  * What the reference page asks to run one read: a path with `{name}` where an input goes, and the
- * inputs; null for everything that is no harmless read.
+ * inputs; null for everything that is not a harmless read.
  *
  * @param examples what inputs start with, by name
  */

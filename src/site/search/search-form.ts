@@ -18,7 +18,7 @@ export const RESULTS_PER_PAGE = 20
 /** What the lists beside the results count. */
 const FACETS = LISTED_FILTERS.map(({ name }) => name).join()
 
-/** Empty fields are what an untouched form sends: they are no filters. Others' parameters are left out. */
+/** Empty fields are what an untouched form sends: they are not filters. Others' parameters are left out. */
 export function parseSearchForm(params: URLSearchParams): SearchForm {
   const form: SearchForm = {}
   for (const field of FIELDS) {

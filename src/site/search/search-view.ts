@@ -50,7 +50,7 @@ export function toSearchView(
   }
 }
 
-/** All listings are no search to watch: the log of changes has them. */
+/** All listings are not a search to watch: the log of changes has them. */
 function toWatchPath(path: string): string | null {
   const [, query] = path.split('?')
   return query === undefined ? null : `/watch?${new URLSearchParams({ query })}`

@@ -54,7 +54,7 @@ const TYPING_PAUSE = 90
 
 /**
  * Asks after each pause in typing. The last question wins: an older one is cut off, and an
- * answer that comes all the same is for nobody. A script that is still being composed is no question.
+ * answer that comes all the same is for nobody. A script that is still being composed is not a question.
  */
 export function whileTyping(box: HTMLInputElement, ask: (signal: AbortSignal) => Promise<void>) {
   let timer: ReturnType<typeof setTimeout> | undefined

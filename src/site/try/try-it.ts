@@ -10,7 +10,7 @@ import { type TryRequest, toRelayPath, toTryFields, toTryRequest } from './try-r
 
 type Operation = KitView['operations'][number]
 
-/** Longer answers are cut while they are read: this page is no place for a film (bytes). */
+/** Longer answers are cut while they are read: this page is not a place for a film (bytes). */
 const MAX_READ = 2_000_000
 
 /** Puts the form of an operation in place of its button. */

@@ -69,7 +69,8 @@ export function readQuestions(collection: Collection = 'queries'): Question[] {
   const rows = KINDS.flatMap((kind) => file[kind].map((row) => ({ kind, ...row })))
   return rows.map(({ kind, q, want, also, as, not, filter, missing }) => {
     const source = as === undefined ? { want, kind } : rows.find((row) => row.q === as)
-    if (source === undefined) throw new Error(`“${q}” is judged as “${as}”, which is no question`)
+    if (source === undefined)
+      throw new Error(`“${q}” is judged as “${as}”, which is not a question`)
     const rules = [source.want, also].map((rule) => toGrade(rule ?? '', source.kind))
     const isExcluded = toExcluded(not)
     return {

@@ -188,7 +188,7 @@ test.each([
     'no_invoke',
   ],
   ['a server.json without a name', { packages: [], name: 7, server: {} }, 'invalid_row'],
-  ['a page that is no manifest', '<html>Not found</html>', 'unreadable_row'],
+  ['a page that is not a manifest', '<html>Not found</html>', 'unreadable_row'],
   ['a list', [7], 'unreadable_row'],
 ])('%s is refused by name', async (_, file, reason) => {
   const { refused, plan } = await seedFolder({ 'a/file.json': file, 'b/package.json': PACKAGE })

@@ -79,7 +79,7 @@ test('a row that is none is refused by name', async () => {
   expect(result.refused).toMatchObject([{ reason: 'invalid_row' }])
 })
 
-test('a catalogue in YAML is read by its names, and an error page is no catalogue', () => {
+test('a catalogue in YAML is read by its names, and an error page is not a catalogue', () => {
   const yaml = 'registry:\n  harbour:\n    image: mcp/harbour\n    tools: [{ name: find_ship }]\n'
   expect(parsePage(yaml, null, docker.shape).values).toEqual([
     { name: 'harbour', image: 'mcp/harbour', tools: [{ name: 'find_ship' }] },

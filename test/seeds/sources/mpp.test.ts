@@ -112,7 +112,7 @@ describe('the MPP directory', () => {
     expect(fieldsOf('cards')?.get('pricing')).toMatchObject({ min_usd: 0.04, networks: [] })
   })
 
-  test('a coin nobody knows, and decimals that are not the coin’s, are no price', async () => {
+  test('a coin nobody knows, and decimals that are not the coin’s, are not a price', async () => {
     const result = await seed([
       service('odd', [{ route: 'GET /a', desc: 'A', amount: '4' }], {
         payments: [{ method: 'tempo', currency: COIN, decimals: 2 }],

@@ -141,7 +141,7 @@ describe('the x402 Bazaar', () => {
     ],
     ['unsupported_network', { network: 'stellar:pubnet' }, 'got "stellar:pubnet"'],
   ])(
-    '%s is no price: counted with its arithmetic, and the listing stays',
+    '%s is not a price: counted with its arithmetic, and the listing stays',
     async (reason, change, detail) => {
       const result = await seed([row(`${TIDES}/a`, { accepts: [pay(change)] })])
       expect(fieldsOf('api.tides.example')?.get('pricing')).toEqual({ model: 'unknown' })

@@ -4,7 +4,7 @@ import { railsOf } from '../../listing/pricing.ts'
 import { encodeBody, toExampleRequest } from '../../operation/example-request.ts'
 import type { OtherRequest, PlannedRequest } from './probe-plan.ts'
 
-/** Operations asked beside the first: enough to know a seller by, few enough to be no burden. */
+/** Operations asked beside the first: enough to know a seller by, few enough not to be a burden. */
 const MAX_OTHERS = 5
 
 export interface ChosenOperations {

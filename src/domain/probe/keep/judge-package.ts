@@ -11,7 +11,7 @@ export interface StdioEnd {
    */
   why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'start'
   code: number | null
-  /** The first line on stdout that is no JSON-RPC message. */
+  /** The first line on stdout that is not a JSON-RPC message. */
   noise: string
   log: string
 }

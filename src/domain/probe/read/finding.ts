@@ -113,7 +113,7 @@ export function judgeStatus(
   return null
 }
 
-/** An answer that is not what was asked for; one that stopped half-way is no answer at all. */
+/** An answer that is not what was asked for; one that stopped half-way is not an answer at all. */
 export function toWrong(protocol: ProbeProtocol, answer: ProbeAnswer, saw: string): Finding {
   const isHalf = answer.cut === 'time' || answer.cut === 'broken'
   const half = `status ${answer.status}, then the answer stopped half-way`

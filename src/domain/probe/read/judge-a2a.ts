@@ -98,7 +98,7 @@ function toVersion(declared: string | undefined, otherwise: string): string {
   return declared !== undefined && VERSION.test(declared) ? declared : otherwise
 }
 
-/** @returns what is wrong where it is no card of either kind */
+/** @returns what is wrong where it is not a card of either kind */
 function readCard(value: unknown) {
   const current = v.safeParse(CurrentCardSchema, value, { abortEarly: true })
   if (current.success) return current.output

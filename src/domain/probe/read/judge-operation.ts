@@ -93,7 +93,7 @@ export function judgeHttp(
   if (!isRight) return toWrong('http', answer, `${said}, expected ${wanted ?? 'application/json'}`)
   // A long document is its content type's word; one we have whole must parse.
   if (isJsonType(type) && answer.cut !== 'size' && jsonOf(answer) === undefined)
-    return toWrong('http', answer, `${said} that is no JSON`)
+    return toWrong('http', answer, `${said} that is not JSON`)
   const sight = { from: 'http', operation: { method, url } } as const
   return toFinding({ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight }, answer)
 }

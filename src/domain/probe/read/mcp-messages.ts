@@ -135,7 +135,7 @@ export type McpServerInfo = ReturnType<typeof toInfo>
 
 const REVISION = /^\d{4}-\d{2}-\d{2}$/
 
-/** @returns null where it is no result of `initialize`. */
+/** @returns null where it is not a result of `initialize`. */
 export function readInitialized(reply: RpcReply | null): McpServerInfo | null {
   if (reply?.kind !== 'result') return null
   const { protocolVersion, serverInfo, capabilities } = reply.result
@@ -144,7 +144,7 @@ export function readInitialized(reply: RpcReply | null): McpServerInfo | null {
   return toInfo(serverInfo, capabilities, protocolVersion)
 }
 
-/** @returns null where it is no result of `server/discover`, or not of our revision. */
+/** @returns null where it is not a result of `server/discover`, or not of our revision. */
 export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
   if (reply?.kind !== 'result') return null
   const { supportedVersions, capabilities, serverInfo, _meta } = reply.result

@@ -21,10 +21,10 @@ export const FAILURES = {
   tls: { outcome: 'dead', saw: 'TLS failed' },
   no_such_host: { outcome: 'dead', saw: 'the host name does not exist' },
   dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
-  address_refused: { outcome: 'unprobeable', saw: 'the host is no public address' },
+  address_refused: { outcome: 'unprobeable', saw: 'the host is not a public address' },
   own_network: { outcome: 'unknown', saw: 'our own network failed' },
   own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
-  not_http: { outcome: 'wrong_protocol', saw: 'the answer is no HTTP/1.1' },
+  not_http: { outcome: 'wrong_protocol', saw: 'the answer is not HTTP/1.1' },
 } as const
 export type ProbeFailure = keyof typeof FAILURES
 

@@ -36,7 +36,7 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   if (header !== undefined) {
     const value = parseBase64Json(header)
-    if (!isJsonObject(value)) return missing('a PAYMENT-REQUIRED header that is no base64 JSON')
+    if (!isJsonObject(value)) return missing('a PAYMENT-REQUIRED header that is not base64 JSON')
     return readOffers(value, '2', 'the PAYMENT-REQUIRED header')
   }
   const body = jsonOf(answer)

@@ -10,7 +10,7 @@ import { isTempo } from './tempo-charge.ts'
  *
  * A forger can open a channel in a stranger's name: the contract takes any collector, and lets another
  * key sign for the payer. But the money is then his own, and no transfer of the stranger's stands before
- * the deposit. A deposit alone is no payment: what is not claimed goes back.
+ * the deposit. A deposit alone is not a payment: what is not claimed goes back.
  */
 export const CHANNEL_TOPICS = {
   opened: '0x69d8248d5566bdb2ebc4d218970710d8378a2ff9b709a999e052b71970f808fa',

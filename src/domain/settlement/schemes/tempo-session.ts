@@ -10,7 +10,7 @@ import { isTempo } from './tempo-charge.ts'
  * its own for the last part.
  *
  * A forger could write the same events, but not at the reserve's address: it is part of the chain. A
- * deposit alone is no payment, and what is not used goes back.
+ * deposit alone is not a payment, and what is not used goes back.
  */
 const TOPICS = {
   opened: '0xdebaba36f0e9c7978f536fed432d9360b1f9646d7ca88531c34c3eae43f154a7',
