@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import {
+  appendLeaves,
   consistencyNodes,
   foldPeaks,
   inclusionNodes,
@@ -16,7 +17,7 @@ import {
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Store } from '../../store/schema/store.ts'
 import type { Signer } from './receipt-keys.ts'
-import { fromHex, sha256, toHex } from './receipt-log.ts'
+import { fromHex, KEPT_LEVEL, sha256, toHex, toLeafHash } from './receipt-log.ts'
 
 /** Receipts of one answer of a copy. */
 export const MAX_ENTRIES = 500
@@ -83,18 +84,50 @@ function toReceipt(body: string): Receipt {
   return v.parse(ReceiptSchema, parseJson(body))
 }
 
-/** Each part of a proof out of the nodes that it is made of: one query for all. */
-async function prove({ db }: Store, parts: readonly (readonly Node[])[]): Promise<string[]> {
+/** Each part of a proof out of the nodes that it is made of. */
+async function prove(store: Store, parts: readonly (readonly Node[])[]): Promise<string[]> {
   const wanted = parts.flat()
-  if (wanted.length === 0) return []
+  const kept = await readKept(
+    store,
+    wanted.filter(({ level }) => level >= KEPT_LEVEL),
+  )
+  const leaves = await readLeaves(
+    store,
+    wanted.filter(({ level }) => level < KEPT_LEVEL),
+  )
+  const hashOf = (node: Node): Uint8Array => {
+    if (node.level >= KEPT_LEVEL) return fromHex(kept.get(toKey(node)) ?? '')
+    const own = positionsOf(node).map((position) => leaves.get(position) ?? new Uint8Array())
+    return foldPeaks(sha256, appendLeaves(sha256, { size: 0, peaks: [] }, own).peaks)
+  }
+  return parts.map((nodes) => toHex(foldPeaks(sha256, nodes.map(hashOf))))
+}
+
+async function readKept({ db }: Store, nodes: readonly Node[]): Promise<Map<string, string>> {
+  if (nodes.length === 0) return new Map()
   const rows = await db
     .selectFrom('receipt_node')
     .selectAll()
-    .where((eb) => eb.or(wanted.map(({ level, place }) => eb.and({ level, place }))))
+    .where((eb) => eb.or(nodes.map(({ level, place }) => eb.and({ level, place }))))
     .execute()
-  const found = new Map(rows.map(({ level, place, hash }) => [`${level} ${place}`, hash]))
-  return parts.map((nodes) => {
-    const hashes = nodes.map(({ level, place }) => fromHex(found.get(`${level} ${place}`) ?? ''))
-    return toHex(foldPeaks(sha256, hashes))
-  })
+  return new Map(rows.map((row) => [toKey(row), row.hash]))
+}
+
+/** Hashes of the receipts under some small nodes, by position. */
+async function readLeaves({ db }: Store, nodes: readonly Node[]): Promise<Map<number, Uint8Array>> {
+  if (nodes.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('receipt')
+    .select(['position', 'body'])
+    .where('position', 'in', nodes.flatMap(positionsOf))
+    .execute()
+  return new Map(rows.map(({ position, body }) => [position, toLeafHash(body)]))
+}
+
+function positionsOf({ level, place }: Node): number[] {
+  return Array.from({ length: 2 ** level }, (_, n) => place * 2 ** level + n)
+}
+
+function toKey({ level, place }: Node): string {
+  return `${level} ${place}`
 }

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
 import { appendLeaves, foldPeaks, leafHash } from '../../../src/domain/receipts/merkle-log.ts'
-import { type Receipt, toLeaf, toSignedHead } from '../../../src/domain/receipts/receipt.ts'
+import { type Receipt, toSignedHead } from '../../../src/domain/receipts/receipt.ts'
 import { toCanonicalJson } from '../../../src/domain/wire/canonical-json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
-import { inPieces } from '../../store/rows.ts'
+import { insertTogether } from '../../store/rows.ts'
 import type { Store, Tables } from '../../store/schema/store.ts'
 import { createLoop } from '../../store/work-loop.ts'
 import type { ReceiptSigners } from './receipt-keys.ts'
@@ -34,9 +35,14 @@ const MAX_WAITING = 5_000
 const GATHER_MS = 100
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
+/**
+ * Level of the smallest subtrees that are kept; what is below is hashed out of at most 16 receipts when a
+ * proof is read. Hardly any receipt then costs more than its own row.
+ */
+export const KEPT_LEVEL = 4
 const LOG = 'receipts'
 
-export const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
+export const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 export const fromHex = (text: string): Uint8Array => Buffer.from(text, 'hex')
 
@@ -100,14 +106,13 @@ export function createReceiptLog(parts: {
 /** Appends in one transaction. What of them is there already, after an answer that got lost, is left out. */
 export async function appendReceipts(store: Store, batch: readonly NewReceipt[]): Promise<void> {
   await store.db.transaction().execute(async (trx) => {
+    const target = { db: trx, dialect: store.dialect }
     const { size, peaks } = await holdLog(trx, store.dialect)
-    const ids = batch.map(({ receipt }) => receipt.id)
-    const known = await trx.selectFrom('receipt').select('id').where('id', 'in', ids).execute()
-    const isKnown = new Set(known.map(({ id }) => id))
+    const isKnown = await findKnown(target, batch)
     const fresh = batch.filter(({ receipt }) => !isKnown.has(receipt.id))
     if (fresh.length === 0) return
-    const leaves = fresh.map(({ receipt }) => leafHash(sha256, toLeaf(receipt)))
-    const grown = appendLeaves(sha256, { size, peaks }, leaves)
+    const bodies = fresh.map(({ receipt }) => toCanonicalJson(receipt))
+    const grown = appendLeaves(sha256, { size, peaks }, bodies.map(toLeafHash))
     const rows = fresh.map(({ receipt, call, payment }, at) => ({
       position: size + at,
       id: receipt.id,
@@ -115,17 +120,37 @@ export async function appendReceipts(store: Store, batch: readonly NewReceipt[])
       call,
       called_at: Date.parse(receipt.at),
       payment,
-      body: toCanonicalJson(receipt),
+      body: bodies[at] ?? '',
     }))
-    await trx.insertInto('receipt').values(rows).execute()
-    const nodes = grown.nodes.map(({ hash, ...node }) => ({ ...node, hash: toHex(hash) }))
-    for (const some of inPieces(nodes)) await trx.insertInto('receipt_node').values(some).execute()
+    const nodes = grown.nodes
+      .filter(({ level }) => level >= KEPT_LEVEL)
+      .map(({ level, place, hash }) => ({ level, place, hash: toHex(hash) }))
+    await insertTogether(target, 'receipt', rows)
+    await insertTogether(target, 'receipt_node', nodes)
     await trx
       .updateTable('receipt_log')
       .set({ size: grown.size, peaks: grown.peaks.map(toHex).join(',') })
       .where('name', '=', LOG)
       .execute()
   })
+}
+
+async function findKnown(
+  { db, dialect }: Pick<Store, 'db' | 'dialect'>,
+  batch: readonly NewReceipt[],
+): Promise<Set<string>> {
+  const ids = JSON.stringify(batch.map(({ receipt }) => receipt.id))
+  const given =
+    dialect === 'postgres'
+      ? sql<string>`(select json_array_elements_text(${ids}::json))`
+      : sql<string>`(select value from json_each(${ids}))`
+  const known = await db.selectFrom('receipt').select('id').where('id', 'in', given).execute()
+  return new Set(known.map(({ id }) => id))
+}
+
+/** @param body canonical JSON of a receipt */
+export function toLeafHash(body: string): Uint8Array {
+  return leafHash(sha256, Buffer.from(body))
 }
 
 /** The log's row, held to the end of the transaction: SQLite has one writer anyway. */
