@@ -10,20 +10,31 @@ import type { DeliveredAnswer } from '../../src/domain/receipts/delivered-answer
 import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 
-/** One buffer of this size and no second: a small archive of a large file ends at once. */
-const options = { maxOutputLength: JUDGED_BYTES.unpacked, chunkSize: 64 * 1024 }
+/** JSON is packed to a tenth; what does not fit into the first piece is put together from several. */
+const USUAL_RATIO = 10
+const LEAST_PIECE = 16 * 1024
 /** Windows of 8 MiB are what HTTP allows (RFC 9659); a frame may ask for gigabytes. */
-const zstdOptions = { ...options, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
+const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 }
 
 type Unpack = (bytes: Buffer) => Buffer
 
+/** A small archive of a large file ends at the bound. */
+function toOptions({ length }: Buffer) {
+  const { unpacked } = JUDGED_BYTES
+  const piece = Math.min(unpacked, Math.max(LEAST_PIECE, length * USUAL_RATIO))
+  return { maxOutputLength: unpacked, chunkSize: piece }
+}
+
 const CODINGS = new Map<string, Unpack>([
-  ['gzip', (bytes) => gunzipSync(bytes, options)],
-  ['x-gzip', (bytes) => gunzipSync(bytes, options)],
-  ['br', (bytes) => brotliDecompressSync(bytes, options)],
-  ['zstd', (bytes) => zstdDecompressSync(bytes, zstdOptions)],
+  ['gzip', (bytes) => gunzipSync(bytes, toOptions(bytes))],
+  ['x-gzip', (bytes) => gunzipSync(bytes, toOptions(bytes))],
+  ['br', (bytes) => brotliDecompressSync(bytes, toOptions(bytes))],
+  ['zstd', (bytes) => zstdDecompressSync(bytes, { ...toOptions(bytes), params: ZSTD_PARAMS })],
   // Half of the world's servers leave the wrapping of zlib away.
-  ['deflate', (bytes) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, options)],
+  [
+    'deflate',
+    (bytes) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, toOptions(bytes)),
+  ],
 ])
 
 /** @param encodings values of `Content-Encoding` */

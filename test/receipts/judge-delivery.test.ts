@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
 import type { DeclaredResponse } from '../../src/domain/receipts/delivered-answer.ts'
-import { judgeDelivery, readJsonAnswer } from '../../src/domain/receipts/judge-delivery.ts'
+import { judgeDelivery } from '../../src/domain/receipts/judge-delivery.ts'
 import { CITIES, createLab, type LabAnswer, type LabSeller } from './lab.ts'
 
 const JSON_TYPE = 'application/json'
@@ -46,7 +46,10 @@ function judgeAll({ call, answer }: LabSeller) {
   return CITIES.map((city, n) => {
     const got = answer(city, n === 0 ? null : (CITIES[0] ?? null))
     const delivered = toDelivered(got)
-    const { verdict } = judgeDelivery(call.response, delivered)
+    let value: unknown
+    const { verdict } = judgeDelivery(call.response, delivered, (parsed) => {
+      value = parsed
+    })
     const own = readArguments(
       call,
       `/${call.url.split('/')[3]}/${encodeURIComponent(city)}`,
@@ -59,7 +62,6 @@ function judgeAll({ call, answer }: LabSeller) {
       hasArgument: (_: string, value: string) => args.includes(value),
       sameAnswers: () => same,
     }
-    const value = readJsonAnswer(delivered)
     const canned = verdict === 'as_declared' ? findCanned(call, { args: own, value, seen }) : null
     args.push(city.toLowerCase())
     told.set(text, others.add(city))

@@ -13,12 +13,18 @@ const MAX_JSON = { depth: 64, values: 20_000 }
 const MAX_EVENTS = 20
 
 /**
- * Judges an answer that was paid for by what its operation declares. Where an answer may be right, it is:
+ * Judges an answer by what its operation declares. Where an answer may be right, it is:
  * a seller is blamed for what surely is not what it sells, and never for more than it declared.
  *
  * Known limit: invented values in the right shape look like true ones. Only `findCanned` sees some of them.
+ *
+ * @param onValue hears the value of an answer in JSON: a second reading would take its memory once more
  */
-export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+export function judgeDelivery(
+  declared: DeclaredResponse,
+  answer: DeliveredAnswer,
+  onValue: (value: unknown) => void = () => {},
+): Judgement {
   const { status, end, body } = answer
   if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
   if (status === 402) return toJudgement('payment_asked_again', 'Status 402 for a call that paid.')
@@ -29,21 +35,23 @@ export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswe
     return toJudgement('too_large_to_judge', 'It is larger than what is judged, or packed oddly.')
   if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
   return isJsonType(declared.content_type)
-    ? judgeJson(declared, answer)
+    ? judgeJson(declared, answer, onValue)
     : judgeMedia(declared, answer)
 }
 
-/** The value of an answer in JSON; undefined where it is something else. */
-export function readJsonAnswer({ body }: Pick<DeliveredAnswer, 'body'>): unknown {
-  return isTooLarge(body) ? undefined : tryJson(toText(body))
-}
-
-function judgeJson(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+function judgeJson(
+  declared: DeclaredResponse,
+  answer: DeliveredAnswer,
+  onValue: (value: unknown) => void,
+): Judgement {
   if (isTooLarge(answer.body))
     return toJudgement('too_large_to_judge', 'It has too many values to judge.')
   const text = toText(answer.body)
   const value = tryJson(text)
-  if (value !== undefined) return judgeValue(declared, value)
+  if (value !== undefined) {
+    onValue(value)
+    return judgeValue(declared, value)
+  }
   const events = readEvents(text)
   if (events.length > 0) return judgeEvents(declared, events)
   if (/^\s*[[{]/.test(text) && isUnfinished(text))
