@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Expectation } from '../../src/domain/pins/offer.ts'
-import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
+import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { toSellerHeaders } from '../../src/domain/relay/seller-headers.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -49,7 +49,7 @@ export async function forwardCall(
   const { limits, watch } = forward
   const isPaid = carriesPayment(req.rawHeaders)
   // Only a payment that decodes is watched.
-  const isCredible = watch !== null || (isPaid && paymentDecodes(req.rawHeaders))
+  const isCredible = watch !== null || (isPaid && decodePayments(req.rawHeaders).length > 0)
   const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
   const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
   let call: SellerCall | null = null

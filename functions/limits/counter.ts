@@ -39,6 +39,10 @@ interface Window {
   endsAt: number
 }
 
+function toSharedBucket(key: string): string {
+  return `shared ${Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS}`
+}
+
 /**
  * Fixed windows in memory. All are of one length, so they end in the order of the map: each count
  * drops those that did, from the front.
@@ -61,8 +65,7 @@ export function createMemoryCounter(
         windows.delete(ended)
       }
       const isCrowded = windows.size >= MAX_KEYS && !windows.has(key)
-      const bucket = Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS
-      const counted = isCrowded ? `shared ${bucket}` : key
+      const counted = isCrowded ? toSharedBucket(key) : key
       const open = windows.get(counted) ?? { used: 0, endsAt: at + lengthMs }
       open.used += 1
       windows.set(counted, open)

@@ -1,14 +1,8 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
 import type { DeliveredAnswer, Judgement } from '../../src/domain/receipts/delivered-answer.ts'
-import {
-  isJsonType,
-  judgeDelivery,
-  readJsonAnswer,
-} from '../../src/domain/receipts/judge-delivery.ts'
-import { toPaymentMark } from '../../src/domain/receipts/payment-mark.ts'
-import type { RawHeaders } from '../../src/domain/relay/relayed-headers.ts'
+import { isJsonType, judgeDelivery } from '../../src/domain/receipts/judge-delivery.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Log } from '../ports/log.ts'
 import type { NewReceipt } from './log/receipt-log.ts'
@@ -21,8 +15,10 @@ export interface SeenCall {
   secret: Buffer
   listingId: string
   declared: { method: string; url: string; digest: string }
+  /** Who pays whom; null where the payment does not say it. */
+  payment: string | null
   startedAt: number
-  request: { method: string; path: string; headers: RawHeaders; body: Buffer[]; isWhole: boolean }
+  request: { method: string; path: string; body: Buffer[]; isWhole: boolean }
   status: number | null
   contentType: string
   encodings: readonly string[]
@@ -86,12 +82,11 @@ function toReceipt(
   row: DeclaredRow,
   recent: ReturnType<typeof createRecentAnswers>,
 ): NewReceipt {
-  const { id, secret, request, status, transaction, ms } = call
+  const { id, secret, payment, request, status, transaction, ms } = call
   const bytes = Buffer.concat(call.answer.chunks)
   const body = Buffer.concat(request.body)
   const delivered = toDelivered(call, bytes)
   const { verdict, reason } = judge(call, row, { delivered, body, recent })
-  const mark = toPaymentMark(request.headers)
   const line = Buffer.from(`${request.method} ${request.path}\n`, 'latin1')
   const isRead = status !== null && call.answer.end === 'whole'
   const receipt = {
@@ -104,7 +99,7 @@ function toReceipt(
   return {
     receipt,
     call: `${row.method} ${row.url}`,
-    payment: mark === null ? null : hash('sha256', mark),
+    payment: payment === null ? null : hash('sha256', payment),
   }
 }
 
@@ -123,14 +118,20 @@ function judge(
     recent,
   }: { delivered: DeliveredAnswer; body: Buffer; recent: ReturnType<typeof createRecentAnswers> },
 ): Judgement {
-  const judged = judgeDelivery(row.response, delivered)
+  let value: unknown
+  const judged = judgeDelivery(row.response, delivered, (parsed) => {
+    value = parsed
+  })
   if (judged.verdict !== 'as_declared' || !isJsonType(row.response.content_type)) return judged
   const args = readArguments(row, request.path, parseJson(body.toString('utf8')))
   const seen = recent.see(row.digest, args, delivered.body)
-  const reason = findCanned(row, { args, value: readJsonAnswer(delivered), seen })
+  const reason = findCanned(row, { args, value, seen })
   return reason === null ? judged : { verdict: 'canned', reason }
 }
 
+/** An answer may be large: it is hashed as it lies, without a copy. */
 function salted(secret: Buffer, ...parts: Buffer[]): string {
-  return hash('sha256', Buffer.concat([secret, ...parts]))
+  const sum = createHash('sha256').update(secret)
+  for (const part of parts) sum.update(part)
+  return sum.digest('hex')
 }

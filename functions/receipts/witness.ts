@@ -3,12 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { isAtAddress } from '../../src/domain/operation/is-at-address.ts'
 import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
+import { toPaymentMark } from '../../src/domain/receipts/payment-mark.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_SECRET_HEADER,
   WITNESS_HEADER,
 } from '../../src/domain/receipts/receipt-headers.ts'
-import { paymentDecodes } from '../../src/domain/relay/payment-decodes.ts'
+import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
 import { receiptPath } from '../../src/domain/wire/links.ts'
@@ -57,6 +58,7 @@ export function createWitness({
   bounds = WITNESS_LIMITS,
 }: WitnessParts): Witness {
   const counter = createMemoryCounter({ seconds: HOUR_S })
+  const draw = createDraws()
   let copying = 0
   const isWithin = async (kind: 'receipts' | 'unsettled', client: string) => {
     const own = await counter.count(`${kind} ${client}`)
@@ -70,10 +72,14 @@ export function createWitness({
   return {
     watch(req, { listing, path, client }) {
       const declared = config.WITNESS ? findDeclared(req, listing, path) : null
-      if (declared === null) return null
+      const payments = declared === null ? [] : decodePayments(req.rawHeaders)
+      if (declared === null || payments.length === 0) return null
       const copies = copying < bounds.atOnce
       if (copies) copying += 1
-      const call = createSeenCall(req, { listing, path, declared, now: clock.now() })
+      const call = createSeenCall(req, {
+        ...{ listing, path, declared, now: clock.now(), draw },
+        payment: toPaymentMark(payments),
+      })
       const done = (isSeen: boolean) => {
         if (copies) copying -= 1
         if (!isSeen) return
@@ -100,8 +106,7 @@ function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: str
   if (declared === undefined || !carriesPayment(req.rawHeaders)) return null
   const found = declared.find(({ method, url }) => method === req.method && isAtAddress(url, path))
   const isOff = valuesOf(req.rawHeaders, WITNESS_HEADER).some((value) => /^\s*off\s*$/i.test(value))
-  if (found === undefined || isOff || asksForOther(req)) return null
-  return paymentDecodes(req.rawHeaders) ? found : null
+  return found === undefined || isOff || asksForOther(req) ? null : found
 }
 
 /** Parts, conditions and other types than any make answers that nobody declared. */
@@ -113,28 +118,46 @@ function asksForOther({ headers }: IncomingMessage): boolean {
 
 function createSeenCall(
   req: IncomingMessage,
-  given: { listing: LiveListing; path: string; declared: SeenCall['declared']; now: number },
+  given: Pick<SeenCall, 'declared' | 'payment'> & {
+    listing: LiveListing
+    path: string
+    now: number
+    draw: (bytes: number) => Buffer
+  },
 ): SeenCall {
-  const random = randomBytes(48)
+  const id = Buffer.from(given.draw(ID_BYTES))
+  // What comes together lies together in the ledger's index: less of it is written for each receipt.
+  id.writeUIntBE(given.now, 0, TIME_BYTES)
   return {
-    id: random.toString('base64url', 0, 16),
-    secret: random.subarray(16),
+    id: id.toString('base64url'),
+    secret: given.draw(SECRET_BYTES),
     listingId: given.listing.id,
     declared: given.declared,
+    payment: given.payment,
     startedAt: given.now,
-    request: {
-      method: req.method ?? '',
-      path: given.path,
-      headers: req.rawHeaders,
-      body: [],
-      isWhole: true,
-    },
+    request: { method: req.method ?? '', path: given.path, body: [], isWhole: true },
     status: null,
     contentType: '',
     encodings: [],
     transaction: null,
     answer: { chunks: [], size: 0, end: 'whole' },
     ms: 0,
+  }
+}
+
+const ID_BYTES = 16
+const TIME_BYTES = 6
+const SECRET_BYTES = 32
+const DRAWN_BYTES = 4096
+
+/** Random bytes, many drawn at a time: the system takes as long for a few as for a page of them. */
+function createDraws(): (bytes: number) => Buffer {
+  let drawn = Buffer.alloc(0)
+  let used = 0
+  return (bytes) => {
+    if (used + bytes > drawn.length) [drawn, used] = [randomBytes(DRAWN_BYTES), 0]
+    used += bytes
+    return drawn.subarray(used - bytes, used)
   }
 }
 

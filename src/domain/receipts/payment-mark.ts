@@ -1,19 +1,16 @@
 import { normalizePayout } from '../listing/caip-account.ts'
 import { readSignedPayment } from '../pins/signed-payment.ts'
-import { parseBase64Json } from '../relay/base64-json.ts'
-import { paymentsIn, type RawHeaders } from '../relay/relayed-headers.ts'
 import type { LedgerPayment } from '../trust/ledger-payment.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
-import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { memberOf } from '../wire/parse-json.ts'
 
 /**
- * Who pays whom, as the payment of a request says it: what finds the payment among those that the meter
+ * Who pays whom, as the payments of a request say it: what finds the payment among those that the meter
  * reads, where the seller's answer names no transaction, or another one's. Null where it cannot be read.
  */
-export function toPaymentMark(request: RawHeaders): string | null {
-  for (const text of paymentsIn(request)) {
-    const payment = parseBase64Json(text)
-    const payer = isJsonObject(payment) ? readPayer(payment.payload) : null
+export function toPaymentMark(payments: readonly object[]): string | null {
+  for (const payment of payments) {
+    const payer = readPayer(memberOf(payment, 'payload'))
     const payee = readSignedPayment(payment).at(-1)?.payee
     if (payer !== null && payee !== null && payee !== undefined) return toMark(payee, payer)
   }

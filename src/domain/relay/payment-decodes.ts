@@ -20,7 +20,9 @@ const PaymentSchema = v.union([
   }),
 ])
 
-/** Whether it reads as a payment of x402 or MPP; if it is good is between caller and seller. */
-export function paymentDecodes(raw: RawHeaders): boolean {
-  return paymentsIn(raw).some((payment) => v.is(PaymentSchema, parseBase64Json(payment)))
+/** What reads as a payment of x402 or MPP; if it is good is between caller and seller. */
+export function decodePayments(raw: RawHeaders): object[] {
+  return paymentsIn(raw)
+    .map((payment) => parseBase64Json(payment))
+    .filter((payment) => v.is(PaymentSchema, payment))
 }
