@@ -378,7 +378,7 @@ describe('evidence', () => {
     ['{', 'expected valid JSON'],
     [
       { trust: 100 },
-      'trust: expected one of the known keys (measured, signals, interface, notices, drift, probes, package_run)',
+      'trust: expected one of the known keys (measured, signals, reported_use, interface, sign_in, notices, drift, probes, package_run)',
     ],
     [
       { probes: [{ at: 'yesterday', protocol: 'x402', outcome: 'spoke' }] },

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { readContent } from '../../src/compile/content/read-content.ts'
@@ -8,6 +7,7 @@ import { toListingCard } from '../../src/domain/doors/cards/listing-card.ts'
 import { CompactKitSchema, toCompactKit } from '../../src/domain/kit/compact-kit.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { withoutListed } from '../../src/domain/unlisted/not-listed.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 
@@ -37,17 +37,10 @@ function kitOf(id: string): KitView {
   return kit
 }
 
-test('no host that docs/not-listed.md gives a reason for has a listing', () => {
-  const page = readFileSync('docs/not-listed.md', 'utf8')
-  const told = [...page.matchAll(/^- `([^`]+)`$/gm)].map(([, host = '']) => host)
-  const listed = new Set(
-    catalogue.listings
-      .flatMap(({ facts }) => [facts.url, ...facts.http.map(({ url }) => url)])
-      .map((url) => new URL(url))
-      .flatMap(({ host, pathname }) => [host, `${host}/${pathname.split('/')[1]}`]),
-  )
-  expect(told.length).toBeGreaterThan(100)
-  expect(told.filter((host) => listed.has(host))).toEqual([])
+test('no host that the table of hosts without a listing names has one', () => {
+  const rows = content.tables.notListed
+  expect(rows.flatMap(({ hosts }) => hosts).length).toBeGreaterThan(100)
+  expect(withoutListed(rows, catalogue.listings)).toEqual(rows)
 })
 
 test('nothing of the content is warned about', () => {

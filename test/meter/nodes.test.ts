@@ -193,9 +193,9 @@ describe('over HTTP', () => {
     [200, '{"error":{"code":429,"message":"x"}}', 'refused (429)'],
     [200, '{"error":{"code":-32601,"message":"secret-key"}}', 'refused (-32601)'],
     [413, '<html>', 'as long'],
-    [500, '<html>secret-key</html>', 'no JSON'],
-    [200, '[1,2', 'no JSON'],
-    [200, '7', 'no JSON-RPC'],
+    [500, '<html>secret-key</html>', 'not JSON'],
+    [200, '[1,2', 'not JSON'],
+    [200, '7', 'not JSON-RPC'],
   ])('a node that answers %i %j: %j', async (status, body, stopped) => {
     Object.assign(seen, { status, body })
     await prove(store, [SHOP])

@@ -185,7 +185,7 @@ describe('what strangers could do with it', () => {
     }
     const { status, body } = await propose({ url: 'https://inside.seller.example/' }, strict)
     expect([status, body.code]).toEqual([422, 'nothing-found'])
-    expect(body.detail).toContain('no public address')
+    expect(body.detail).toContain('not a public address')
     expect(calls).toBe(0)
   })
 
