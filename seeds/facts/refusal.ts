@@ -13,6 +13,7 @@ export const REFUSAL_REASONS = {
   source_terms: 'published only under terms that do not let its text be carried over',
   no_name: 'no readable name',
   no_description: 'no description',
+  no_licence: 'no licence that says what others may do with it',
   misleading_text: 'text that forges letters',
   instruction_like_text: 'text that gives orders to an agent',
   no_url: 'no web page, repository or package page to point at',

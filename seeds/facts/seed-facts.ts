@@ -5,6 +5,7 @@ import {
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
+import type { SkillFacts } from '../../src/domain/sources/skill-facts.ts'
 import type { SourceField } from '../../src/domain/sources/source-row.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
@@ -32,6 +33,10 @@ export interface Seed {
   rows: number
   /** What belongs into the evidence file beside the listing. */
   evidence?: SeedEvidence
+  /** Of a kit: what it is made of and needs. */
+  skill?: SkillFacts
+  /** Facts that it was judged by and that no file keeps: words which stay their writer's. */
+  withheld?: readonly SourceField[]
   /** Wallets it is paid to: whose the listing is, never what a payment counts for. */
   wallets?: readonly string[]
   /** Words in the source's text that a person should look at before they are believed. */

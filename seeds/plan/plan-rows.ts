@@ -99,7 +99,7 @@ function isTold({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Row
 /** A row that says the same as before is the row that was there. */
 function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   const before = known.rows[seed.key]
-  const { prefix, slug, facts, published, evidence, suspicious } = seed
+  const { prefix, slug, facts, published, evidence, skill, suspicious, withheld = [] } = seed
   const payees = payeesOf(seed)
   const of = seed.into ?? before?.of
   // Who reads a seller tells of its files; the listing is there already.
@@ -110,13 +110,16 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
     added: published ?? before?.added ?? now.slice(0, 10),
     facts: Object.fromEntries(
       SOURCE_FIELDS.flatMap((field) =>
-        facts[field] === undefined || (isReader && field !== 'discovery')
+        facts[field] === undefined ||
+        withheld.includes(field) ||
+        (isReader && field !== 'discovery')
           ? []
           : [[field, facts[field]]],
       ),
     ),
     ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence) }),
     ...(payees.length > 0 && { names: { payees } }),
+    ...(skill !== undefined && { skill }),
     ...(suspicious !== undefined && { held: suspicious }),
   })
   return before !== undefined && toCanonicalJson(before) === toCanonicalJson(row) ? before : row

@@ -3,6 +3,7 @@ import { sourceFileOf } from '../../src/compile/content/read-sources.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { toWithdrawnNotice } from '../../src/domain/sources/join-evidence.ts'
 import { uniteFacts } from '../../src/domain/sources/join-facts.ts'
+import { describeSkill } from '../../src/domain/sources/skill-facts.ts'
 import { type NamedRow, renderSourceFile } from '../../src/domain/sources/source-row.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readIfThere, readReview } from '../content/content-folder.ts'
@@ -136,6 +137,7 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Aske
     row.held === undefined
       ? `${live.map((each) => `${each.importer} ${each.key}`).join(', ')}: a listing needs a name, a sentence and a category of our own.`
       : `Its text holds words that give orders to an agent: ${JSON.stringify(row.held)}.`
+  const body = row.skill === undefined ? '' : `\n${describeSkill(row.skill)}\n`
   const item = {
     id: reviewId([importer, key, row.held ?? '']),
     at: `${row.added ?? '2026-01-01'}T00:00:00.000Z`,
@@ -143,7 +145,7 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Aske
     from: importer,
     listing: id,
     note,
-    file: { path: listingFileOf(id), text: renderListing(words) },
+    file: { path: listingFileOf(id), text: `${renderListing(words)}${body}` },
   }
   return [{ item, rows: live }]
 }

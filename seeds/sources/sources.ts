@@ -5,6 +5,7 @@ import { manifests } from './manifests/manifests.ts'
 import { docker, toolhive } from './mcp-catalogs/mcp-catalogs.ts'
 import { mcpRegistry } from './mcp-registry/mcp-registry.ts'
 import { mpp } from './mpp/mpp.ts'
+import { skills } from './skills/skills.ts'
 import { x402Bazaar } from './x402-bazaar/x402-bazaar.ts'
 import { x402List } from './x402-list/x402-list.ts'
 
@@ -18,6 +19,7 @@ export const SOURCES: readonly SeedSource[] = [
   x402Bazaar,
   x402List,
   a2a,
+  skills,
   discovery,
 ]
 

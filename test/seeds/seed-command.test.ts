@@ -175,6 +175,7 @@ describe('npm run seed -- all', () => {
     expect(rowsOf(stdout).map(({ source, rows }) => [source, rows.added])).toEqual([
       ['mcp-registry', 1],
       ['manifests', 0],
+      ['skills', 0],
       ['discovery', 0],
     ])
     for (const source of ['x402-bazaar', 'mpp', 'a2a', 'x402-list'])

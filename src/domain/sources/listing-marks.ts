@@ -13,6 +13,8 @@ type Facts = Readonly<Record<string, unknown>>
 export interface Identity {
   kind: unknown
   marks: readonly ListingMark[]
+  /** Marks of what it may be a part of, the nearest first. */
+  around: readonly ListingMark[]
   refs: readonly string[]
   /** Of an API; null for any other kind. */
   origin: string | null
@@ -27,6 +29,7 @@ export function identify(facts: Facts): Identity {
   return {
     kind,
     marks: marksOf(facts),
+    around: kind === 'kit' && typeof url === 'string' ? foldersOf(url).slice(1) : [],
     refs: textsOf(sources, 'ref'),
     origin,
     isWhole: origin !== null && textsOf(http, 'url').length === 0,
@@ -40,7 +43,28 @@ export function marksOf({ kind, url, http, invoke, discovery }: Facts): ListingM
   const agent = kind === 'a2a_agent' ? own.map((address) => `agent ${addressOf(address)}`) : []
   const cards = kind === 'a2a_agent' ? textsOf([discovery], 'agent_card').map(cardMark) : []
   const called = [...operations, ...(isUnnamed ? own : [])].map(operationMark)
-  return [...new Set([...called, ...endpointsOf(invoke), ...agent, ...cards])]
+  const kit = kind === 'kit' ? own.flatMap((address) => foldersOf(address).slice(0, 1)) : []
+  return [...new Set([...called, ...endpointsOf(invoke), ...agent, ...cards, ...kit])]
+}
+
+/**
+ * The folder of a kit in its public repository, whatever branch its address names, and the folders
+ * around it, the nearest first: a kit may be all the skills of one folder.
+ *
+ * @example foldersOf('https://github.com/acme/kits/tree/main/skills/pdf') →
+ *   ['kit github.com/acme/kits/skills/pdf', 'kit github.com/acme/kits/skills', …]
+ */
+function foldersOf(address: string): ListingMark[] {
+  const [, repo, path = ''] =
+    /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)(?:\/(?:tree|blob)\/[^/]+(?:\/(.+))?)?$/.exec(
+      address.replace(/\/(?:SKILL\.md)?$/, ''),
+    ) ?? []
+  if (repo === undefined) return []
+  const names = path.split('/').filter((name) => name !== '')
+  const root = `kit github.com/${repo.toLowerCase()}`
+  return [...names.keys(), names.length]
+    .map((length) => [root, ...names.slice(0, length)].join('/'))
+    .reverse()
 }
 
 /** The ways to reach an MCP server. */

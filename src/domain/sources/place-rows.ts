@@ -35,8 +35,8 @@ interface Marked {
  *
  * A row belongs where people or an earlier import said it does. Else a server belongs to the listing
  * that names one of its endpoints, or whose sources name all of them; an API or an agent to the one
- * that shares most of its operations, then to the one that stands for its origin. A listing of words
- * alone takes the row that has its id.
+ * that shares most of its operations, then to the one that stands for its origin; a skill to the kit of
+ * its folder, or of the nearest around it. A listing of words alone takes the row that has its id.
  *
  * @param rows in the order of precedence
  * @param moves former ids, each with the one it has now
@@ -110,8 +110,9 @@ export function placeRows(
 
   function findByMarks(
     key: string,
-    { kind, marks, refs, origin, isWhole }: Identity,
+    { kind, marks, around, refs, origin, isWhole }: Identity,
   ): Place | undefined {
+    if (kind === 'kit') return findKit([...marks, ...around])
     const known = marks.map((mark) => byMark.get(mark) ?? [])
     // A list's README is the source of a hundred servers; an entry that names its key is one's.
     const entry = refs.find((ref) => ref.includes(encodeURIComponent(key)))
@@ -127,6 +128,13 @@ export function placeRows(
       byName.get(`whole ${origin}`) ??
       (isWhole ? byName.get(`origin ${origin}`) : undefined)
     )
+  }
+
+  /** A listing of the skill's own folder, else the nearest that people wrote of a folder around it. */
+  function findKit([own, ...around]: readonly ListingMark[]): Place | undefined {
+    const [first] = own === undefined ? [] : (byMark.get(own) ?? [])
+    const written = around.flatMap((mark) => byMark.get(mark) ?? []).find((each) => each.isWritten)
+    return (first ?? written)?.place
   }
 }
 

@@ -6,6 +6,7 @@ import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { InstantSchema } from '../trust/instant.ts'
 import { textLike } from '../wire/shapes.ts'
+import { SkillFactsSchema } from './skill-facts.ts'
 
 /** The facts of a listing that sources tell, in the order of a file; every other is people's alone. */
 export const SOURCE_FIELDS = [
@@ -49,6 +50,8 @@ function createSourceRowSchema(rules: UrlRules) {
     ),
     /** Named by the source, compared with the listing and never part of it. */
     names: v.optional(v.strictObject({ operations: names, tools: names, payees: names })),
+    /** Of a kit: what it is made of and needs, for the person who lists it. */
+    skill: v.optional(SkillFactsSchema),
     /** Words that a person must read before anything of the row is believed. */
     held: v.optional(v.string()),
     /** When a whole run first did not show it any more. */

@@ -1,0 +1,77 @@
+import { parse } from 'yaml'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { type Fault, faultOf } from '../../facts/refusal.ts'
+
+const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
+
+/** Text that nobody sees and a model reads. */
+const HIDDEN = /[\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]/u
+
+/** What a `SKILL.md` says of itself: https://agentskills.io/specification */
+export interface ReadSkill {
+  name: string
+  description: string
+  license: string | null
+  allowed: unknown
+  body: string
+}
+
+export function readSkill(text: string): ReadSkill | Fault {
+  const [head, yaml] = FRONT_MATTER.exec(text) ?? []
+  if (head === undefined || yaml === undefined)
+    return faultOf('invalid_row', 'SKILL.md: expected front matter between two lines of ---')
+  if (HIDDEN.test(text))
+    return faultOf('misleading_text', 'SKILL.md: expected text that can be seen')
+  const front = readYaml(yaml)
+  if (!isJsonObject(front))
+    return faultOf('invalid_row', 'SKILL.md: expected front matter in YAML, as names and values')
+  const { name, description, license } = front
+  if (typeof name !== 'string') return faultOf('no_name', 'SKILL.md: expected a name')
+  if (typeof description !== 'string' || description.trim() === '')
+    return faultOf('no_description', 'SKILL.md: expected a description')
+  return {
+    name,
+    description,
+    license: typeof license === 'string' ? license : null,
+    allowed: front['allowed-tools'],
+    body: text.slice(head.length),
+  }
+}
+
+/** Without aliases: a few lines could else fill the memory. */
+function readYaml(yaml: string): unknown {
+  try {
+    const value: unknown = parse(yaml, { schema: 'core', maxAliasCount: 0, merge: false })
+    return value
+  } catch {
+    return null
+  }
+}
+
+/** How people write well-known licences, each with its name in the list of SPDX. */
+const WELL_KNOWN: readonly (readonly [RegExp, string])[] = [
+  [/^(?:the )?mit(?: license| licence)?\b/i, 'MIT'],
+  [/^(?:the )?apache(?: license| licence)?,?[ -]?(?:version |v)?2(?:\.0)?\b/i, 'Apache-2.0'],
+  [/^cc[ -]by[ -]sa[ -]4/i, 'CC-BY-SA-4.0'],
+  [/^cc[ -]by[ -]4/i, 'CC-BY-4.0'],
+  [/^cc0\b/i, 'CC0-1.0'],
+  [/^proprietary\b/i, 'Proprietary'],
+]
+const EXPRESSION = /^[A-Za-z][\w.+-]*(?: (?:OR|AND|WITH) [A-Za-z][\w.+-]*)*$/
+const SAYS_NOTHING = /^(?:none|unknown|tbd|other|noassertion|unlicensed|license|custom)$/i
+
+/**
+ * A licence as a name, or where it is written; null where a text says neither.
+ *
+ * @example toLicence('Complete terms in LICENSE.txt') → 'see LICENSE.txt'
+ */
+export function toLicence(said: string | null | undefined): string | null {
+  const text = said?.trim() ?? ''
+  if (text === '' || text.length > 300 || SAYS_NOTHING.test(text)) return null
+  const isTwo = / (?:OR|AND|WITH) /.test(text)
+  const known = isTwo ? undefined : WELL_KNOWN.find(([pattern]) => pattern.test(text))?.[1]
+  if (known !== undefined) return known
+  if (EXPRESSION.test(text) && text.length <= 60) return text
+  const [file] = /\b(?:LICEN[CS]E|COPYING)(?:[.-][\w-]{1,20})?\b/.exec(text) ?? []
+  return file === undefined ? null : `see ${file}`
+}

@@ -1,0 +1,137 @@
+import * as v from 'valibot'
+import { SKILL_SHAPES, type SkillFacts } from '../../../src/domain/sources/skill-facts.ts'
+import { chooseRows, type MappedSeed, mapTold, refuse } from '../../facts/map-rows.ts'
+import { faultOf } from '../../facts/refusal.ts'
+import * as member from '../../facts/row-members.ts'
+import type { ListedFacts, MapRules, SeedSource } from '../../facts/seed-source.ts'
+import { toSlug } from '../../text/address-slug.ts'
+import { followSkills } from './follow-skills.ts'
+import { readSkill, toLicence } from './read-skill.ts'
+import { readNeeds, tidy } from './skill-needs.ts'
+
+const SOURCE = 'agent_skills'
+const MAX_FILES = 5000
+/** Of a whole `SKILL.md`; a row may be no longer anyway. */
+const MAX_SKILL_LENGTH = 256 * 1024
+
+/** One `SKILL.md` of a public repository, with what lies beside it. */
+const RowSchema = v.object({
+  repo: v.pipe(
+    member.text,
+    v.regex(/^[A-Za-z0-9][\w-]{0,38}\/[\w.-]{1,100}$/, 'expected owner/name on GitHub'),
+  ),
+  path: v.pipe(
+    member.text,
+    v.regex(/^(?:[\w@][\w.@-]*\/|\.[\w-]+\/){0,12}SKILL\.md$/, 'expected a path to SKILL.md'),
+  ),
+  commit: v.nullish(v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/, 'expected a commit'))),
+  /** Null says that the repository has it no more. */
+  text: v.nullable(
+    v.pipe(
+      v.string('expected the text of SKILL.md, or null where it is gone'),
+      v.maxLength(MAX_SKILL_LENGTH),
+    ),
+  ),
+  /** Paths below its folder. */
+  files: v.nullish(v.pipe(v.array(v.string()), v.maxLength(MAX_FILES))),
+  /** The repository's own licence, for a skill that names none. */
+  license: v.nullish(member.text),
+})
+type Row = v.InferOutput<typeof RowSchema>
+
+function mapSkill(row: Row, rules: MapRules): MappedSeed {
+  const { repo, path, text } = row
+  const folder = path.replace(/\/?SKILL\.md$/, '')
+  const key = folder === '' ? repo : `${repo}/${folder}`
+  if (text === null) return refuse(key, faultOf('deleted', 'expected a file, and it is gone'))
+  const read = readSkill(text)
+  if ('reason' in read) return refuse(key, read)
+  const beside = row.files?.find((file) => /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/.test(file))
+  const licence = toLicence(read.license) ?? toLicence(beside) ?? toLicence(row.license)
+  if (licence === null || !SKILL_SHAPES.licence.test(licence))
+    return refuse(
+      key,
+      faultOf('no_licence', `expected a licence, got ${JSON.stringify(read.license)}`),
+    )
+  const url = `https://github.com/${repo}${folder === '' ? '' : `/tree/HEAD/${folder}`}`
+  const [owner = ''] = repo.split('/')
+  const mapped = mapTold(
+    {
+      key,
+      prefix: 'kit',
+      slug: slugOf(key),
+      names: [`${read.name} by ${owner}`],
+      // An agent follows all of it, so all of it is looked through for orders against its user.
+      said: [read.description, read.body],
+      facts: {
+        kind: 'kit',
+        url,
+        pricing: { model: 'unknown' },
+        cost: 'free',
+        auth: { type: 'none' },
+        sources: [{ source: SOURCE, ref: url }],
+      },
+    },
+    rules,
+  )
+  const skill = toFacts(row, { ...read, text, licence }, rules)
+  // The sentence stays where it is: a person writes ours.
+  const without = { skill, withheld: ['summary'] } as const
+  if (mapped.ok) return { ...mapped, seed: { ...mapped.seed, ...without } }
+  return mapped.held === undefined ? mapped : { ...mapped, held: { ...mapped.held, ...without } }
+}
+
+function toFacts(
+  { commit, files: named }: Row,
+  { text, licence, allowed }: { text: string; licence: string; allowed: unknown },
+  rules: MapRules,
+): SkillFacts {
+  const files = tidy(named ?? [], SKILL_SHAPES.file)
+  return {
+    licence,
+    ...(commit && { commit }),
+    ...(files.length > 0 && { files }),
+    ...readNeeds({ text, files, allowed }, rules),
+  }
+}
+
+/** @example slugOf('acme/skills/skills/pdf') → 'acme.pdf-1f0c3a7b' */
+function slugOf(key: string): string {
+  const names = key.split('/')
+  return toSlug(`${names[0]}.${names.at(-1)}`, key.toLowerCase(), {
+    room: 80,
+    nameless: 'skill',
+    isPlain: false,
+  })
+}
+
+/** Where the kits that are listed lie. */
+function toListedAddresses(listings: readonly ListedFacts[]): string[] {
+  const urls = listings.flatMap(({ facts: { kind, url = '' } }) =>
+    kind === 'kit' && url.startsWith('https://github.com/') ? [url] : [],
+  )
+  return [...new Set(urls)].sort()
+}
+
+const choose = chooseRows(RowSchema, 'path', mapSkill)
+
+/** Skills for agents in public repositories: kits by others, with their licence and what they need. */
+export const skills: SeedSource = {
+  id: 'skills',
+  title: 'skills for agents, by the SKILL.md of public repositories',
+  liveUrl: '',
+  promisesAll: false,
+  shape: {
+    lists: ['skills'],
+    expected: 'rows of repo, path, commit, text and files, or addresses of skills on GitHub',
+    isRow: ({ repo, path }) => typeof repo === 'string' && typeof path === 'string',
+    takesAddresses: true,
+  },
+  fromContent: toListedAddresses,
+  follow: followSkills,
+  choose(values, rules) {
+    const chosen = choose(values, rules)
+    const deleted = chosen.refused.filter(({ reason }) => reason === 'deleted')
+    return { ...chosen, deleted: deleted.map(({ name }) => name) }
+  },
+}
