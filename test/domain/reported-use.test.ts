@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { toUseSignals, uniteReports } from '../../src/domain/trust/reported-use.ts'
+import {
+  mostReportedCalls,
+  toUseSignals,
+  uniteReports,
+} from '../../src/domain/trust/reported-use.ts'
 import { toSignalWords, toUseWords } from '../../src/site/evidence/signal-words.ts'
 
 const old = { source: 'cdp_bazaar', as_of: '2026-08-01T00:00:00Z', calls_30d: 5 }
@@ -15,6 +19,12 @@ test('of several reports of one source the newest counts, whatever their order',
   const reads = [{ reported_use: [newer, stars] }, { reported_use: [old] }, {}]
   expect(uniteReports(reads)).toEqual([newer, stars])
   expect(uniteReports(reads.toReversed())).toEqual([newer, stars])
+})
+
+test('calls of several sources are not added up: they may be the same ones', () => {
+  expect(mostReportedCalls([newer, { ...old, source: 'other' }])).toBe(1500)
+  expect(mostReportedCalls([stars])).toBeUndefined()
+  expect(mostReportedCalls()).toBeUndefined()
 })
 
 test('on the wire each number has its source before it, and a page names source and day', () => {

@@ -24,6 +24,7 @@ const index = indexOf(
       tags: [text(1)],
       kind: at % 3 === 0 ? 'mcp_server' : 'http_api',
       minUsd: at % 5 === 0 ? (at % 70) / 100 : null,
+      ...(at % 4 === 0 && { reportedCalls: (at * 7) % 90 }),
       trustScore: at % 8 === 0 ? at % 101 : null,
       liveTested: at % 11 === 0,
     }),
@@ -81,6 +82,7 @@ describe("Orama's own search on the served database gives what the endpoint answ
     ['an order', { sort: 'price' }, {}],
     ['the newest', { sort: 'newest' }, {}],
     ['the most trusted', { sort: 'trust' }, {}],
+    ['the most called', { sort: 'calls' }, {}],
     [
       'a filter',
       { kind: 'mcp_server' },

@@ -15,6 +15,7 @@ import {
   networksOf,
   railsOf,
 } from '../../domain/listing/pricing.ts'
+import { mostReportedCalls } from '../../domain/trust/reported-use.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { createDocumentReader, joinReadings } from '../../search/index/build-search-index.ts'
@@ -191,6 +192,7 @@ export function toSearchDocument(listing: DerivedListing, baseUrl: string): Sear
     isFree: costOf(facts) === 'free',
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
+    reportedCalls: mostReportedCalls(listing.evidence.reported_use),
     trustScore: trustScoreOf(trust),
     vouched: isVouched(trust),
     verifiedBuyers: verifiedBuyersOf(trust),

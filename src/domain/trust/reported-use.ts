@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { largestOf } from '../wire/extremes.ts'
 import { count, textLike, uniqueList } from '../wire/shapes.ts'
 import { InstantSchema } from './instant.ts'
 
@@ -50,4 +51,10 @@ export function toUseSignals(reports: readonly ReportedUse[]): Record<string, st
     return known.length === 0 ? [] : [...known, [`${prefix}_as_of`, as_of.slice(0, 10)]]
   })
   return Object.fromEntries(entries)
+}
+
+/** The most calls in 30 days that one source counts: what several count may be the same calls. */
+export function mostReportedCalls(reports: readonly ReportedUse[] = []): number | undefined {
+  const counts = reports.flatMap(({ calls_30d }) => calls_30d ?? [])
+  return counts.length === 0 ? undefined : largestOf(counts)
 }

@@ -172,7 +172,7 @@ export const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as
 export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
 
 /** How a search may be ordered, and how its rows may be written. */
-export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest'] as const
+export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest', 'calls'] as const
 export type SearchSort = (typeof SEARCH_SORTS)[number]
 /** Values that the facets of numbers count: each says how many its filter would give. */
 export const FACET_STEPS = {

@@ -31,6 +31,7 @@ export function buildColumns(documents: readonly Facts[], values: readonly strin
     minUsd: column(lowestOf),
     maxUsd: column((document) => document.maxUsd ?? lowestOf(document)),
     added: column(({ added }) => (added === null ? null : Date.parse(added) / MILLISECONDS_A_DAY)),
+    reportedCalls: column(({ reportedCalls = null }) => reportedCalls),
     filterBits: filterBits(documents, values),
     offers: buildOfferTable(documents, values),
   }

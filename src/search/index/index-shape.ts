@@ -76,10 +76,11 @@ export interface IndexPart extends TermIndex {
   /** Trust and Live-Tested of each row, see `toStanding`. */
   standings: Uint8Array
   highestMultiplier: number
-  /** Lowest and highest price of each row, and the day it was added; NaN for none. */
+  /** Lowest and highest price of each row, the day it was added, and reported calls; NaN for none. */
   minUsd: CodedColumn
   maxUsd: CodedColumn
   added: CodedColumn
+  reportedCalls: CodedColumn
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
   offers: OfferTable

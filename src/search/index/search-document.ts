@@ -58,6 +58,8 @@ export const SearchDocumentSchema = v.object({
   call: v.boolean(),
   /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */
   added: v.nullable(v.string()),
+  /** Calls in 30 days, as others count them; absent where nobody does. Sorted by, never ranked by. */
+  reportedCalls: v.optional(v.number()),
   /** 0 to 100; null without payment evidence. */
   trustScore: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
   /** Whether its score rests on buyers that somebody independent vouches for. */

@@ -1,5 +1,6 @@
 import { MAX_TRUST } from '../../domain/search/search-filters.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
+import type { CodedColumn } from '../index/coded-column.ts'
 import type { IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 
@@ -21,18 +22,16 @@ export function sortPlaces(
 
 /** The place of a row in an order, from 0. Unknown values come last. */
 export function placesFor(
-  { minUsd, added, standings }: IndexPart,
+  { minUsd, added, reportedCalls, standings }: IndexPart,
   sort: SearchSort,
 ): (row: number) => number {
   switch (sort) {
     case 'price':
       return (row) => minUsd.codes[row] ?? 0
     case 'newest':
-      return (row) => {
-        const code = added.codes[row] ?? 0
-        const known = added.values.length
-        return Number.isNaN(added.values[code]) ? known : known - 1 - code
-      }
+      return fromHighest(added)
+    case 'calls':
+      return fromHighest(reportedCalls)
     case 'trust':
       return (row) => {
         const trust = trustOf(standings[row] ?? NO_TRUST)
@@ -40,5 +39,13 @@ export function placesFor(
       }
     case 'relevance':
       return () => 0
+  }
+}
+
+function fromHighest({ codes, values }: CodedColumn): (row: number) => number {
+  const known = values.length
+  return (row) => {
+    const code = codes[row] ?? 0
+    return Number.isNaN(values[code]) ? known : known - 1 - code
   }
 }

@@ -125,6 +125,7 @@ const SORTS = [
   ['price', 'Price'],
   ['trust', 'Trust'],
   ['newest', 'Newest'],
+  ['calls', 'Most called'],
 ] as const
 
 /** An order that no result has anything for is not offered, unless it was chosen. */
@@ -137,6 +138,8 @@ function toSorts(form: SearchForm, { facets, rows }: SearchResults, without: rea
     price: hasPrice && !without.includes('payments'),
     trust: hasTrust && !without.includes('trust'),
     newest: true,
+    // Rows do not say how often others count them called.
+    calls: false,
   }
   return SORTS.filter(([id]) => isFilled[id] || form.sort === id)
 }

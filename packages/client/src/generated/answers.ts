@@ -47,8 +47,8 @@ export interface SearchParameters {
   runs?: "remote" | "local" | undefined
   /** Only listings that take payment on this network: its CAIP-2 id or its common name, such as base or solana. */
   network?: string | undefined
-  /** Order of the results; relevance if absent. Unknown prices and dates come last, and ties keep the order of relevance. */
-  sort?: "relevance" | "price" | "trust" | "newest" | undefined
+  /** Order of the results; relevance if absent. calls: the most calls that others count in 30 days (signals *_calls_30d) first. What is unknown comes last, and ties keep the order of relevance. */
+  sort?: "relevance" | "price" | "trust" | "newest" | "calls" | undefined
   /** Count the matches by these, separated by commas; each is counted with every filter but its own. */
   facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "network" | "price")[] | undefined
   /** How results are written: full summaries (the default), or compact rows. */

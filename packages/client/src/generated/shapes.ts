@@ -149,7 +149,7 @@ export interface SearchQuery {
   runs?: "remote" | "local"
   network?: string
   effect?: "read" | "write" | "delete" | "pay"
-  sort?: "relevance" | "price" | "trust" | "newest"
+  sort?: "relevance" | "price" | "trust" | "newest" | "calls"
   facets?: ("kind" | "category" | "rail" | "source" | "max_price_usd" | "min_trust" | "auth" | "runs" | "network" | "price")[]
   view?: "full" | "compact"
   explain?: boolean
