@@ -71,7 +71,7 @@ export function toLicence(said: string | null | undefined): string | null {
   const isTwo = / (?:OR|AND|WITH) /.test(text)
   const known = isTwo ? undefined : WELL_KNOWN.find(([pattern]) => pattern.test(text))?.[1]
   if (known !== undefined) return known
-  if (EXPRESSION.test(text) && text.length <= 60) return text
   const [file] = /\b(?:LICEN[CS]E|COPYING)(?:[.-][\w-]{1,20})?\b/.exec(text) ?? []
-  return file === undefined ? null : `see ${file}`
+  if (file !== undefined) return `see ${file}`
+  return EXPRESSION.test(text) && text.length <= 60 ? text : null
 }

@@ -3,10 +3,11 @@ import { SKILL_SHAPES, type SkillFacts } from '../../../src/domain/sources/skill
 import { chooseRows, type MappedSeed, mapTold, refuse } from '../../facts/map-rows.ts'
 import { faultOf } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
+import type { Seed } from '../../facts/seed-facts.ts'
 import type { ListedFacts, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSlug } from '../../text/address-slug.ts'
 import { followSkills } from './follow-skills.ts'
-import { readSkill, toLicence } from './read-skill.ts'
+import { type ReadSkill, readSkill, toLicence } from './read-skill.ts'
 import { readNeeds, tidy } from './skill-needs.ts'
 
 const SOURCE = 'agent_skills'
@@ -46,9 +47,8 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
   if (text === null) return refuse(key, faultOf('deleted', 'expected a file, and it is gone'))
   const read = readSkill(text)
   if ('reason' in read) return refuse(key, read)
-  const beside = row.files?.find((file) => /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/.test(file))
-  const licence = toLicence(read.license) ?? toLicence(beside) ?? toLicence(row.license)
-  if (licence === null || !SKILL_SHAPES.licence.test(licence))
+  const licence = licenceOf(row, read)
+  if (licence === null)
     return refuse(
       key,
       faultOf('no_licence', `expected a licence, got ${JSON.stringify(read.license)}`),
@@ -63,22 +63,32 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
       names: [`${read.name} by ${owner}`],
       // An agent follows all of it, so all of it is looked through for orders against its user.
       said: [read.description, read.body],
-      facts: {
-        kind: 'kit',
-        url,
-        pricing: { model: 'unknown' },
-        cost: 'free',
-        auth: { type: 'none' },
-        sources: [{ source: SOURCE, ref: url }],
-      },
+      facts: { ...FREE_KIT, url, sources: [{ source: SOURCE, ref: url }] },
     },
     rules,
   )
-  const skill = toFacts(row, { ...read, text, licence }, rules)
-  // The sentence stays where it is: a person writes ours.
-  const without = { skill, withheld: ['summary'] } as const
-  if (mapped.ok) return { ...mapped, seed: { ...mapped.seed, ...without } }
-  return mapped.held === undefined ? mapped : { ...mapped, held: { ...mapped.held, ...without } }
+  return withSkill(mapped, toFacts(row, { ...read, text, licence }, rules))
+}
+
+const FREE_KIT = {
+  kind: 'kit',
+  pricing: { model: 'unknown' },
+  cost: 'free',
+  auth: { type: 'none' },
+} as const
+
+/** The skill's own, the one beside it, or its repository's. */
+function licenceOf({ files, license }: Row, read: ReadSkill): string | null {
+  const beside = files?.find((file) => /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/.test(file))
+  const licence = toLicence(read.license) ?? toLicence(beside) ?? toLicence(license)
+  return licence !== null && SKILL_SHAPES.licence.test(licence) ? licence : null
+}
+
+/** Its sentence stays where it is: a person writes ours. */
+function withSkill(mapped: MappedSeed, skill: SkillFacts): MappedSeed {
+  const add = (seed: Seed): Seed => ({ ...seed, skill, withheld: ['summary'] })
+  if (mapped.ok) return { ...mapped, seed: add(mapped.seed) }
+  return mapped.held === undefined ? mapped : { ...mapped, held: add(mapped.held) }
 }
 
 function toFacts(
