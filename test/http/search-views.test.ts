@@ -82,7 +82,7 @@ describe('sort', () => {
     ['q=weather&sort=price', ['x402.rain', 'mcp.wind', 'api.sun', 'mcp.fog']],
     ['q=weather&sort=trust', ['x402.rain', 'mcp.wind', 'api.sun', 'mcp.fog']],
     ['q=weather&sort=newest', ['mcp.wind', 'x402.rain', 'api.sun', 'mcp.fog']],
-    ['q=weather&sort=calls', ['mcp.fog', 'mcp.wind', 'x402.rain', 'api.sun']],
+    ['q=weather&sort=calls', ['mcp.wind', 'x402.rain', 'mcp.fog', 'api.sun']],
     ['sort=calls', ['mcp.fog', 'mcp.wind', 'x402.rain', 'api.sun', 'api.cake']],
     ['sort=calls&view=compact&limit=2', ['mcp.fog', 'mcp.wind']],
     ['sort=price', ['api.sun', 'x402.rain', 'mcp.wind', 'api.cake', 'mcp.fog']],
