@@ -1,5 +1,6 @@
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import type {
+  Analytics,
   ClaimCheckResult,
   ClaimView,
   KnownPayout,
@@ -13,6 +14,7 @@ import { partOf, toElement } from '../../../src/site/sellers/controls/elements.t
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */
 const AT = '2026-01-02T03:04:05.000Z'
 const ADDRESS = '0x1111111111111111111111111111111111111111'
+type SeenDelivery = Analytics['basic']['listings'][number]['deliveries'][number]
 const place = partOf(document, 'design-sellers')
 const view = await readListing(place.dataset.designSellers ?? '')
 
@@ -103,11 +105,22 @@ function toPayouts(): KnownPayout[] {
 function toNumbers(clicks: number) {
   const date = new Date().toISOString().slice(0, 10)
   return {
-    deliveries: [],
+    deliveries: clicks === 0 ? [] : toDeliveries(),
     listing_id: 'x402.service',
     clicks: { total: clicks, by_day: [{ date, clicks }], by_src: { web: clicks } },
     calls: clicks,
     search_impressions: clicks,
     last_30_days: { clicks, calls: clicks, search_impressions: clicks },
   }
+}
+
+function toDeliveries(): SeenDelivery[] {
+  const call = 'GET https://service.example/api/v1/forecast'
+  const common = { at: AT, call, operation: 'sha256', status: 200, transaction: null, ms: 210 }
+  const reason = 'At "forecast.days": expected an array, and there was none.'
+  return [
+    { ...common, id: 'receipt-3', verdict: 'other_shape', reason },
+    { ...common, id: 'receipt-2', verdict: 'canned', reason, dispute: 'accepted' },
+    { ...common, id: 'receipt-1', verdict: 'as_declared', reason: 'It is what is declared.' },
+  ]
 }
