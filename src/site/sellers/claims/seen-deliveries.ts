@@ -32,10 +32,10 @@ export function toDeliveriesPanel({ listing_id, deliveries }: Numbers): Markup {
 function toRow(listingId: string, { id, at, call, verdict, reason, dispute }: Delivery): Markup {
   const words = VERDICT_WORDS[verdict]
   const about = html`<a href="${verdictDisputePath(listingId, id)}">Dispute this verdict</a>`
+  const next = dispute === undefined ? verdict !== 'as_declared' && about : DISPUTES[dispute]
   return html`
     <li>
-      <a href="${receiptPath(id)}">${toTime(at)}</a> <bdi dir="ltr">${call}</bdi>:
-      <strong>${words}</strong>. ${reason}
-      ${dispute === undefined ? verdict !== 'as_declared' && about : DISPUTES[dispute]}
+      <p><a href="${receiptPath(id)}">${toTime(at)}</a> <code dir="ltr">${call}</code></p>
+      <p>It <strong>${words}</strong>. ${reason} ${next}</p>
     </li>`
 }
