@@ -5,12 +5,15 @@ import { type Contender, startScript } from './contenders.ts'
 /**
  * What it costs to judge paid calls: a relay that does and one that does not, in turn in one run. Each is
  * on core 0, seller and load on core 1. Of each pair of short slices the relays' CPU seconds by answer are
- * compared, judging and writing receipts included; the median of all pairs counts.
+ * compared, judging and writing receipts included: what is written after a slice's last answer counts for
+ * that slice. The median of all pairs counts.
  */
 const ROUNDS = Number(process.env.ROUNDS ?? 60)
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 16)
 const SECONDS = Number(process.env.SECONDS ?? 0.3)
 const WARM_ANSWERS = 4_000
+/** Receipts are gathered for a tenth of a second before they are written. */
+const SETTLE_MS = 250
 /** Shares of the speed without a witness. */
 const TARGET = { unpaid: 0.95, paid: 0.9 }
 
@@ -53,6 +56,7 @@ async function ask(
     ...bound,
   })
   if (failures > 0) throw new Error(`${relay.name}: ${failures} of ${answers} calls failed`)
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
   return (relay.cpu() - before) / answers
 }
 
