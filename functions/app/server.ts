@@ -41,7 +41,7 @@ export function createWaypostServer(layers: ServerLayers): Server {
 }
 
 /**
- * There is no response object for a request that could not be parsed, and none that could still be
+ * A request that could not be parsed has no response object, and none that could still be
  * used where its body breaks: the answer is written raw.
  */
 function answerUnreadable(server: Server, turns: Turns, { problem, config }: Parts): void {
@@ -106,7 +106,7 @@ function targetOf(error: Error): string {
   return /^[A-Z]{1,16} (\S+)/.exec(line)?.[1] ?? ''
 }
 
-/** The answer as bytes: there is no response object that could write it. */
+/** The answer as bytes: no response object could write it. */
 async function toRawAnswer(response: Response): Promise<string> {
   const body = await response.text()
   const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`)

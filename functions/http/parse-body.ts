@@ -43,7 +43,7 @@ function isMissing({ type, received }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && received === 'undefined'
 }
 
-/** The fields that stand beside one, wherever in the body that is. */
+/** The fields beside one, wherever in the body it is. */
 function keysAround(schema: ObjectSchema, path: readonly { key?: unknown }[]): string[] {
   let entries: object = schema.entries
   for (const { key } of path.slice(0, -1)) {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const LINGER_MS = 1000
 
 /**
- * Writes a small, complete Response to a Node response; used where there is no h3 event. Where the
+ * Writes a small, complete Response to a Node response; used without an h3 event. Where the
  * caller is still sending, the answer goes out whole first and the rest is read for a moment: closing
  * with unread bytes would reset the connection, and the caller would see that instead of the answer.
  */

@@ -15,7 +15,7 @@ const CLOSE_ENOUGH = 0.1
 
 /**
  * How much one node tells at once. Nodes limit blocks, topics and logs by numbers of their own and say
- * so in words of their own: so a refusal means "less", until there is no less to ask for.
+ * so in words of their own: so a refusal means "less", until nothing less can be asked for.
  */
 export type LogRanges = ReturnType<typeof createLogRanges>
 

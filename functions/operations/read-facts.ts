@@ -16,7 +16,7 @@ import { openStore } from '../store/open-store.ts'
 import { SQLITE_FILE } from '../store/sqlite/store.ts'
 
 /**
- * What the ledger says to a build; nothing where there is no ledger yet.
+ * What the ledger says to a build; nothing before the first ledger.
  *
  * @param moves what the content says of listings that moved: what the ledger has of them moves too
  * @param payeesOf whose which payee is; asked only where there are payments

@@ -41,7 +41,7 @@ export const WITNESS_LIMITS = {
   atOnce: 64,
   /** Bytes of a request that are kept to know what was asked. */
   requestBytes: 64 * 1024,
-  /** Receipts an hour: whoever writes payment headers at random must not fill the log. */
+  /** Receipts an hour: a client that writes payment headers at random must not fill the log. */
   receiptsOfClient: 600,
   receiptsInAll: 20_000,
   /** Of answers that name no transaction: anybody can get those for nothing. */

@@ -5,7 +5,7 @@ import type { Config } from '../ports/config.ts'
 
 /** Where releases lie: a store that speaks S3, and a prefix in it. Keys are below that prefix. */
 export interface Bucket {
-  /** Null where there is no such object; 'same' while the object still has this ETag. */
+  /** Null for an object that is not there; 'same' while the object still has this ETag. */
   get(key: string, etag?: string): Promise<{ bytes: Buffer; etag: string } | 'same' | null>
   put(key: string, bytes: Uint8Array, headers: Record<string, string>): Promise<void>
   /**

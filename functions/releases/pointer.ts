@@ -27,7 +27,7 @@ const PointerSchema = v.strictObject({
     // It becomes the name of a file.
     name: v.pipe(v.string(), v.regex(/^[0-9a-f]{20}$/)),
   }),
-  /** The list of `OUT_DIR/changes`; null where there is none. */
+  /** The list of `OUT_DIR/changes`; null without one. */
   log: v.nullable(StoredSchema),
 })
 export interface Pointer {

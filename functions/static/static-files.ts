@@ -120,7 +120,7 @@ interface Prepared {
   sent(choice: Choice): Sent
 }
 
-/** Made when an address is first asked for; null where there is no file. */
+/** Made when an address is first asked for; null without a file. */
 function createPreparation(files: PublicFiles) {
   const prepared = new Map<string, Prepared>()
   return function find(path: string): Prepared | null {

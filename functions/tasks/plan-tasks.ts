@@ -13,7 +13,7 @@ import { RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { findNameErrors, type InputError, toQueryError } from '../http/problem.ts'
 import type { Parts } from '../parts/parts.ts'
 
-/** A plan, what is wrong with the question, or that there is no such task. */
+/** A plan, what is wrong with the question, or that the task does not exist. */
 export type PlanReply = { plan: TaskPlan } | { problems: InputError[] } | { unknown: string }
 export type PlanTask = (id: string, query: URLSearchParams) => Promise<PlanReply>
 

@@ -21,7 +21,7 @@ export interface ReviewQueue {
  * Everything that waits, oldest first.
  *
  * @param from one kind alone; all without one
- * @throws OperatorError when there is no such kind
+ * @throws OperatorError for an unknown kind
  */
 export async function openQueue(
   place: ReviewPlace,

@@ -21,7 +21,7 @@ export class ReadDocument {
 /**
  * Rows that are addresses become the documents there; other rows stay as they are.
  *
- * @param neighboursOf addresses of documents that may lie beside one; one that is not there is no fault
+ * @param neighboursOf addresses of documents that may lie beside one; one that is not there does no harm
  */
 export async function followAddresses(
   values: readonly unknown[],

@@ -15,7 +15,7 @@ import type { Stored } from '../domain/derived/release-file.ts'
 
 /**
  * Objects lie in `OUT_DIR/objects`, one file each, named by the SHA-256 of its bytes. Security model:
- * whoever reads one proves its name first, so a disk, a copy or a person that changed it is found
+ * a reader proves its name first, so a disk, a copy or a person that changed it is found
  * before anything is sent. Known limitation: one that nobody reads is looked at by its length alone.
  */
 export function objectPath(outDir: string, digest: string): string {

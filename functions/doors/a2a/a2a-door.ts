@@ -26,7 +26,7 @@ import {
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 
-/** Every answer is a message, so there are no tasks: none is kept, none is ever found. */
+/** Every answer is a message, so tasks are neither kept nor found. */
 const NO_TASKS: TaskStore = {
   save: async () => {},
   load: async () => undefined,

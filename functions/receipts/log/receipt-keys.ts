@@ -20,7 +20,7 @@ const TRUSTED_MS = 30_000
 
 export type ReceiptSigners = ReturnType<typeof createSigners>
 
-/** The key that signs now; one is made where there is none. */
+/** The key that signs now; the first call makes one. */
 export function createSigners(store: Store, clock: Clock) {
   let known: { signer: Signer; until: number } | null = null
   return async (): Promise<Signer> => {

@@ -13,7 +13,7 @@ import type { ReceiptSigners } from './receipt-keys.ts'
 /**
  * The log that receipts are kept in: nothing in it changes, goes or comes between.
  *
- * Security model: whoever appends holds the one row of `receipt_log` to the end of its transaction, so that
+ * Security model: the server that appends holds the one row of `receipt_log` to the end of its transaction, so that
  * servers append one after the other, and a receipt is in the log or not at all. A head is signed over the
  * same row, so that no two heads of one size differ. What a killed server had not written is lost, and
  * nobody was told of it.
@@ -81,7 +81,7 @@ export function createReceiptLog(parts: {
     timer ??= setTimeout(() => void flush(), ms)
   }
   return {
-    /** Keeps a receipt. Returns at once; false where there is no room for it. */
+    /** Keeps a receipt. Returns at once; false when the log has no room for it. */
     add(receipt: NewReceipt): boolean {
       if (waiting.length >= MAX_WAITING || isClosed) return false
       waiting.push(receipt)

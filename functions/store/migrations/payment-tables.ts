@@ -13,7 +13,7 @@ export const PAYMENT_TABLES = {
     { listing_id: text, place: integer, transaction_id: text, noted_at: moment },
     'payment_hint_key primary key (listing_id, place)',
   ),
-  /** Each payment the meter saw, once, whoever it counts for. */
+  /** Each payment the meter saw, once, for all sellers it may count for. */
   settlement: table(
     {
       ...transfer,

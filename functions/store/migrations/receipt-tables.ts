@@ -19,7 +19,7 @@ export const RECEIPT_TABLES = {
     { level: integer, place: moment, hash: text },
     'receipt_node_key primary key (level, place)',
   ),
-  /** One row: how far the log is. Whoever appends holds it, so that no two servers append at once. */
+  /** One row: how far the log is. The server that appends holds it, so that no two servers append at once. */
   receipt_log: table({ name: key, size: moment, peaks: text }),
   receipt_head: table({
     size: { ...moment, sql: 'moment not null primary key' },

@@ -24,7 +24,7 @@ const LogCopySchema = v.object({
 })
 export type LogCopy = v.InferOutput<typeof LogCopySchema>
 
-/** @returns null where there is none yet. @throws UsageFault where the file is something else */
+/** @returns null before the first copy. @throws UsageFault where the file is something else */
 export async function readLogCopy(file: string): Promise<LogCopy | null> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (Object(error).code === 'ENOENT') return null

@@ -13,7 +13,7 @@ import { UsageFault } from './command-line.ts'
 /**
  * A session as a file of lines that only grows: each payment is a line on the disk before it is sent,
  * and a second line when its outcome is known. Lines are appended whole by the system, so that several
- * commands may share a file: whoever wrote first has the money, as the order of lines says.
+ * commands may share a file: the command that wrote first has the money, as the order of lines says.
  *
  * A line that was torn by a crash was not on the disk when its command was killed, so nothing was sent.
  */

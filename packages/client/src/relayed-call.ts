@@ -116,7 +116,7 @@ async function toHeader(
   return { [EXPECT_HEADER]: toExpected(entry, kit.digest) }
 }
 
-/** @returns nothing where there is no such listing or call any more */
+/** @returns nothing for a listing or call that has gone */
 async function readKit({ baseUrl, id, request, options }: PinnedCall, call: string) {
   const query = `?view=compact&operation=${encodeURIComponent(call)}`
   const url = baseUrl + kitPath(encodeURIComponent(id)) + query

@@ -166,7 +166,7 @@ async function leave({ response, stop }: Sent): Promise<void> {
   stop()
 }
 
-/** Verdicts on an answer that may have the shape of the task and is none all the same. */
+/** Verdicts on an answer that may have the shape of the task and still does not deliver. */
 const NO_DELIVERY = new Set(['canned', 'empty', 'error_in_200'])
 
 /** The directory has seen what other callers were told: a copy of theirs looks right to this one. */

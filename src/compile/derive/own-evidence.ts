@@ -12,7 +12,7 @@ interface Market {
 
 /**
  * What this service saw paid itself, by listing id. Who sells what is as good as money vouches for nobody,
- * whoever wrote it on the list: its buyers may have given nothing away.
+ * the person who wrote it on the list: its buyers may have given nothing away.
  */
 export function judgeSales(
   { asOf, payments, payees }: PaymentFacts,

@@ -56,7 +56,7 @@ function createTable(path: string, version: string): BuildCache {
   return cache
 }
 
-/** Null where there is none, or of another version. */
+/** Null without one, or for one of another version. */
 function openTable(path: string, version: string): BuildCache | null {
   let database: DatabaseSync | null = null
   try {

@@ -124,7 +124,7 @@ function beginIndexes(
 
 /**
  * What the functions need, for the development server: it renders pages itself, from `compiledDir`,
- * each time one is asked for. Nothing is compressed: there is no distance to travel.
+ * each time one is asked for. Nothing is compressed: it does not travel.
  */
 export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
   const { name, content, baseUrl, allowPrivate, issuer, ledger, compiledDir } = options

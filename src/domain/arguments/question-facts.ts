@@ -29,7 +29,7 @@ export interface QuestionFacts {
   dates: string[]
   years: number[]
   numbers: number[]
-  /** What stands in quotation marks. */
+  /** The words in quotation marks. */
   quoted: string | null
   /** The question without the words that only say what to do. */
   topic: string | null

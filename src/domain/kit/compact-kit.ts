@@ -44,7 +44,7 @@ export interface CompactChoice {
   rail?: Rail | undefined
 }
 
-/** @returns null where there is no such operation */
+/** @returns null for an operation it does not have */
 export function toCompactKit(kit: KitView, choice: CompactChoice): CompactKit | null {
   const rows = toRows(kit)
   const names = rows.map(({ name }) => name)

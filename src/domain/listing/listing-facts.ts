@@ -72,7 +72,7 @@ export function createListingFactsSchema(rules: UrlRules) {
 
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
 
-/** What every listing has, whoever says it. */
+/** What every listing has, from people and from sources. */
 export const REQUIRED_FACTS = ['name', 'kind', 'url', 'summary', 'sources', 'added'] as const
 
 /** What people edit: whatever else a listing must have, a source may say. */

@@ -20,7 +20,7 @@ interface Named {
   description: string
 }
 
-/** Shorter words stand in longer ones by chance: `medrxiv` is one word in a sentence, two in a name. */
+/** Shorter words occur in longer ones by chance: `medrxiv` is one word in a sentence, two in a name. */
 const LETTERS = 3
 
 /** Verbs that any name of its kind implies: `get_user` lists, gets, shows or reads a user. */

@@ -77,7 +77,7 @@ export function isPublicName(name: string): boolean {
   return isIcann === true || isPrivate === true
 }
 
-/** The host of a URL as proofs name it; null where there is no absolute URL. */
+/** The host of a URL as proofs name it; null without an absolute URL. */
 export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
 }

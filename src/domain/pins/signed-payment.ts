@@ -31,9 +31,9 @@ const CredentialSchema = v.object({
 })
 
 /**
- * All that a payment says of whom it pays and how much: what its client chose of the offers, or the
+ * All that a payment says about its payee and amount: what its client chose of the offers, or the
  * challenge it answers, and what was signed. Only the second moves money, and a seller may pose terms that
- * the two differ in; so a payload that nobody can read here is worth nothing, whatever stands beside it.
+ * the two differ in; so a payload that nobody can read here is worth nothing, whatever else it says.
  */
 export function readSignedPayment(payment: unknown): readonly Offered[] {
   if (!isJsonObject(payment)) return UNREADABLE

@@ -10,7 +10,7 @@ export const TaskViewSchema = v.object({
   name: v.string(),
   /** Words of people who want it. */
   examples: v.array(v.string()),
-  /** The contract: JSON Schemas of what a caller gives and what comes back; absent where there is none yet. */
+  /** The contract: JSON Schemas of what a caller gives and what comes back; absent until it is written. */
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),

@@ -22,7 +22,7 @@ export function isAboutAnswer(name: string): boolean {
 
 /**
  * Whether an answer is an error under a status that says otherwise. What has a value for anything that
- * is declared is an answer, whatever stands beside it: `{ok: false, url, checked_at}` may be what was sold.
+ * is declared is an answer, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
  *
  * @returns what says so, or null
  */

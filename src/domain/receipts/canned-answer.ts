@@ -41,7 +41,7 @@ const LEAST_SUBSTANCE = 4
 const LEAST_SAME = 2
 
 /**
- * The declared arguments of a call, in lower case: what else a request carries is none, so that nobody
+ * The declared arguments of a call, in lower case: what else a request carries does not count, so that nobody
  * makes two questions out of one by a parameter that no seller reads.
  *
  * @param target path and query @param body parsed, undefined without one

@@ -36,7 +36,7 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
 
 /**
  * Which of a listing's payments that count came with what. A call counts as its buyer does; who is not
- * vouched for counts nothing, and where nobody can be vouched for there are no figures.
+ * vouched for counts nothing, and where nobody can be vouched for nothing is shown.
  *
  * A refusal and a second 402 can be brought about by a caller alone, who sends nonsense or one payment twice:
  * they count where the seller's own answer names the payment, or two buyers met them.
@@ -76,7 +76,7 @@ interface Matched {
 }
 
 /**
- * The call that names a payment, else the earliest that it can be of: whoever sends it again later changes
+ * The call that names a payment, else the earliest that it can be of: a caller who sends it again later changes
  * nothing. A seller writes what a call names, so one that names something else is not beyond being paid for.
  */
 function matchPayments(

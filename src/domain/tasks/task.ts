@@ -38,7 +38,7 @@ export const TaskRowSchema = v.pipe(
       v.minLength(2, 'expected at least two examples'),
       v.maxLength(MAX_EXAMPLES, `expected at most ${MAX_EXAMPLES} examples`),
     ),
-    /** What a caller gives, and what comes back, whoever the seller is. */
+    /** What a caller gives, and what comes back, from every seller alike. */
     input: v.optional(contractSide),
     output: v.optional(contractSide),
     /** An input: each operation's map is filled with it when content is checked. */

@@ -53,7 +53,7 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
   const { verified_buyers_30d, settlements_30d, last_settlement_at: last } = measured
   const daysSinceLast =
     last === null ? Infinity : (Date.parse(measured.as_of) - Date.parse(last)) / DAY_MS
-  // Less than half a buyer is none on the wire.
+  // Less than half a buyer is zero on the wire.
   const hasSales = Math.round(verified_buyers_30d) > 0 && settlements_30d > 0
   if (!hasSales || daysSinceLast > TRUST.windowDays)
     return { evidence: 'no_independent_paid_usage_30d', measured }

@@ -52,7 +52,7 @@ export const StatsSchema = v.object({
   trust_ledger: TrustLedgerSchema,
   /** Date of the newest fact in the content: the build's own time would change the bytes. */
   updated: v.string(),
-  /** How old the data is: dates of the newest of each, null where there is none. */
+  /** How old the data is: dates of the newest of each, null without any. */
   newest: v.object({
     listing: v.nullable(v.string()),
     payments: v.nullable(v.string()),

@@ -106,7 +106,7 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
  * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. Where a
  * mint, a bridge or an exchange filled half of it, these are buyers who just arrived: neither is a sign.
  *
- * @returns the payers of whom it is a sign
+ * @returns the payers it is a sign against
  */
 function findHand(
   cohort: readonly Paid[],

@@ -5,7 +5,7 @@
  *
  * The arrays are constants of this file because the compiler then knows where they lie: taken from
  * an object or another module, each access costs several checks more. `| 0` tells it that a number
- * stays whole. There is no branch that the processor could not foresee: a row that turns out not to count is
+ * stays whole. No branch is left that the processor could not foresee: a row that turns out not to count is
  * written over by the next one.
  */
 import { NO_ROW, type PostingCursor } from './posting-cursor.ts'

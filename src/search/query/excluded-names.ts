@@ -81,7 +81,7 @@ function rowsNamed({ organic, noun }: SearchIndex, part: IndexPart, term: KnownT
   return Array.from(rows).filter((_, at) => (part.paletteFields[codes[at] ?? 0] ?? 0) & fields)
 }
 
-/** Leaves out the rows of whoever the question wants to do without. */
+/** Leaves out the rows of the sellers that the question excludes. */
 export function keepWanted(
   index: SearchIndex,
   part: IndexPart,

@@ -20,7 +20,7 @@ export function toRowFilter(query: Partial<SearchQuery>) {
 }
 
 /**
- * The rows that pass all filters as a bit set, or null when there is no filter.
+ * The rows that pass all filters as a bit set, or null without a filter.
  * @param places where the bit set of each filter value lies in `part.filterBits`
  */
 export function filterRows(

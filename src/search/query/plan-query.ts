@@ -18,7 +18,7 @@ export interface QueryPlan {
   notes: readonly string[]
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
-  /** Names of whoever is not wanted. */
+  /** Names of sellers that are not wanted. */
   excluded: readonly KnownTerm[]
   /** Whether no listing has one of the words. */
   isMissing: boolean

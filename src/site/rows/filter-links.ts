@@ -14,7 +14,7 @@ export interface FilterGroup {
 type Base = { kind: Kind } | { category: string }
 
 /**
- * Searches that narrow a table, with what each leaves of it. A choice that leaves nothing, or all, is none.
+ * Searches that narrow a table, with what each leaves of it. A choice that leaves nothing, or all, has no link.
  * @param names of categories, by id
  */
 export function toFilterGroups(

@@ -29,7 +29,7 @@ interface Face {
   mark?: string | undefined
 }
 
-/** A listing's face on the arm of its kind: the brand's mark, or two letters where there is none. */
+/** A listing's face on the arm of its kind: the brand's mark, or else two letters. */
 export function toTile({ id, name, kind, mark }: Face, isLarge = false): Markup {
   const size = isLarge ? ' large' : ''
   const drawn = mark && html`<svg viewBox="0 0 24 24"><use href="${mark}#m"></use></svg>`

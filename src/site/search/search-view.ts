@@ -34,7 +34,7 @@ export function toSearchView(
   return {
     notes: toNoteViews(form, answer, names),
     status: toStatus(total, offset, rows.length),
-    /** Why there are no rows; empty where there are some. */
+    /** Why the answer has no rows; empty when it has some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
     chips: toChips(form, names),
     sorts: toSorts(form, answer, without).map(([id, text]) => ({

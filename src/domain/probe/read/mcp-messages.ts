@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../wire/parse-json.ts'
 import { SEEN } from './mcp-tools.ts'
 
-/** The current revision: every request describes itself, there is no handshake and no session. */
+/** The current revision: every request describes itself, without a handshake or a session. */
 export const MCP_CURRENT = '2026-07-28'
 
 /** The last revision with an `initialize` handshake. */
