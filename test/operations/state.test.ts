@@ -135,7 +135,9 @@ describe('the state of one machine', () => {
     const empty = new DatabaseSync(folder('empty.sqlite'))
     empty.exec('CREATE TABLE other (x)')
     empty.close()
-    await expect(restoreState(dir, folder('empty.sqlite'), 0)).rejects.toThrow('no Waypost state')
+    await expect(restoreState(dir, folder('empty.sqlite'), 0)).rejects.toThrow(
+      'not a Waypost state',
+    )
     expect(await positions(dir)).toEqual([7])
   })
 

@@ -13,7 +13,7 @@ import {
   parseAbi,
   publicActions,
 } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { baseSepolia } from 'viem/chains'
 import { findFreePort } from '../support/free-port.ts'
 
@@ -126,6 +126,46 @@ export async function startChain(): Promise<Chain> {
       return { revert: () => test.revert({ id }) }
     },
     stop,
+  }
+}
+
+const PAYMENT_ABI = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+])
+const AUTHORIZATION = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const
+
+/** Eleven buyers who pay a seller $0.27 to $0.47 each, as a facilitator settles it: it is measured now. */
+export async function payFromMany(chain: Chain, to: Address): Promise<void> {
+  const settler = chain.walletOf(0)
+  for (let n = 0; n < 11; n++) {
+    const buyer = privateKeyToAccount(generatePrivateKey())
+    const value = BigInt(270_000 + n * 20_000)
+    await chain.mint(buyer.address, value)
+    const message = {
+      ...{ from: buyer.address, to, value, validAfter: 0n, validBefore: 2n ** 40n },
+      nonce: generatePrivateKey(),
+    }
+    const signature = await buyer.signTypedData({
+      domain: { name: 'USDC', version: '2', chainId: baseSepolia.id, verifyingContract: USDC },
+      types: { TransferWithAuthorization: AUTHORIZATION },
+      primaryType: 'TransferWithAuthorization',
+      message,
+    })
+    const { from, validAfter, validBefore, nonce } = message
+    const hash = await settler.writeContract({
+      address: USDC,
+      abi: PAYMENT_ABI,
+      functionName: 'transferWithAuthorization',
+      args: [from, to, value, validAfter, validBefore, nonce, signature],
+    })
+    await settler.waitForTransactionReceipt({ hash })
   }
 }
 

@@ -83,6 +83,7 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     }
     const known = KNOWN.map((slug) => `- { domain: ${hostOf(slug)}, name: ${slug}, why: A lab. }\n`)
     const files = { 'tables/independent_operators.yaml': known.join('') }
+    for (const slug of KNOWN) await lab.payFromMany(chain, payoutOf(slug))
     world = await startWorld({ listings, files }, { [lab.NETWORK]: chain.url })
     closing.push(world.close)
   }, 400_000)
@@ -210,10 +211,8 @@ export default new x402Client().register('eip155:*', new ExactEvmScheme(privateK
     const body = row.body.replace('"as_declared"', '"empty"')
     await store.db.updateTable('receipt').set({ body }).where('id', '=', row.id).execute()
     const { code, receipts } = await verdicts('buyer')
-    expect([
-      code,
-      receipts.filter((each: { standing: string }) => each.standing === 'proved').length,
-    ]).toEqual([0, KNOWN.length + SELLERS.length - 1])
+    expect(code).toBe(1)
+    expect(receipts.map((each: { standing: string }) => each.standing)).toContain('false')
     expect(await waypost('third', 'receipts', '--log', join(folder, 'third.json'))).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('The log is not the one'),

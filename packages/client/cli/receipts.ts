@@ -79,10 +79,13 @@ async function askEach(baseUrl: string, own: readonly OwnReceipt[]): Promise<Che
 }
 
 function toChecked(own: OwnReceipt, found: Awaited<ReturnType<typeof checkReceipt>>): Checked {
-  const { receipt, isAsked, isSigned, isHeadSigned, isInLog, isExtended } = found
+  const { receipt, head, isAsked, isSigned, isHeadSigned, isInLog, isExtended } = found
   const isTrue = isAsked && isSigned && isOwn(own, receipt)
-  const proved = isHeadSigned && isInLog && isExtended ? 'proved' : 'unproved'
-  return { ...own, receipt, standing: isTrue ? proved : 'false' }
+  if (!isTrue) return { ...own, receipt, standing: 'false' }
+  if (head === null) return { ...own, receipt, standing: 'unproved' }
+  // A head that is named and does not prove it is of another log.
+  const isProved = isHeadSigned && isInLog && isExtended
+  return { ...own, receipt, standing: isProved ? 'proved' : 'false' }
 }
 
 /** Of this call, and of the answer that came. */
