@@ -80,7 +80,7 @@ function isGuess({ assumed = [] }: Operation): boolean {
 /** The members of an operation, as a listing's file has them. */
 const MEMBERS = [
   ...(['description', 'price', 'offers', 'params'] as const),
-  ...(['body', 'response', 'effect', 'task', 'safe'] as const),
+  ...(['body', 'response', 'effect', 'task', 'safe', 'map', 'send'] as const),
 ]
 
 function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
