@@ -31,7 +31,7 @@ export interface Pushed {
  * conditional write, the pointer. A run that ends early leaves objects that the next one uses.
  *
  * @param now written into the pointer
- * @throws OperatorError without a release, when the bucket refuses, or another publisher was faster
+ * @throws OperatorError without a release, and when the bucket refuses or another publisher was faster
  */
 export async function pushRelease(bucket: Bucket, outDir: string, now: Date): Promise<Pushed> {
   const name = readCurrent(outDir)

@@ -15,8 +15,8 @@ const READ = 24
 
 /**
  * Of rows that answer about as well, those come first whose call takes what the question says, and of
- * them those that need nothing else: who names a city is answered with a call that has it in, before
- * one that needs a key, and before one that takes no place.
+ * them those that need nothing else: a question that names a city is answered with a call that has it in,
+ * before one that needs a key, and before one that takes no place.
  */
 export function putCallableFirst(
   index: SearchIndex,
@@ -51,6 +51,7 @@ function toStanding({ operation, slots }: Stored, facts: QuestionFacts): number 
   const shown = JSON.stringify(fillArguments(url, example, slots, facts))
   return bring === undefined && !/<[A-Z0-9_]+>/.test(shown) ? said + CALLABLE : said
 }
+
 /** More than a question can say. */
 const CALLABLE = 100
 

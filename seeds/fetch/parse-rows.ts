@@ -1,7 +1,7 @@
-import { parse } from 'yaml'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { RowShape, SourcePage } from '../facts/seed-source.ts'
+import { readYaml } from '../text/read-yaml.ts'
 
 /** Longest row, in UTF-16 units. */
 const MAX_ROW_LENGTH = 256 * 1024
@@ -62,16 +62,6 @@ function parseRows(text: string, shape: RowShape): ParsedRows {
   if (page !== null || (parsed.values.length === 0 && parsed.refused.length > 0))
     throw new Error(`expected ${shape.expected}, got ${JSON.stringify(text.trim().slice(0, 60))}`)
   return parsed
-}
-
-/** Without aliases: a catalogue of a few lines could else fill the memory. */
-function readYaml(text: string): unknown {
-  try {
-    const value: unknown = parse(text, { maxAliasCount: 0, merge: false })
-    return value
-  } catch {
-    return undefined
-  }
 }
 
 /** Rows that a catalogue has by their names. */

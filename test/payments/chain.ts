@@ -132,7 +132,8 @@ export async function startChain(): Promise<Chain> {
 const PAYMENT_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ])
-const AUTHORIZATION = [
+/** EIP-3009. */
+export const AUTHORIZATION = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
   { name: 'value', type: 'uint256' },

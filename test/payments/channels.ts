@@ -9,7 +9,7 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { accountOf, type Chain, USDC } from './chain.ts'
+import { AUTHORIZATION, accountOf, type Chain, USDC } from './chain.ts'
 
 export const CHANNELS: Address = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
 export const COLLECTOR: Address = '0x4020806089470a89826cB9fB1f4059150b550004'
@@ -121,13 +121,4 @@ const CONFIG = [
   { name: 'token', type: 'address' },
   { name: 'withdrawDelay', type: 'uint40' },
   { name: 'salt', type: 'bytes32' },
-] as const
-
-const AUTHORIZATION = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
 ] as const

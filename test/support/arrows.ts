@@ -172,7 +172,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'seeds/facts': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: ['valibot'] },
   'seeds/fetch': {
     ours: ['src/domain', 'functions/discovery', 'functions/net', 'functions/ports', 'seeds'],
-    packages: ['node:*', 'yaml'],
+    packages: ['node:*'],
   },
   'seeds/sources/discovery': { ours: ['src/domain', 'functions/discovery', 'seeds'], packages: [] },
   // What people decide is held against the same checks as a build, and may wait in the ledger.

@@ -79,7 +79,8 @@ async function askEach(baseUrl: string, own: readonly OwnReceipt[]): Promise<Che
 }
 
 function toChecked(own: OwnReceipt, found: Awaited<ReturnType<typeof checkReceipt>>): Checked {
-  const { receipt, head, isAsked, isSigned, isHeadSigned, isInLog, isExtended } = found
+  const { receipt, head, proof } = found
+  const { isAsked, isSigned, isHeadSigned, isInLog, isExtended } = proof
   const isTrue = isAsked && isSigned && isOwn(own, receipt)
   if (!isTrue) return { ...own, receipt, standing: 'false' }
   if (head === null) return { ...own, receipt, standing: 'unproved' }

@@ -27,7 +27,7 @@ export const runVerify: Run = async (args, connect) => {
   })
   const { baseUrl } = connect(values.base)
   const id = readSubject(positionals, 'receipt').replace(/^.*\//, '')
-  const { receipt, head: _, ...proof } = await checkReceipt(baseUrl, id, await getKeys(baseUrl))
+  const { receipt, proof } = await checkReceipt(baseUrl, id, await getKeys(baseUrl))
   const isAnswer = await findAnswer(values, receipt.answer)
   const checks = { ...proof, ...(isAnswer !== null && { isAnswer }) }
   const isSound = Object.values(checks).every((check) => check)
@@ -52,13 +52,8 @@ export async function checkReceipt(baseUrl: string, id: string, keys: ReceiptKey
     extendsHead(view.head, log.head, log.consistency ?? [])
   // Else one good receipt would do for every other.
   const isAsked = view.receipt.id === id
-  return {
-    receipt: view.receipt,
-    head: view.head,
-    isAsked,
-    ...verifyReceipt(view, keys),
-    isExtended,
-  }
+  const proof = { isAsked, ...verifyReceipt(view, keys), isExtended }
+  return { receipt: view.receipt, head: view.head, proof }
 }
 
 async function findAnswer(

@@ -1,6 +1,6 @@
-import { parse } from 'yaml'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { type Fault, faultOf } from '../../facts/refusal.ts'
+import { readYaml } from '../../text/read-yaml.ts'
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
 
@@ -35,16 +35,6 @@ export function readSkill(text: string): ReadSkill | Fault {
     license: typeof license === 'string' ? license : null,
     allowed: front['allowed-tools'],
     body: text.slice(head.length),
-  }
-}
-
-/** Without aliases: a few lines could else fill the memory. */
-function readYaml(yaml: string): unknown {
-  try {
-    const value: unknown = parse(yaml, { schema: 'core', maxAliasCount: 0, merge: false })
-    return value
-  } catch {
-    return null
   }
 }
 

@@ -1,4 +1,5 @@
-import { type Operation, placeholdersOf } from '../listing/operation.ts'
+import * as v from 'valibot'
+import { createOperationSchema, type Operation, placeholdersOf } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { operationMark } from './listing-marks.ts'
@@ -77,11 +78,10 @@ function isGuess({ assumed = [] }: Operation): boolean {
   return assumed.includes('method')
 }
 
-/** The members of an operation, as a listing's file has them. */
-const MEMBERS = [
-  ...(['description', 'price', 'offers', 'params'] as const),
-  ...(['body', 'response', 'effect', 'task', 'safe', 'map', 'send'] as const),
-]
+/** All that may be said of an operation beside what it is called by; `assumed` follows from the others. */
+const MEMBERS = v
+  .keyof(createOperationSchema({ allowPrivate: false }))
+  .options.filter((name) => name !== 'method' && name !== 'url' && name !== 'assumed')
 
 function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
   const naming = (field: keyof Operation) => said.filter((each) => each[field] !== undefined)

@@ -8,6 +8,7 @@
  * `exact-rows.ts` puts first what was asked for by id, host or name; `sort-places.ts` knows the
  * other orders. `count-facets.ts` and `explain-rows.ts` answer what is asked beside the page.
  */
+import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { Explanation, Facets } from '../../domain/search/search-response.ts'
@@ -172,13 +173,11 @@ function notesOnNone(
 ): readonly string[] {
   const all = { text, where: {}, sort: 'relevance', limit: 1, offset: 0 } as const
   const { total } = listingDatabases(index).organic.searchPart(all)
-  if (total > 0) return [`No match passes the filters; without them there are ${total}.`, ...notes]
+  if (total > 0)
+    return [`No match passes the filters; ${NOTE_PHRASES.withoutFilters} ${total}.`, ...notes]
   const near = closest()
   if (near.length > 0)
-    return [
-      ...notes,
-      `Nothing was found. The closest words that ${index.noun}s have: ${listOf(near)}.`,
-    ]
+    return [...notes, `${NOTE_PHRASES.closestWords} that ${index.noun}s have: ${listOf(near)}.`]
   return notes.length === 0 && terms.length > 0
     ? [`No ${index.noun} matches any of these words.`]
     : notes

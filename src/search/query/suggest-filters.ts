@@ -1,4 +1,5 @@
 import { toFilterValue } from '../../domain/search/filter-words.ts'
+import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import type { FilterPhrase } from '../words/filter-phrases.ts'
@@ -85,6 +86,6 @@ export function suggestCategory(
   const total = countRows(bits, organic.rows)
   return {
     suggested: [{ parameters: { category: id }, total }],
-    notes: [`The nearest category is ${id}, with ${total} ${noun}s.`],
+    notes: [`The ${NOTE_PHRASES.nearestCategory} ${id}, with ${total} ${noun}s.`],
   }
 }

@@ -67,7 +67,7 @@ function toDriftText({ what, name, was, is }: Drift): string {
   return is === undefined ? `${subject} is gone.` : `${subject} was ${was} and is ${is}.`
 }
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
 }

@@ -2,6 +2,7 @@ import type { CompiledListing } from '../../compiled.ts'
 import type { Tables } from '../../domain/derived/tables.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { compareText } from './home-lists.ts'
 
 interface Listed {
   view: Pick<ListingView, 'id' | 'name' | 'page' | 'first_party'> & {
@@ -41,7 +42,7 @@ export function toTaskChoices(tasks: Tables['tasks'], listings: readonly Listed[
     .flatMap(({ id, name }) => {
       const own = [...(offers.get(id)?.values() ?? [])]
       const [first, second] = own.sort(
-        (a, b) => a.usd - b.usd || compareIds(a.listing.view.id, b.listing.view.id),
+        (a, b) => a.usd - b.usd || compareText(a.listing.view.id, b.listing.view.id),
       )
       if (first === undefined || second === undefined) return []
       return [{ id, name, services: own.length, usd: first.usd, choices: toChoices(first, own) }]
@@ -104,9 +105,4 @@ function toLastMs({ probes }: Listed['history']): number | null {
 /** Verified payments of 30 days. */
 function toPayments({ trust }: Listed['view']): number {
   return trust.evidence === 'verified_non_wash_payments' ? (trust.settlements_30d ?? 0) : 0
-}
-
-function compareIds(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

@@ -1,5 +1,6 @@
 import { toCountText } from '../../domain/operation/price-text.ts'
 import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
+import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import {
   type FilterName,
   LISTED_FILTERS,
@@ -59,8 +60,6 @@ function toWatchPath(path: string): string | null {
 /** A note in pieces: words, and links where an answer for programs names a parameter or a page. */
 export type NotePiece = string | { text: string; path: string }
 
-/** How the search begins where it found nothing (`src/search/query/search-index.ts`). */
-const CLOSEST = 'Nothing was found. The closest words'
 /** Pages that notes send their reader to. */
 const PAGES = ['/propose']
 
@@ -68,14 +67,14 @@ function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): Not
   const links = [
     ...toSuggestedLinks(form, answer, names),
     {
-      written: 'without them there are',
-      text: 'without them there are',
+      written: NOTE_PHRASES.withoutFilters,
+      text: NOTE_PHRASES.withoutFilters,
       path: toSearchPath({ ...(form.q !== undefined && { q: form.q }) }),
     },
     ...PAGES.map((path) => ({ written: path, text: 'the form', path: toFormPath(path, form) })),
   ]
   return answer.notes.map((note) => {
-    if (note.startsWith(CLOSEST)) return toWordLinks(note)
+    if (note.startsWith(NOTE_PHRASES.closestWords)) return toWordLinks(note)
     const found = links.find(({ written }) => note.includes(written))
     if (found === undefined) return [note]
     const { written, text, path } = found
@@ -102,12 +101,12 @@ function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, n
     const value = String(parameters[field])
     const written =
       parameters.q === undefined
-        ? `nearest category is ${value}`
+        ? `${NOTE_PHRASES.nearestCategory} ${value}`
         : `${field}=${toFilterValue(field, value)}`
     const words = toWords(field, value, names)
     return {
       written,
-      text: parameters.q === undefined ? `nearest category is ${words}` : words,
+      text: parameters.q === undefined ? `${NOTE_PHRASES.nearestCategory} ${words}` : words,
       path: toSearchPath(
         parameters.q === undefined ? { [field]: value } : withField(form, field, value),
       ),

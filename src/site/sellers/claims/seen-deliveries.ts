@@ -36,6 +36,6 @@ function toRow(listingId: string, { id, at, call, verdict, reason, dispute }: De
   return html`
     <li>
       <p><a href="${receiptPath(id)}">${toTime(at)}</a> <code dir="ltr">${call}</code></p>
-      <p>It <strong>${words}</strong>. ${reason} ${next}</p>
+      <p>It was <strong>${words}</strong>. ${reason} ${next}</p>
     </li>`
 }

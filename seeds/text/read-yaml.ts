@@ -1,0 +1,15 @@
+import { parse } from 'yaml'
+
+/**
+ * YAML from outside, without aliases: a few lines could else fill the memory.
+ *
+ * @returns undefined for a text that is not YAML
+ */
+export function readYaml(text: string): unknown {
+  try {
+    const value: unknown = parse(text, { maxAliasCount: 0, merge: false })
+    return value
+  } catch {
+    return undefined
+  }
+}

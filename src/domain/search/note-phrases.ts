@@ -1,0 +1,9 @@
+/**
+ * How notes of a search say what a page turns into links: the search writes them, and the page finds them
+ * again in its answer.
+ */
+export const NOTE_PHRASES = {
+  closestWords: 'Nothing was found. The closest words',
+  withoutFilters: 'without them there are',
+  nearestCategory: 'nearest category is',
+} as const
