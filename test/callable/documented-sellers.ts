@@ -105,6 +105,35 @@ const SHAPES: Record<string, Shape> = {
       minProperties: 1,
     },
   },
+  // github.com/orthogonal-sh/skills: olostep; docs.olostep.com, scrapes
+  'POST mpp.orthogonal.com/olostep/v1/scrapes': {
+    paid: true,
+    headers: json,
+    body: object(['url_to_scrape'], {
+      url_to_scrape: address,
+      formats: {
+        ...texts,
+        items: { enum: ['html', 'markdown', 'text', 'json', 'raw_pdf', 'screenshot'] },
+      },
+      wait_before_scraping: { type: 'integer' },
+      country: text,
+      remove_images: { type: 'boolean' },
+    }),
+  },
+  // Seltz's OpenAPI document (1.3.0), search, under the same path at orthogonal.com
+  'POST mpp.orthogonal.com/seltz/v1/search': {
+    paid: true,
+    headers: json,
+    body: object(['query'], {
+      query: text,
+      max_results: { type: ['integer', 'null'] },
+      from_date: { type: ['string', 'null'] },
+      to_date: { type: ['string', 'null'] },
+      include_domains: texts,
+      exclude_domains: texts,
+      scope: { type: ['string', 'null'] },
+    }),
+  },
   // github.com/prassanna-ravishankar/a2a-registry: the published card, of protocol 0.3
   'GET api.lifie.ai/a2a/cmg84odye06kbuat8sgi7cvfn/agent-card.json': {
     answer: {
