@@ -2,10 +2,12 @@
  * The search function alone, behind the server and the door that production uses, for
  * `search-http.ts`: prints its port, and at `/usage` the CPU seconds and memory it has used.
  *
- * `node search-http-server.ts <index> <served|fixed>`: as served, or with one body that is there
- * already, the ceiling.
+ * `node search-http-server.ts <index> <served|fixed> [queries]`: as served, or with bodies that are there
+ * already, the ceiling: the answers to a file's queries in turn, so that compressing them finds no body
+ * in the processor's cache that it packed a moment ago.
  */
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { createUsage } from '../../functions/analytics/usage.ts'
@@ -21,7 +23,7 @@ import { createSearch, type Search } from '../../functions/search/search.ts'
 import { createSearchDoors, createShownRows } from '../../functions/search/search-doors.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 
-const [file = '', mode = 'served'] = process.argv.slice(2)
+const [file = '', mode = 'served', queries] = process.argv.slice(2)
 const started = performance.now()
 const index = openSearchIndex(file)
 const loadMs = performance.now() - started
@@ -45,8 +47,13 @@ const parts = {
   log,
   problem: createProblems(config.BASE_URL),
   limits: createRateLimits(config),
-  // The door looks at nothing else of the release.
-  release: () => ({ search: index, searchTexts: texts, files: { serve: () => false } }),
+  // The server looks at nothing else of the release.
+  release: () => ({
+    search: index,
+    searchTexts: texts,
+    files: { serve: () => false },
+    site: { switches: {} },
+  }),
 }
 const shown = createShownRows((id, times) => usage.searched([id], 'api', times))
 usage.beforeFlush(shown.report)
@@ -56,7 +63,7 @@ const search = createSearch({
   randomUuid: randomUUID,
   onShown: shown.add,
 })
-const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatFirst(search) : search)
+const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatAnswers(search) : search)
 const server = createWaypostServer({
   parts: parts as unknown as Parts,
   handlers: { search: route },
@@ -72,9 +79,12 @@ server.listen(0, '127.0.0.1', () => {
   void verifyBodiesInSteps(index)
 })
 
-function repeatFirst(search: Search): Search {
-  const reply = search('limit=20')
-  return () => reply
+function repeatAnswers(search: Search): Search {
+  const asked = queries === undefined ? [] : readFileSync(queries, 'utf8').split('\n')
+  const first = search('limit=20')
+  const replies = asked.map((q) => search(`q=${encodeURIComponent(q)}`))
+  let next = 0
+  return () => replies[next++ % replies.length] ?? first
 }
 
 function answerUsage(_req: IncomingMessage, res: ServerResponse, path: string): boolean {
