@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
 import { isDumpCopy, type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
 import { type Coding, hasCopies } from '../../src/store/compress.ts'
@@ -81,6 +82,7 @@ function createSender(cache: ObjectCache, report: ReportFailure) {
       return
     }
     try {
+      if (cache.isLong(sent)) return await sendLong(req, res, sent)
       const bytes = cache.peek(sent) ?? (await cache.read(sent))
       sent.full ??= toFull(sent, bytes.length)
       // What is wrong now may be right in a moment.
@@ -89,6 +91,16 @@ function createSender(cache: ObjectCache, report: ReportFailure) {
     } catch (error) {
       await sendResponse(req, res, report('file.damaged', error, { file: sent.file }))
     }
+  }
+  async function sendLong(req: IncomingMessage, res: ServerResponse, sent: Sent): Promise<void> {
+    const file = await cache.open(sent)
+    res.writeHead(200, toFull(sent, sent.size))
+    if (req.method === 'HEAD') {
+      res.end()
+      return file.close()
+    }
+    // A client that leaves ends it, and so does a disk that fails now: the length tells the client.
+    await pipeline(file.createReadStream({ start: 0 }), res).catch(() => res.destroy())
   }
 }
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { type FileHandle, readFile } from 'node:fs/promises'
 import type { Stored } from '../domain/derived/release-file.ts'
 
 /**
@@ -48,12 +48,31 @@ export function readObjectSync(outDir: string, stored: Stored): Buffer {
   return verify(readFileSync(objectPath(outDir, stored.digest)), stored)
 }
 
-function verify(bytes: Buffer, { digest, size }: Stored): Buffer {
-  if (bytes.length !== size)
-    throw new Error(`object ${digest} has ${bytes.length} of ${size} bytes: build again`)
-  if (nameBytes(bytes) !== digest)
-    throw new Error(`object ${digest} has other bytes than its name says: build again`)
+/**
+ * Reads an open object once in parts, for one that is too long to be in memory.
+ *
+ * @throws as `readObject`
+ */
+export async function verifyInParts(file: FileHandle, stored: Stored): Promise<void> {
+  const digest = createHash('sha256')
+  let size = 0
+  for await (const part of file.createReadStream({ start: 0, autoClose: false })) {
+    digest.update(part)
+    size += part.length
+  }
+  compare(stored, { size, digest: digest.digest('hex') })
+}
+
+function verify(bytes: Buffer, stored: Stored): Buffer {
+  compare(stored, { size: bytes.length, digest: nameBytes(bytes) })
   return bytes
+}
+
+function compare({ digest, size }: Stored, found: Stored): void {
+  if (found.size !== size)
+    throw new Error(`object ${digest} has ${found.size} of ${size} bytes: build again`)
+  if (found.digest !== digest)
+    throw new Error(`object ${digest} has other bytes than its name says: build again`)
 }
 
 export interface Objects {
