@@ -47,6 +47,11 @@ test('nothing of the content is warned about', () => {
   expect(faults).toEqual([])
 })
 
+/** Also of an address with places to fill in. */
+function hostOf(url: string): string {
+  return url.split('/')[2] ?? ''
+}
+
 function isEmpty(body: unknown): boolean {
   return JSON.stringify(body) === '{}'
 }
@@ -132,6 +137,30 @@ describe('every listing of ours', () => {
           ({ example, body, assumed = [] }) =>
             isEmpty(example.body) && !isEmpty(body?.example) && !assumed.includes('body'),
         )
+        .map(({ url }) => `${id} ${url}`),
+    )
+    expect(certain).toEqual([])
+  })
+
+  test('says that what a gateway answers is a guess where the interface behind it documents it', () => {
+    const gateways: Record<string, RegExp> = {
+      'mpp.tempo.xyz': /\/tempoxyz\//,
+      'mpp.paywithlocus.com': /paywithlocus/,
+      'mpp.orthogonal.com': /\/orthogonal-sh\//,
+    }
+    const certain = http.flatMap(({ id, operations }) =>
+      operations
+        .filter(({ url, response, assumed = [] }) => {
+          const [, own] =
+            Object.entries(gateways).find(([host]) => hostOf(url).endsWith(host)) ?? []
+          const ref = response?.ref
+          return (
+            own !== undefined &&
+            ref !== undefined &&
+            !own.test(ref) &&
+            !assumed.includes('response')
+          )
+        })
         .map(({ url }) => `${id} ${url}`),
     )
     expect(certain).toEqual([])

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { toToolFacts } from '../../../src/domain/probe/keep/tool-facts.ts'
 import { readTools } from '../../../src/domain/probe/read/mcp-tools.ts'
+import { InstantSchema } from '../../../src/domain/trust/instant.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+import { count } from '../../../src/domain/wire/shapes.ts'
 import { chooseRows, type MappedSeed } from '../../facts/map-rows.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
@@ -10,6 +12,7 @@ import type { RegistryRow } from '../mcp-registry/registry-row.ts'
 
 const MAX_ENTRIES = 500
 const list = v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
+const counted = v.fallback(v.optional(count), undefined)
 
 /**
  * A server as Docker's catalogue tells it (`server.yaml` with its `tools.json`, or a row of the
@@ -27,6 +30,11 @@ const RowSchema = v.object({
   env: list,
   env_vars: list,
   tools: list,
+  /** What ToolHive counted: stars of the repository, pulls of the image. */
+  metadata: v.fallback(
+    v.nullish(v.object({ stars: counted, pulls: counted, last_updated: InstantSchema })),
+    undefined,
+  ),
 })
 type Row = v.InferOutput<typeof RowSchema>
 
@@ -43,6 +51,24 @@ export function mapServerWith(
   const tools = items.map(toToolFacts).sort((a, b) => (a.name < b.name ? -1 : 1))
   const read = { at: rules.now, from: 'catalog', tools, ...(isCut && { truncated: true }) }
   return { ...mapped, seed: { ...mapped.seed, evidence: { interface: read } } }
+}
+
+/** With what the catalogue counted of its use, as of the day that it names. */
+function withUse(mapped: MappedSeed, { metadata }: Row, source: string): MappedSeed {
+  if (!mapped.ok || !metadata) return mapped
+  const { stars, pulls, last_updated: as_of } = metadata
+  if (stars === undefined && !pulls) return mapped
+  // No pulls means that it did not look: most images are in a registry that tells none.
+  const use = {
+    source,
+    as_of,
+    ...(pulls && { downloads: pulls }),
+    ...(stars !== undefined && { stars }),
+  }
+  return {
+    ...mapped,
+    seed: { ...mapped.seed, evidence: { ...mapped.seed.evidence, reported_use: [use] } },
+  }
 }
 
 /** The server in the registry's words. */
@@ -124,7 +150,8 @@ function createCatalogSource({ source, entryUrl, ...about }: Catalog): SeedSourc
     choose: chooseRows(RowSchema, 'name', (row, rules) => {
       const told = { source, ref: entryUrl(row.name) }
       const server = toServer(row, about.id)
-      return mapServerWith({ server, told }, (row.tools ?? []).flatMap(toTool), rules)
+      const mapped = mapServerWith({ server, told }, (row.tools ?? []).flatMap(toTool), rules)
+      return withUse(mapped, row, source)
     }),
   }
 }

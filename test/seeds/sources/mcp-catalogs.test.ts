@@ -24,6 +24,7 @@ const TOOLHIVE = {
   repository_url: 'https://github.com/harbour/mcp',
   transport: 'stdio',
   tools: ['find_ship', 'dock_ship', 'set_during_runtime'],
+  metadata: { stars: 42, pulls: 900, last_updated: '2025-08-22T09:42:38Z' },
 }
 const ROWS = { docker: DOCKER, toolhive: TOOLHIVE }
 
@@ -73,6 +74,22 @@ test.each([[['docker', 'toolhive']], [['toolhive', 'docker']]] as const)(
     expect(tools[1]?.input_schema.required).toEqual(['ship'])
   },
 )
+
+test('what ToolHive counted of stars and pulls is kept with its day', async () => {
+  await seed('toolhive')
+  const { reported_use } = content.evidence('listings/mcp/toolhive.harbour-mcp.md')
+  const counted = { downloads: 900, stars: 42, as_of: '2025-08-22T09:42:38Z' }
+  expect(reported_use).toEqual([{ source: 'toolhive_registry', ...counted }])
+})
+
+test.each([
+  [{ stars: 42 }],
+  [{ stars: 42, last_updated: 'yesterday' }],
+  [{ stars: -1, pulls: 1.5, last_updated: '2025-08-22T09:42:38Z' }],
+])('a count %j without a day or a number is left out', async (metadata) => {
+  await seed('toolhive', [{ ...TOOLHIVE, metadata }])
+  expect(content.evidence('listings/mcp/toolhive.harbour-mcp.md').reported_use).toBeUndefined()
+})
 
 test('a row that is none is refused by name', async () => {
   const result = await seed('toolhive', [TOOLHIVE, { name: 7 }])
