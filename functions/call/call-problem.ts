@@ -89,7 +89,7 @@ function fromCode(code: string): CallProblem {
   if (code === 'ECONNREFUSED')
     return unreachable('connection_refused', 'The connection was refused.')
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
-    return unreachable('destination_ip_unroutable', 'There is no route to the host.')
+    return unreachable('destination_ip_unroutable', 'The host cannot be reached: no route to it.')
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code))
     return unreachable('tls_certificate_error', 'The TLS certificate does not prove the host.')
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))

@@ -56,7 +56,7 @@ export function createCompareList(
       return { view: (await readBuilt(parts.release(), ROUTES.compare_list.path)) ?? { pages: [] } }
     const parameters = new URLSearchParams(query)
     const others = [...new Set(parameters.keys())].filter((name) => name !== 'ids')
-    const problems = others.map((name) => toQueryError(name, 'there is no such parameter', ['ids']))
+    const problems = others.map((name) => toQueryError(name, 'unknown parameter', ['ids']))
     return problems.length > 0 ? { problems } : compare(idsIn(parameters))
   })
 }

@@ -25,7 +25,7 @@ const WATCHES = ROUTES.watch_start.path
 const WATCH_PAGE = '/watch'
 /**
  * Brotli at 1 takes three quarters of the time of gzip at 1 for an answer of a search, which becomes
- * 5 % longer; at 2 it takes longer than gzip and is no shorter. 64 KiB of memory of what came before are
+ * 5 % longer; at 2 it takes longer than gzip and saves nothing. 64 KiB of memory of what came before are
  * enough for them (`npm run bench:search` prints bytes beside CPU time).
  */
 const BROTLI = {

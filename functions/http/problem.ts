@@ -81,7 +81,7 @@ export function findNameErrors(
   known: readonly string[],
 ): InputError[] {
   return [...new Set(parameters.keys())].flatMap((name) => {
-    if (!known.includes(name)) return [toQueryError(name, 'there is no such parameter', known)]
+    if (!known.includes(name)) return [toQueryError(name, 'unknown parameter', known)]
     return parameters.getAll(name).length > 1 ? [toQueryError(name, 'given more than once')] : []
   })
 }

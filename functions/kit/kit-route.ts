@@ -25,7 +25,7 @@ export function createKit(
       return problem('listing-not-found', { detail: 'No listing has this id. Search for it.' })
     const view = asked.view === 'compact' ? toCompactKit(whole, asked) : whole
     if (view !== null) return { view }
-    const detail = `there is no such operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and others names them`
+    const detail = `unknown operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and others names them`
     return { problems: [toQueryError('operation', detail)] }
   })
 }

@@ -35,7 +35,7 @@ export async function backupState(stateDir: string, target: string): Promise<voi
  * @throws StateError while a server runs on this `STATE_DIR`
  */
 export async function restoreState(stateDir: string, source: string, now: number) {
-  if (!existsSync(source)) throw new Error(`There is no backup at ${source}.`)
+  if (!existsSync(source)) throw new Error(`Found no backup at ${source}.`)
   findDamage(source)
   using _lock = await lockState(stateDir)
   const file = join(stateDir, SQLITE_FILE)

@@ -70,7 +70,7 @@ export async function openProposals(
       const file = decision.file ?? item.file
       if (file === undefined)
         throw new OperatorError(
-          `${item.id}: nothing readable was found, so there is no file yet: write one and pass it with --file and --path`,
+          `${item.id}: nothing readable was found, so no file was prepared: write one and pass it with --file and --path`,
         )
       const done = await withContent(place.contentDir, (writer) => acceptFile(place, writer, file))
       await settle('accepted', listingIdOf(file.path))

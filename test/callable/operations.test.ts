@@ -51,7 +51,7 @@ describe('operations that do not are named', () => {
     ],
     [
       [get({ params: [ID] })],
-      'http.0.params.0.name: expected {id} in the path of url: there is no such placeholder',
+      'http.0.params.0.name: expected {id} in the path of url, which lacks it',
     ],
     [
       [{ method: 'GET', url: USERS, params: [{ ...ID, required: false }] }],

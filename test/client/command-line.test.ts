@@ -198,7 +198,7 @@ describe('the command', () => {
 
   const WRONG: [string[], number, string][] = [
     [[], 2, 'Usage'],
-    [['serach', 'x'], 2, 'there is no command "serach"'],
+    [['serach', 'x'], 2, 'unknown command "serach"'],
     [['search', '--kidn', 'kit'], 2, '--kidn'],
     [['search', '--kind', 'robot'], 1, 'mcp_server'],
     [['add', 'x', '--kind', 'robot'], 2, 'http_api, mcp_server'],

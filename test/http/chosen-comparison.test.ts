@@ -92,7 +92,7 @@ describe('a comparison of listings that a reader chose', () => {
     ['?ids=x402.weather,x402.weather', /2 to 6/],
     ['?ids=x402.weather,mcp.nobody', /mcp\.nobody/],
     ['?ids=', /2 to 6/],
-    ['?id=x402.weather,mcp.tenki', /no such parameter/],
+    ['?id=x402.weather,mcp.tenki', /unknown parameter/],
   ])('%s is refused in words', async (query, detail) => {
     const { status, json } = await read(query)
     expect(status).toBe(400)

@@ -35,7 +35,7 @@ describe('what is wrong is named, with what would be right', () => {
     ['?query=x&rail=cash', 'rail', 'expected x402 or mpp'],
     ['?query=x&network=moon', 'network', 'expected a CAIP-2 id or a common name'],
     ['?query=x&max_price_usd=-1', 'max_price_usd', 'expected a number of at least 0'],
-    ['?query=x&colour=red', 'colour', 'there is no such parameter'],
+    ['?query=x&colour=red', 'colour', 'unknown parameter'],
     ['?query=x&query=y', 'query', 'given more than once'],
   ])('plan%s', async (query, name, detail) => {
     const { status, body } = await ask(`/web_search/plan${query}`)

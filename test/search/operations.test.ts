@@ -259,7 +259,7 @@ describe('messages are of operations', () => {
       problems: [{ name: 'sort', allowed: expect.not.arrayContaining(['sort', 'view', 'facets']) }],
     })
     expect(find('q=search&max_price=1')).toMatchObject({
-      problems: [{ detail: 'there is no such parameter; did you mean max_price_usd?' }],
+      problems: [{ detail: 'unknown parameter; did you mean max_price_usd?' }],
     })
   })
 

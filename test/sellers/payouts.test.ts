@@ -241,7 +241,7 @@ describeStores('proving a payout', ({ newPlace }) => {
     await world.parts.ledger.deliveries.deliver()
     expect(world.mails.at(-1)).toMatchObject({
       to: 'ann@shop.example',
-      subject: 'A payout of x402.shop is no longer proven',
+      subject: 'A payout of x402.shop has lost its proof',
       text: expect.stringContaining(`the contract at ${PAYOUT} no longer accepts the signature`),
     })
     world.clock.move(-16 * 86_400_000)

@@ -56,8 +56,7 @@ async function lint(
     if (fault !== null) throw wrongCommand(HELP, `${target}: ${fault}`)
     return lintUrl(target, as, client, Date.now)
   }
-  if (!existsSync(target))
-    throw wrongCommand(HELP, `${target}: there is no such file, and it is not an http(s) URL`)
+  if (!existsSync(target)) throw wrongCommand(HELP, `${target}: neither a file nor an http(s) URL`)
   return lintListing(target, rules, client)
 }
 

@@ -64,7 +64,7 @@ function readPlans({ ids }: ProbeOptions, config: Config, sandbox: Sandbox | nul
   const content = readSoundContent(config, 'probed')
   const known = new Map(content.listings.map(({ id, facts }) => [id, facts]))
   const unknown = ids.filter((id) => !known.has(id))
-  if (unknown.length > 0) throw new OperatorError(`There is no listing ${unknown.join(', ')}.`)
+  if (unknown.length > 0) throw new OperatorError(`Unknown listing: ${unknown.join(', ')}.`)
   const asked = sandbox === null ? {} : { packages: RUN_REGISTRIES }
   const wanted = ids.length === 0 ? [...known.keys()] : ids
   return wanted.flatMap((id) => {

@@ -54,5 +54,5 @@ async function list({ db }: Store): Promise<string> {
   const lines = rows.map(
     (row) => `${row.name}\tsince ${day(row.created_at)}\tends ${day(row.expires_at)}`,
   )
-  return lines.join('\n') || 'There is no token.'
+  return lines.join('\n') || 'No tokens yet.'
 }

@@ -69,7 +69,7 @@ function describe(task: ClaimMailTask): Letter {
       }
     case 'payout_ended':
       return {
-        subject: `A payout of ${listing_id} is no longer proven`,
+        subject: `A payout of ${listing_id} has lost its proof`,
         body: `${task.reason}\nFrom the next build on, payments to it count as those to any published payout. You can prove it again on your dashboard.`,
       }
   }

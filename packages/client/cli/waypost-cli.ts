@@ -75,7 +75,7 @@ async function main([name = '', ...args]: readonly string[]): Promise<number> {
   }
   const run = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   try {
-    if (run === undefined) throw new UsageFault(`there is no command ${JSON.stringify(name)}`)
+    if (run === undefined) throw new UsageFault(`unknown command ${JSON.stringify(name)}`)
     return await run(args, connect)
   } catch (error) {
     return report(error)

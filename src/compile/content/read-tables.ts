@@ -44,7 +44,7 @@ export interface TableFiles {
   faults: Fault[]
 }
 
-/** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: without a table there are no rows. */
+/** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: a missing table has no rows. */
 export function readTables(contentDir: string, cache = noCache()): TableFiles {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

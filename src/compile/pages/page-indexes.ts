@@ -12,7 +12,7 @@ import { digestOf } from '../files/release-writer.ts'
 
 /**
  * Listings that one index holds on average. Each has its index by its id alone, so that a changed
- * listing changes one of them; a browser asks all of them, so there are no more than that takes.
+ * listing changes one of them; a browser asks all of them, so they are as few as that allows.
  */
 const PAGES_PER_INDEX = 2000
 

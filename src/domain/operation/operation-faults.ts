@@ -65,7 +65,7 @@ function findParamFaults({ url, params = [] }: Operation): OperationFault[] {
       ...faultIf(
         param.in === 'path' && !inUrl.includes(param.name),
         ['params', at, 'name'],
-        `expected {${param.name}} in the path of url: there is no such placeholder`,
+        `expected {${param.name}} in the path of url, which lacks it`,
       ),
       ...faultIf(
         param.in === 'path' && param.required === false,

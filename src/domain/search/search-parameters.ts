@@ -100,7 +100,7 @@ function toRepeated(name: string): string {
 /** @param taken the names that are accepted instead */
 export function toUnknown(name: string, taken: readonly string[], what = 'parameter'): string {
   const nearest = findNearestName(name, taken)
-  return `there is no such ${what}${nearest === null ? '' : `; did you mean ${nearest}?`}`
+  return `unknown ${what}${nearest === null ? '' : `; did you mean ${nearest}?`}`
 }
 
 function toProblem(name: string, { message, allowed }: Refusal): ParameterProblem {

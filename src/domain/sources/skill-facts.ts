@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Of each list: a skill that names more is no longer read by a person at one look. */
+/** Of each list: nobody reads a longer one at a glance. */
 export const MAX_SKILL_ENTRIES = 200
 const list = (shape: RegExp, expected: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.regex(shape, expected))), v.maxLength(MAX_SKILL_ENTRIES))

@@ -66,7 +66,7 @@ export const RECOMPUTE = [
   'With three such buyers or more, no buyer’s dollars are more than those of all others together (only the largest can be: lower it to that sum).',
   'B is the sum of the parts, N the sum of part times payments, V the sum of dollars, each over 1,000,000 with its fraction. c is the largest dollars over all dollars, but at least 1/B, and at most 1; 0 where V is 0.',
   'The last settlement is the latest `at` of these buyers’ rows. Where listings share a payee, the formula divides N and V by the largest number of `listings` in any row of step 1 that has this listing.',
-  'Where B is under 0.5 there is no score. Else the formula gives it, rounded to the nearest whole number, halves up. Days are counted with their fraction, from the last settlement to `as_of`.',
+  'Where B is under 0.5, the listing gets no score. Otherwise the formula gives it, rounded to the nearest whole number, halves up. Days are counted with their fraction, from the last settlement to `as_of`.',
 ]
 
 export const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
@@ -81,7 +81,7 @@ export const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand, and money from there is no sign. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand, and money from those is not a sign. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
 }
 
 export const GETS_PAST = [

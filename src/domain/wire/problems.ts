@@ -63,7 +63,7 @@ export const PROBLEMS = {
   'receipt-not-found': {
     status: 404,
     title: 'No such receipt',
-    help: 'A receipt is in the log a moment after its call ended: ask again in a second. Of calls that the caller left, and of more calls than are judged, there is none.',
+    help: 'A receipt is in the log a moment after its call ended: ask again in a second. Calls that the caller left, and calls beyond the number that is judged, have none.',
   },
   'method-not-allowed': {
     status: 405,

@@ -164,7 +164,7 @@ function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorte
     create: () => ({}),
     sortBy(_store, scores, { property }) {
       const sort = SEARCH_SORTS.find((known) => known === property)
-      if (sort === undefined) throw new Error(`There is no order ${String(property)}.`)
+      if (sort === undefined) throw new Error(`Unknown order: ${String(property)}.`)
       if (work.asked !== null || sort === 'relevance') return scores
       const placeOf = placesFor(index[name], sort)
       const row = (id: string | number) => Number(id) - 1

@@ -37,8 +37,8 @@ export function toTrustWords(trust: Trust) {
       headline: 'No independent buyers in 30 days',
       explanation:
         unknown === undefined || unknown === 0
-          ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score.'
-          : `We know nothing about the ${toCountText(unknown, 'buyer')} who paid this seller in the last 30 days, so there is no score. They may well be real.`,
+          ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so it has no score yet.'
+          : `We know nothing about the ${toCountText(unknown, 'buyer')} who paid this seller in the last 30 days, so it has no score yet. They may well be real.`,
       notes: toNotes(trust.wash_flags, []),
     }
   const worth = toWorth(trust)

@@ -62,7 +62,7 @@ function toCalled(kit: KitView, choice: KitChoice): object | string {
 function toOperation(operations: readonly KitOperation[], choice: KitChoice): object | string {
   const chosen = findOperation(operations, choice)
   if (chosen === undefined)
-    return `There is no operation ${choice.operation}: this listing has ${operations.length}, counted from 0.`
+    return `Unknown operation ${choice.operation}: this listing has ${operations.length}, counted from 0.`
   const numbers = new Map(operations.map((operation, index) => [operation, index]))
   const others = orderByRail(operations, choice.rail)
     .filter((operation) => operation !== chosen)
@@ -109,6 +109,6 @@ function toSnippet(kit: KitView, choice: KitChoice): object | string {
       : toOperationSnippets(kit.pricing, operation, choice.rail)
   const code = Object.hasOwn(snippets, snippet) ? snippets[snippet] : undefined
   if (code === undefined)
-    return `There is no snippet ${JSON.stringify(snippet)}; there are ${Object.keys(snippets).join(', ') || 'none'}.`
+    return `Unknown snippet ${JSON.stringify(snippet)}; expected one of ${Object.keys(snippets).join(', ') || 'none'}.`
   return { snippet: code }
 }

@@ -70,7 +70,7 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
   const [first] = remotes
   if (modern !== undefined) return { kind: 'mcp', url: modern.url }
   if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
-  return none('mcp', 'a package: there is no endpoint to ask')
+  return none('mcp', 'a package has no endpoint to ask')
 }
 
 /** Of the form that a name asks for, since programs check it; an address leads nowhere. */
