@@ -8,6 +8,8 @@ export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What of the project decides what a release is made like, beside its tables and the content. */
 const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
+/** Beside it where `DESIGN_PAGE=on` asks for the page of components, as the demonstration does. */
+const DESIGN = 'test/demo/design'
 
 let ofThisProcess: string | undefined
 
@@ -19,7 +21,8 @@ export function digestCode(): string {
 
 function digestFiles(): string {
   const hash = createHash('sha256').update(process.version)
-  for (const path of CODE) addTree(hash, { root: PROJECT, path })
+  const paths = process.env.DESIGN_PAGE === 'on' ? [...CODE, DESIGN] : CODE
+  for (const path of paths) addTree(hash, { root: PROJECT, path })
   return hash.digest('hex').slice(0, 32)
 }
 
