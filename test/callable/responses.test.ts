@@ -52,7 +52,7 @@ test('what comes back is in the kit, in found operations and on the page', () =>
   expect(http[0]).toMatchObject({ response: { example: { tide: 3.2 }, ref } })
   expect(foundOf(0)).toMatchObject({ output: 'tide' })
   expect(rowsOf()?.[0]).toMatchObject({
-    returns: { type: null, fields: 'tide: number', example: '{"tide":3.2}', ref },
+    returns: { type: null, fields: 'tide: number', example: '{\n  "tide": 3.2\n}', ref },
   })
 })
 

@@ -29,8 +29,8 @@ test('markup holds what was put into it as text', () => {
 })
 
 test.each([
-  [{ name: 'wipe_disk', destructive: true }, 'may delete, says the seller', 'strong'],
-  [{ name: 'save_note', destructive: true }, 'may delete, says the seller', 'strong'],
+  [{ name: 'wipe_disk', destructive: true }, 'it says it may delete', 'strong'],
+  [{ name: 'save_note', destructive: true }, 'it says it may delete', 'strong'],
   [{ name: 'delete_note', read_only: false }, 'deletes', 'strong'],
   [{ name: 'delete_note' }, 'deletes?', 'strong'],
   [{ name: 'find_note', destructive: true, read_only: true }, 'reads', 'plain'],

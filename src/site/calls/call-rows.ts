@@ -176,7 +176,12 @@ function toReturns(response: NonNullable<Kit['operations'][number]['response']>)
     example:
       response.example === undefined
         ? null
-        : cutText(encodeBody(response.content_type, response.example), MAX_EXAMPLE),
+        : cutText(
+            isJsonPayload(response)
+              ? JSON.stringify(response.example, null, 2)
+              : encodeBody(response.content_type, response.example),
+            MAX_EXAMPLE,
+          ),
     ref: response.ref ?? null,
   }
 }

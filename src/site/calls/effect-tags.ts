@@ -21,7 +21,7 @@ export function toEffectTag({ effect, assumed = [] }: Guessable): CallTag {
 export function toToolTag(tool: KitView['tools'][number]): CallTag {
   const changes = tool.effect === 'write' || tool.effect === 'delete'
   if (tool.destructive === true && changes)
-    return { text: 'may delete, says the seller', tone: 'strong' }
+    return { text: 'it says it may delete', tone: 'strong' }
   const { text, tone } = toEffectTag(tool)
   return { text, tone: tool.read_only === undefined ? tone : withoutAlarm(tone) }
 }
