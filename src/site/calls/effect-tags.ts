@@ -20,8 +20,7 @@ export function toEffectTag({ effect, assumed = [] }: Guessable): CallTag {
 /** A hint is the seller's word, and never our finding. */
 export function toToolTag(tool: KitView['tools'][number]): CallTag {
   const changes = tool.effect === 'write' || tool.effect === 'delete'
-  if (tool.destructive === true && changes)
-    return { text: 'it says it may delete', tone: 'strong' }
+  if (tool.destructive === true && changes) return { text: 'it says it may delete', tone: 'strong' }
   const { text, tone } = toEffectTag(tool)
   return { text, tone: tool.read_only === undefined ? tone : withoutAlarm(tone) }
 }
