@@ -1,5 +1,9 @@
-import { source as AXE } from 'axe-core'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
+
+/** Its `source` is the long one: 1.5 MB that a browser reads anew for each page. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What every page must do well, whatever it shows. */
 export interface PageAudit {
@@ -15,10 +19,15 @@ export interface PageAudit {
 /** Everything is well. */
 export const FINE: PageAudit = { accessibility: [], overflow: 0, layoutShift: 0, headings: 1 }
 
+/** For a page that goes to many addresses: the browser keeps what it made of axe's code, which takes a second. */
+export function keepAxe(page: Page): Promise<unknown> {
+  return page.addInitScript(AXE)
+}
+
 /** @param rules axe's, all when left out */
 export async function auditPage(page: Page, rules?: readonly string[]): Promise<PageAudit> {
   const layoutShift = await page.evaluate(readLayoutShift)
-  await page.evaluate(AXE)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE)
   const accessibility = await page.evaluate(runAxe, rules)
   const headings = await page.locator('h1').count()
   return { accessibility, overflow: await readOverflow(page), layoutShift, headings }

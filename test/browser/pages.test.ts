@@ -4,7 +4,15 @@ import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
-import { auditColours, auditKeyboard, auditPage, FINE, LAYOUT, readOverflow } from './page-audit.ts'
+import {
+  auditColours,
+  auditKeyboard,
+  auditPage,
+  FINE,
+  keepAxe,
+  LAYOUT,
+  readOverflow,
+} from './page-audit.ts'
 import { findTextOverlaps } from './text-overlaps.ts'
 
 /**
@@ -90,10 +98,12 @@ beforeAll(async () => {
       desktop: await open({}),
       noScript: await open({ javaScriptEnabled: false }),
     }
+    await Promise.all([views.phone, views.desktop].map(({ page }) => keepAxe(page)))
     for (let next = left.shift(); next !== undefined; next = left.shift())
       outcomes.set(next[0], await walk(views, ...next))
     // A tab of its own: the comparison above left its choice in the other one.
     const other = await open({ viewport: PHONE })
+    await keepAxe(other.page)
     for (let next = statesLeft.shift(); next !== undefined; next = statesLeft.shift())
       states.set(next[0], await look(other, ...next))
     for (const { close } of [...Object.values(views), other]) await close()
