@@ -1,14 +1,11 @@
-import { ed25519 } from '@noble/curves/ed25519.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
-import { decodeBase58, encodeBase58 } from '../../src/domain/settlement/base58.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import {
   type ParsedTransaction,
   readSolanaPayment,
   readSolanaReturns,
 } from '../../src/domain/settlement/solana-payments.ts'
+import { tokenAccountOf } from '../../src/domain/settlement/token-account.ts'
 import { assertCluster, readParsed } from '../settlements/chain-reader.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
@@ -145,37 +142,4 @@ async function writeTransactions(
       .execute()
     if (moved.length === 0) throw new MeterStopped('a payout was read elsewhere meanwhile')
   })
-}
-
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
-const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
-const KEY_BYTES = 32
-
-/**
- * The account that holds a wallet's coins of one mint on Solana: the address that follows from both
- * and that no key signs for (a program derived address, the highest bump whose hash is not a point).
- *
- * @returns null where wallet or mint is not a key
- */
-export function tokenAccountOf(wallet: string, mint: string): string | null {
-  const seeds = [wallet, TOKEN_PROGRAM, mint].map((key) => decodeBase58(key, KEY_BYTES))
-  const program = decodeBase58(ACCOUNT_PROGRAM, KEY_BYTES)
-  const [owner, token, coin] = seeds
-  if (!owner || !token || !coin || !program) return null
-  const end = concatBytes(program, utf8ToBytes('ProgramDerivedAddress'))
-  for (let bump = 255; bump >= 0; bump -= 1) {
-    const hash = sha256(concatBytes(owner, token, coin, Uint8Array.of(bump), end))
-    if (!isPoint(hash)) return encodeBase58(hash)
-  }
-  return null
-}
-
-function isPoint(bytes: Uint8Array): boolean {
-  try {
-    // As Solana's own library decompresses: a coordinate past the field's prime is taken modulo it.
-    ed25519.Point.fromBytes(bytes, true)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { tokenAccountOf } from '../../functions/meter/solana-meter.ts'
+import { tokenAccountOf } from '../../src/domain/settlement/token-account.ts'
 import { encodeBase58 } from '../../src/domain/settlement/base58.ts'
 
 export const NETWORK = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

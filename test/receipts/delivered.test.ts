@@ -2,11 +2,12 @@ import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FULL } from '../../src/domain/independence/weigh-buyer.ts'
 import { countDelivered } from '../../src/domain/receipts/delivered.ts'
-import { markOf } from '../../src/domain/receipts/payment-mark.ts'
+import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import type { WitnessedCall } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
 import type { ListingScore } from '../../src/domain/trust/score-listings.ts'
 
+const markOf = createPaymentMarks()
 const ID = 'x402.seller'
 const NOW = 1_790_000_000_000
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

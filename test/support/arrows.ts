@@ -20,6 +20,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'src/domain/owners': { ours: ['src/domain'], packages: ['valibot', 'tldts'] },
   // A memo on a chain names its seller by a hash.
   'src/domain/settlement/schemes': { ours: [], packages: ['valibot', '@noble/hashes'] },
+  // The account that holds a wallet's coins on Solana is a hash that is no point of the curve.
+  'src/domain/settlement/token-account.ts': {
+    ours: ['src/domain/settlement'],
+    packages: ['@noble/hashes', '@noble/curves'],
+  },
   // What a caller relies on is named by a hash.
   'src/domain/pins': { ours: ['src/domain'], packages: ['valibot', '@noble/hashes'] },
   // Receipts are signed, and their log is a tree of hashes.

@@ -7,7 +7,7 @@ import type { LedgerPayment } from '../trust/ledger-payment.ts'
 import { isVouchedSale, type ListingScore } from '../trust/score-listings.ts'
 import { count } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
-import { markOf } from './payment-mark.ts'
+import { createPaymentMarks } from './payment-mark.ts'
 
 const figures = { delivered: count, paid_calls: count, buyers: count }
 const OthersSchema = v.partial(
@@ -50,11 +50,12 @@ export function countDelivered(
   scores: ReadonlyMap<string, ListingScore>,
 ): Map<string, Delivered> {
   const counted = new Map<string, Delivered>()
+  const markOf = createPaymentMarks()
   for (const [id, own] of Map.groupBy(calls, ({ listing_id }) => listing_id)) {
     const score = scores.get(id)
     const paid = payments.filter((row) => row.listings.includes(id) && isVouchedSale(row, score))
     if (score === undefined || paid.length === 0) continue
-    const matched = dropWhatOneBuyerCaused(limitBuyers(matchPayments(own, paid)))
+    const matched = dropWhatOneBuyerCaused(limitBuyers(matchPayments(own, paid, markOf)))
     const all = toFigures(matched, score.buyers)
     if (all.buyers === 0 || all.paid_calls === 0) continue
     const byCall = Map.groupBy(matched, ({ call }) => call.call)
@@ -82,6 +83,7 @@ interface Matched {
 function matchPayments(
   calls: readonly WitnessedCall[],
   payments: readonly LedgerPayment[],
+  markOf: (payment: LedgerPayment) => string,
 ): Matched[] {
   const open = Map.groupBy(
     calls.toSorted((a, b) => a.called_at - b.called_at),

@@ -1,5 +1,8 @@
 import { normalizePayout } from '../listing/caip-account.ts'
 import { readSignedPayment } from '../pins/signed-payment.ts'
+import { readSolanaTransfer } from '../settlement/solana-transfer.ts'
+import { tokenAccountOf } from '../settlement/token-account.ts'
+import { toCaip2 } from '../settlement/usd-assets.ts'
 import type { LedgerPayment } from '../trust/ledger-payment.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { memberOf } from '../wire/parse-json.ts'
@@ -10,16 +13,31 @@ import { memberOf } from '../wire/parse-json.ts'
  */
 export function toPaymentMark(payments: readonly object[]): string | null {
   for (const payment of payments) {
-    const payer = readPayer(memberOf(payment, 'payload'))
-    const payee = readSignedPayment(payment).at(-1)?.payee
-    if (payer !== null && payee !== null && payee !== undefined) return toMark(payee, payer)
+    const payload = memberOf(payment, 'payload')
+    const payer = readPayer(payload)
+    const payee = payer === null ? null : readSignedPayment(payment).at(-1)?.payee
+    if (payer !== null && typeof payee === 'string') return toMark(payee, payer)
+    const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
+    const network = memberOf(memberOf(payment, 'accepted') ?? payment, 'network')
+    if (transfer !== null)
+      return toMark(`${toCaip2(String(network))}:${transfer.destination}`, transfer.authority)
   }
   return null
 }
 
-/** The same of a payment that the meter read. */
-export function markOf({ network, payee, payer }: LedgerPayment): string {
-  return toMark(`${network}:${payee}`, payer)
+/**
+ * The same of payments that the meter read. On Solana a client signs for the account of the payee's coins, and
+ * what that is takes a while to find.
+ */
+export function createPaymentMarks(): (payment: LedgerPayment) => string {
+  const accounts = new Map<string, string | null>()
+  return ({ network, asset, payee, payer }) => {
+    if (!network.startsWith('solana:')) return toMark(`${network}:${payee}`, payer)
+    const key = `${payee} ${asset}`
+    const account = accounts.get(key) ?? tokenAccountOf(payee, asset)
+    accounts.set(key, account)
+    return toMark(`${network}:${account}`, payer)
+  }
 }
 
 function toMark(payee: string, payer: string): string {

@@ -1,6 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { fromBase64 } from '../relay/base64-json.ts'
 import { appendLeaves, foldPeaks, isConsistent, leafHash, rootOfInclusion } from './merkle-log.ts'
 import {
   type LogHead,
@@ -56,7 +57,7 @@ export function extendsHead(
 
 /** The SHA-256 that a receipt has of an answer or a request. @param secret base64url, as the caller got it */
 export function saltedHash(secret: string, bytes: Uint8Array): string {
-  const salt = fromBase64Url(secret)
+  const salt = fromBase64(secret)
   return bytesToHex(sha256(Uint8Array.from([...salt, ...bytes])))
 }
 
@@ -75,13 +76,8 @@ function isSignedBy(keys: ReceiptKeys, id: string, text: Uint8Array, signature: 
   const key = keys.keys.find((each) => each.id === id)
   if (key === undefined) return false
   try {
-    return ed25519.verify(fromBase64Url(signature), text, fromBase64Url(key.public_key))
+    return ed25519.verify(fromBase64(signature), text, fromBase64(key.public_key))
   } catch {
     return false
   }
-}
-
-function fromBase64Url(text: string): Uint8Array {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }

@@ -10,14 +10,19 @@ export const MOST_HEADER = 128 * 1024
 export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADER): unknown {
   if (text === undefined || text.length > maxLength) return undefined
   try {
-    const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
-    const bytes = new Uint8Array(binary.length)
-    // `Uint8Array.from` walks a string character by character: ten times the price.
-    for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index)
-    return parseJson(new TextDecoder().decode(bytes))
+    return parseJson(new TextDecoder().decode(fromBase64(text)))
   } catch {
     return undefined
   }
+}
+
+/** @throws for what is neither base64 nor base64url */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
+  const bytes = new Uint8Array(binary.length)
+  // `Uint8Array.from` walks a string character by character: ten times the price.
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index)
+  return bytes
 }
 
 /** Text or bytes in base64, of any length: the bytes are never arguments, of which a call takes only so many. */

@@ -8,7 +8,7 @@ import type { UsdAsset } from './usd-assets.ts'
  * It is Solana's match for an authorisation: the buyer consented to this transfer and did not send it.
  */
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
-const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 /** What wallets may add: a memo, and guards against being drained. */
 const HARMLESS = new Set([
   COMPUTE_BUDGET,
