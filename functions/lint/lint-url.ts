@@ -1,8 +1,4 @@
-import {
-  type DeclaredOperation,
-  type HeardAnswer,
-  judgeDeclared,
-} from '../../src/domain/lint/judge-declared.ts'
+import { type DeclaredOperation, judgeDeclared } from '../../src/domain/lint/judge-declared.ts'
 import {
   type AskedStep,
   chooseFinding,
@@ -15,11 +11,7 @@ import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-pla
 import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
-import {
-  type ProbeAnswer,
-  type ProbeReply,
-  toHeadText,
-} from '../../src/domain/probe/read/probe-answer.ts'
+import { type ProbeReply, toHeadText } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { toInstant } from '../probe/probe-content.ts'
 import { shakeHands } from '../probe/shake-hands.ts'
@@ -94,14 +86,11 @@ function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
   return [...all.mcp, ...either, ...all.a2a, ...all.http]
 }
 
-type Listen = (request: { method: string; url: string }, answer: ProbeAnswer) => void
-
-function watch({ fetch }: Fetcher, asked: AskedStep[], listen?: Listen): Fetcher['fetch'] {
+function watch({ fetch }: Fetcher, asked: AskedStep[]): Fetcher['fetch'] {
   return async (request) => {
     const reply = await fetch(request)
     const url = toInertLine(request.url, MAX_SHOWN_URL)
     asked.push({ method: request.method, url, came_back: toWords(reply) })
-    if (reply.answered) listen?.(request, reply.answer)
     return reply
   }
 }
@@ -136,18 +125,13 @@ export async function lintPlan(
   { own = [], declared = [] }: ListingWords = {},
 ): Promise<LintReport> {
   const asked: AskedStep[] = []
-  const heard: HeardAnswer[] = []
-  const listen: Listen = (request, answer) => {
-    const found = operationsOf(plan).find((each) => isSame(each.request, request))
-    if (found?.operation !== undefined) heard.push({ operation: found.operation, answer })
-  }
-  const finding = await shakeHands(plan.handshake, { fetch: watch(client, asked, listen) }, now)
+  const finding = await shakeHands(plan.handshake, { fetch: watch(client, asked) }, now)
   const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
   const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
   return toLintReport(target, finding, asked, [
     ...own,
     ...drifted,
-    ...judgeDeclared(declared, heard),
+    ...judgeDeclared(declared, finding),
   ])
 }
 
@@ -174,8 +158,4 @@ function addressesOf(plan: ProbePlan): string[] {
 function operationsOf({ handshake }: ProbePlan) {
   if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
   return [handshake, ...(handshake.others ?? [])]
-}
-
-function isSame(a: { method: string; url: string }, b: { method: string; url: string }): boolean {
-  return a.method === b.method && a.url === b.url
 }

@@ -115,12 +115,12 @@ export async function askOperations(
 function toFirst(handshake: OfOperations): OtherRequest {
   const { request } = handshake
   if (handshake.kind === 'payment') return { ...handshake, is_paid: true, expected: null }
-  const { operation = { method: request.method, url: request.url }, expected } = handshake
-  return { request, operation, is_paid: false, is_guess: false, expected }
+  const { operation = { method: request.method, url: request.url }, expected, shape } = handshake
+  return { request, operation, is_paid: false, is_guess: false, expected, shape }
 }
 
 async function askOne(
-  { request, operation, is_paid, is_guess, expected }: OtherRequest,
+  { request, operation, is_paid, is_guess, expected, shape }: OtherRequest,
   rails: readonly Rail[],
   client: Fetcher,
   now: () => number,
@@ -139,5 +139,5 @@ async function askOne(
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
   return isPayment
     ? judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
-    : judgeHttp(answer, operation, expected, now())
+    : judgeHttp(answer, operation, { expected, shape }, now())
 }

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createCheck } from '../../functions/lint/check-form.ts'
 import { findPlanAt, lintPlan } from '../../functions/lint/lint-url.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import type { DeclaredOperation } from '../../src/domain/lint/judge-declared.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import { aCaller, createTestClient, createTestRuns, type Site, startSite } from './probe-world.ts'
 
@@ -110,26 +109,25 @@ describe('a declaration is judged as paid calls are', () => {
     closing.push(site.close)
     return site
   }
-  function planOf(url: string): ProbePlan {
+  function planOf(url: string, { content_type, schema }: typeof weather): ProbePlan {
     const ask = {
       request: { method: 'GET' as const, url, headers: {} },
       operation: { method: 'GET' as const, url },
-      expected: null,
+      ...{ expected: content_type, shape: { schema } },
     }
     const declared = { max_usd: null, networks: [], payouts: [] }
     return { id: 'x402.shop', handshake: { kind: 'http', ...ask }, declared }
   }
-  async function lintFree(path: string, response: DeclaredOperation['response']) {
+  async function lintFree(path: string) {
     const site = await startFree()
     const client = createTestClient()
     closing.push(client.close)
     const url = site.url + path
-    const declared = [{ method: 'GET' as const, url, response }]
-    return lintPlan('shop.md', planOf(url), client, Date.now, { declared })
+    return lintPlan('shop.md', planOf(url, weather), client, Date.now)
   }
 
   test('an answer that is as declared is right', async () => {
-    expect(await lintFree('/right', weather)).toMatchObject({ problems: [], verdict: 'clean' })
+    expect(await lintFree('/right')).toMatchObject({ problems: [], verdict: 'clean' })
   })
 
   test.each([
@@ -139,7 +137,7 @@ describe('a declaration is judged as paid calls are', () => {
       'GET /failed: the answer would be judged error_in_200: A member says that there was an error.',
     ],
   ])('a free answer at %s that is not what is declared is named', async (path, what) => {
-    const { problems, verdict } = await lintFree(path, weather)
+    const { problems, verdict } = await lintFree(path)
     expect(verdict).toBe('problems')
     expect(problems).toEqual([{ what, change: expect.stringContaining('Declare in response') }])
   })
@@ -163,15 +161,16 @@ describe('a declaration is judged as paid calls are', () => {
     const site = await startFree()
     const url = `${site.url}/other`
     const row = { method: 'GET' as const, url, response: weather }
+    const wrong = { ...row, response: { ...weather, example: { fahrenheit: 3 } } }
     const check = createCheck({
       config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
       clock: { now: Date.now },
       limits: { take: async () => ({ allowed: true, headers: {} }) },
-      plans: async () => [planOf(url)],
+      plans: async () => [planOf(url, weather)],
       declared: async () =>
         new Map([
           ['a', { ...row, listing_id: 'x402.shop', digest: 'a' }],
-          ['b', { ...row, listing_id: 'x402.another', digest: 'b' }],
+          ['b', { ...wrong, listing_id: 'x402.another', digest: 'b' }],
         ]),
       runs: createTestRuns(),
       whyNotListed: () => null,

@@ -16,8 +16,8 @@ import { judgeEffect } from './effect.ts'
 import { toOperationKey } from './is-at-address.ts'
 import { saysMoreThanName } from './plain-description.ts'
 
-/** What our probe's own call of an operation came to, with its time; its words stay in the evidence. */
-export type SeenCall = Omit<SeenAnswer, 'saw' | 'at'> & { at: string }
+/** What our probe's own call of an operation came to, with its time; words and verdict stay in the evidence. */
+export type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
 /** With what a call of it changes. */
 export type SurfaceOperation = Operation & { effect: Effect; seen?: SeenCall }
@@ -121,6 +121,6 @@ type TimedOperation = Omit<SurfaceOperation, 'effect'>
 
 function withTime({ seen, ...operation }: SeenOperation, at: string): TimedOperation {
   if (seen === undefined) return operation
-  const { saw: _, at: seenAt = at, ...answer } = seen
+  const { saw: _, verdict: _verdict, at: seenAt = at, ...answer } = seen
   return { ...operation, seen: { at: seenAt, ...answer } }
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { PayoutSchema } from '../listing/caip-account.ts'
 import { NetworkSchema, PriceSchema } from '../listing/pricing.ts'
 import { textLike, whole } from '../wire/shapes.ts'
-import { PROBE_OUTCOMES } from '../wire/vocabulary.ts'
+import { DELIVERY_VERDICTS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 
 /** Payees of one operation that are kept. */
@@ -67,5 +67,7 @@ export const SeenAnswerSchema = v.strictObject({
   /** The offers of its last 402 that were complete, of x402 alone. */
   accepts: v.optional(v.pipe(v.array(AcceptSchema), v.maxLength(MAX_PAY_TO))),
   saw: v.optional(SawSchema),
+  /** Of an answer that cost nothing: what a paid call would be judged to be. */
+  verdict: v.optional(v.picklist(DELIVERY_VERDICTS)),
 })
 export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>

@@ -2,6 +2,7 @@ import type { ListingFacts } from '../../listing/listing-facts.ts'
 import type { Operation } from '../../listing/operation.ts'
 import { railsOf } from '../../listing/pricing.ts'
 import { encodeBody, toExampleRequest } from '../../operation/example-request.ts'
+import { present } from '../../wire/parse-json.ts'
 import type { OtherRequest, PlannedRequest } from './probe-plan.ts'
 
 /** Operations asked beside the first: enough to know a seller by, few enough not to be a burden. */
@@ -38,11 +39,15 @@ function toRequest(operation: Operation): PlannedRequest {
 }
 
 export function toOther(operation: Operation, facts: ListingFacts): OtherRequest {
+  const is_paid = isPaid(operation, facts)
+  const { content_type = null, schema, example } = operation.response ?? {}
+  const shape = present({ schema, example })
   return {
     request: toRequest(operation),
     operation: { method: operation.method, url: operation.url },
-    is_paid: isPaid(operation, facts),
-    expected: operation.response?.content_type ?? null,
+    is_paid,
+    expected: content_type,
+    ...(!is_paid && content_type !== null && { shape }),
     is_guess: operation.assumed?.includes('method') ?? false,
   }
 }

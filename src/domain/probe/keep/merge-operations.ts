@@ -73,6 +73,7 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
     at,
     outcome,
     ...toSaid(answer),
+    ...(answer.judged && { verdict: answer.judged.verdict }),
     ...(isSilent(answer) ? asked : { ...bounds, ...toPayTo(terms), ...toAccepts(terms) }),
   }
   return {

@@ -54,8 +54,8 @@ function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
   if (rails.length > 0) return toPaymentHandshake(facts, rails, chosen)
   const { first } = chosen
   if (first === undefined) return none('http', 'no operation is declared that is safe to call')
-  const { request, expected, operation } = toOther(first, facts)
-  return { kind: 'http', request, expected, operation, ...toOthers(facts, chosen) }
+  const { is_paid: _, is_guess: _guess, ...asked } = toOther(first, facts)
+  return { kind: 'http', ...asked, ...toOthers(facts, chosen) }
 }
 
 function toOthers(facts: ListingFacts, { others }: ChosenOperations) {

@@ -16,6 +16,12 @@ const DeclaredOperationSchema = v.strictObject({
   url: v.string(),
 })
 
+/** Of the answer that is declared, beside its media type: for what costs nothing and is judged by it. */
+const ShapeSchema = v.strictObject({
+  schema: v.optional(v.unknown()),
+  example: v.optional(v.unknown()),
+})
+
 /** One more operation to ask, once the first one spoke. */
 const OtherRequestSchema = v.strictObject({
   request: RequestSchema,
@@ -24,6 +30,7 @@ const OtherRequestSchema = v.strictObject({
   is_paid: v.boolean(),
   /** Media type of the declared answer. */
   expected: v.nullable(v.string()),
+  shape: v.optional(ShapeSchema),
   is_guess: v.boolean(),
 })
 
@@ -60,6 +67,7 @@ export const HandshakeSchema = v.variant('kind', [
     request: RequestSchema,
     /** Media type of the declared answer. */
     expected: v.nullable(v.string()),
+    shape: v.optional(ShapeSchema),
     operation: v.optional(DeclaredOperationSchema),
     others: v.optional(v.array(OtherRequestSchema)),
   }),

@@ -1,6 +1,7 @@
 import type { Operation } from '../../listing/operation.ts'
 import type { SignIn } from '../../listing/sign-in.ts'
 import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
+import type { Judgement } from '../../receipts/delivered-answer.ts'
 import type { Accept } from '../../trust/seen-answer.ts'
 import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
@@ -68,6 +69,8 @@ export interface Finding {
   /** A package was run here: that says nothing about the network, or about a service. */
   isLocal?: true
   failure?: ProbeFailure
+  /** By what the operation declares of its answer; only its word is kept. */
+  judged?: Judgement
 }
 
 export const MAX_SAW_LENGTH = 200
