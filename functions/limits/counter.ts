@@ -43,22 +43,28 @@ function toSharedBucket(key: string): string {
   return `shared ${Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS}`
 }
 
+/** Counts in memory alone. */
+export function createMemoryCounter({ seconds }: { seconds: number }, now?: () => number): Counter {
+  const { peek, count } = createWindows({ seconds }, now)
+  return { peek: async (key) => peek(key), count: async (key) => count(key) }
+}
+
 /**
  * Fixed windows in memory. All are of one length, so they end in the order of the map: each count
  * drops those that did, from the front.
  */
-export function createMemoryCounter(
+export function createWindows(
   { seconds }: { seconds: number },
   now: () => number = () => performance.now(),
-): Counter {
+) {
   const lengthMs = seconds * 1000
   const windows = new Map<string, Window>()
   return {
-    async peek(key) {
+    peek(key: string): number {
       const open = windows.get(key)
       return open === undefined || open.endsAt <= now() ? 0 : open.used
     },
-    async count(key) {
+    count(key: string) {
       const at = now()
       for (const [ended, { endsAt }] of windows) {
         if (endsAt > at) break

@@ -1,4 +1,5 @@
 import { parse } from 'tldts'
+import { judgeHeard } from '../../src/domain/lint/judge-declared.ts'
 import type {
   Handshake,
   OtherRequest,
@@ -137,7 +138,9 @@ async function askOne(
   const { answer } = reply
   // What is listed as free and asks for money is read too: its price has changed.
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
-  return isPayment
-    ? judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
-    : judgeHttp(answer, operation, { expected, shape }, now())
+  if (isPayment) return judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
+  const finding = judgeHttp(answer, operation, expected, now())
+  if (finding.outcome !== 'spoke' || expected === null || shape === undefined) return finding
+  const judged = judgeHeard({ content_type: expected, ...shape }, answer)
+  return { ...finding, ...(judged !== null && { judged }) }
 }

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
 import type { DeliveredAnswer, Judgement } from '../../src/domain/receipts/delivered-answer.ts'
@@ -7,6 +7,7 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Log } from '../ports/log.ts'
 import type { NewReceipt } from './log/receipt-log.ts'
 import { createRecentAnswers } from './recent-answers.ts'
+import { saltedHash } from './salted-hash.ts'
 import { unpackAnswer } from './unpack-answer.ts'
 
 /** A call that has passed, with what was copied of it: in memory until it is judged. */
@@ -39,13 +40,25 @@ interface JudgeParts {
 /** Calls that wait for their judgement: the oldest ones' answers are let go first. */
 const MAX_WAITING = 64
 
-/** Judges calls one after the other, each in a turn of its own: one answer is unpacked and parsed at a time. */
+/** Answers that are judged in one turn: a large one, or short ones that come to as much (bytes). */
+const TURN_BYTES = 64 * 1024
+/** What a call counts beside its answer. */
+const CALL_BYTES = 2 * 1024
+
+/** Judges calls one after the other in turns of their own, so that an answer that is just passing need not wait. */
 export function createJudge({ declared, add, log }: JudgeParts) {
   const waiting: SeenCall[] = []
   const recent = createRecentAnswers()
   let running: Promise<void> | null = null
   const next = async (): Promise<void> => {
-    for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) {
+    for (let left = 0; waiting.length > 0; ) {
+      if (left <= 0) {
+        await new Promise((resolve) => setImmediate(resolve))
+        left = TURN_BYTES
+      }
+      const [call] = waiting.splice(0, 1)
+      if (call === undefined) break
+      left -= call.answer.size + CALL_BYTES
       try {
         const row = (await declared()).get(call.declared.digest)
         // The release that declared it is gone: nothing can be said.
@@ -55,7 +68,6 @@ export function createJudge({ declared, add, log }: JudgeParts) {
         const name = error instanceof Error ? error.name : 'unknown'
         log.error('receipts.not_judged', { listing: call.listingId, error: name })
       }
-      await new Promise((resolve) => setImmediate(resolve))
     }
     running = null
   }
@@ -89,12 +101,13 @@ function toReceipt(
   const { verdict, reason } = judge(call, row, { delivered, body, recent })
   const line = Buffer.from(`${request.method} ${request.path}\n`, 'latin1')
   const isRead = status !== null && call.answer.end === 'whole'
+  // In the order of canonical JSON, which is then written as it is.
   const receipt = {
-    ...{ id, at: new Date(call.startedAt).toISOString(), listing_id: call.listingId },
-    operation: row.digest,
-    request: request.isWhole ? salted(secret, line, body) : null,
-    answer: isRead ? salted(secret, bytes) : null,
-    ...{ status, verdict, reason, transaction, ms },
+    answer: isRead ? saltedHash(secret, [bytes]) : null,
+    at: new Date(call.startedAt).toISOString(),
+    ...{ id, listing_id: call.listingId, ms, operation: row.digest, reason },
+    request: request.isWhole ? saltedHash(secret, [line, body]) : null,
+    ...{ status, transaction, verdict },
   }
   return {
     receipt,
@@ -123,15 +136,10 @@ function judge(
     value = parsed
   })
   if (judged.verdict !== 'as_declared' || !isJsonType(row.response.content_type)) return judged
-  const args = readArguments(row, request.path, parseJson(body.toString('utf8')))
+  const sent = body.length === 0 ? undefined : parseJson(body.toString('utf8'))
+  const args = readArguments(row, request.path, sent)
+  if (args.size === 0) return judged
   const seen = recent.see(row.digest, args, delivered.body)
   const reason = findCanned(row, { args, value, seen })
   return reason === null ? judged : { verdict: 'canned', reason }
-}
-
-/** An answer may be large: it is hashed as it lies, without a copy. */
-function salted(secret: Buffer, ...parts: Buffer[]): string {
-  const sum = createHash('sha256').update(secret)
-  for (const part of parts) sum.update(part)
-  return sum.digest('hex')
 }

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { CallArguments, SeenAnswers } from '../../src/domain/receipts/canned-answer.ts'
+import { saltedHash } from './salted-hash.ts'
 
 /** Operations of which something is remembered, and calls of each. */
 const MAX_OPERATIONS = 2_000
@@ -17,11 +18,10 @@ interface Call {
  * what this process made up when it started: they say nothing to anybody and are gone when it ends.
  */
 export function createRecentAnswers() {
-  const salt = randomBytes(16).toString('hex')
+  const salt = randomBytes(16)
   const operations = new Map<string, Call[]>()
-  // An answer may be large: it is hashed as it lies, without a copy.
   const mark = (told: string | Uint8Array) =>
-    createHash('sha256').update(salt).update(told).digest('base64').slice(0, 16)
+    saltedHash(salt, [typeof told === 'string' ? Buffer.from(told) : told], 'base64').slice(0, 16)
   return {
     /** Looks at what came before, then remembers this one. */
     see(operation: string, args: CallArguments, answer: Uint8Array): SeenAnswers {

@@ -16,7 +16,7 @@ import { receiptPath } from '../../src/domain/wire/links.ts'
 import { CallEnd } from '../call/call-problem.ts'
 import type { Watch, Witness } from '../call/call-watch.ts'
 import type { SellerHead, SellerListener } from '../call/seller-call.ts'
-import { createMemoryCounter } from '../limits/counter.ts'
+import { createWindows } from '../limits/counter.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { JudgeCall, SeenCall } from './judge-calls.ts'
@@ -57,12 +57,12 @@ export function createWitness({
   judge,
   bounds = WITNESS_LIMITS,
 }: WitnessParts): Witness {
-  const counter = createMemoryCounter({ seconds: HOUR_S })
+  const counter = createWindows({ seconds: HOUR_S })
   const draw = createDraws()
   let copying = 0
-  const isWithin = async (kind: 'receipts' | 'unsettled', client: string) => {
-    const own = await counter.count(`${kind} ${client}`)
-    const all = await counter.count(kind)
+  const isWithin = (kind: 'receipts' | 'unsettled', client: string) => {
+    const own = counter.count(`${kind} ${client}`)
+    const all = counter.count(kind)
     const [most, mostInAll] =
       kind === 'receipts'
         ? [bounds.receiptsOfClient, bounds.receiptsInAll]
@@ -83,13 +83,10 @@ export function createWitness({
       const done = (isSeen: boolean) => {
         if (copies) copying -= 1
         if (!isSeen) return
-        const isCounted = isWithin('receipts', client).then(
-          async (isIn) =>
-            isIn && (call.transaction !== null || (await isWithin('unsettled', client))),
-        )
-        void isCounted.then((isIn) => {
-          if (isIn) judge({ ...call, ms: Math.max(0, Math.round(clock.now() - call.startedAt)) })
-        })
+        if (!isWithin('receipts', client)) return
+        if (call.transaction === null && !isWithin('unsettled', client)) return
+        call.ms = Math.max(0, Math.round(clock.now() - call.startedAt))
+        judge(call)
       }
       return createWatch(call, {
         copies,

@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { CompiledQuery, type SelectQueryBuilder, sql } from 'kysely'
 import type { Store, Tables } from './schema/store.ts'
 
 /** How many rows a query finds; PostgreSQL gives the number as text. */
@@ -10,8 +10,8 @@ export async function countRows<Table extends keyof Tables>(
 }
 
 /**
- * Inserts rows by one parameter, so that the statement is the same for any number of them: neither made nor
- * prepared anew, and one text crosses to the store in place of each value.
+ * Inserts rows by a statement that is the same for any number of them: neither made nor prepared anew. They
+ * cross to PostgreSQL as one text, and to SQLite's thread as a list that it goes through.
  */
 export async function insertTogether<Table extends keyof Tables>(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
@@ -21,12 +21,15 @@ export async function insertTogether<Table extends keyof Tables>(
   const columns = Object.keys(rows[0] ?? {})
   if (columns.length === 0) return
   const names = sql.join(columns.map((column) => sql.id(column)))
-  const values = sql.join(columns.map((_, place) => sql`value ->> ${sql.lit(place)}`))
-  const from =
-    dialect === 'postgres'
-      ? sql`select ${names} from json_populate_recordset(null::${sql.id(table)}, ${JSON.stringify(rows)}::json)`
-      : sql`select ${values} from json_each(${JSON.stringify(rows.map((row) => Object.values(row)))})`
-  await sql`insert into ${sql.id(table)} (${names}) ${from}`.execute(db)
+  const into = sql`insert into ${sql.id(table)} (${names})`
+  if (dialect === 'sqlite') {
+    const marks = columns.map(() => '?').join(', ')
+    const { sql: text } = sql`${into} values (${sql.raw(marks)})`.compile(db)
+    await db.executeQuery(CompiledQuery.raw(text, [rows.map((row) => Object.values(row))]))
+  } else
+    await sql`${into} select ${names} from json_populate_recordset(null::${sql.id(table)}, ${JSON.stringify(rows)}::json)`.execute(
+      db,
+    )
 }
 
 /** Rows of one statement: a value each column, below the 32,766 that SQLite takes. */

@@ -28,11 +28,11 @@ export interface NewReceipt {
   payment: string | null
 }
 
-const MAX_BATCH = 200
+const MAX_BATCH = 1_000
 /** Receipts that wait for a store that is down; what comes on top is dropped. */
 const MAX_WAITING = 5_000
 /** Receipts of one moment are written together (milliseconds). */
-const GATHER_MS = 100
+const GATHER_MS = 500
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
 /**

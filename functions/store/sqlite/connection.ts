@@ -148,7 +148,10 @@ function createDriver(connection: SqliteConnection): Driver {
 
   async function executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { sql, parameters } = query
-    const { rows, changes } = await connection.query({ sql, parameters })
+    const [many] = parameters
+    const { rows, changes } = await connection.query(
+      Array.isArray(many) ? { sql, parameters: [], rows: many } : { sql, parameters },
+    )
     // The row type is Kysely's promise about the query it compiled; SQLite cannot confirm it.
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }

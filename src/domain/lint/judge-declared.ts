@@ -1,6 +1,7 @@
 import { toAnswers, toOperationName } from '../probe/keep/merge-operations.ts'
 import type { Finding } from '../probe/read/finding.ts'
 import { toInertLine } from '../probe/read/inert-text.ts'
+import type { ProbeAnswer } from '../probe/read/probe-answer.ts'
 import type { DeclaredResponse, Judgement } from '../receipts/delivered-answer.ts'
 import { isJsonType, judgeDelivery } from '../receipts/judge-delivery.ts'
 import type { DeliveryVerdict, HttpMethod } from '../wire/vocabulary.ts'
@@ -47,6 +48,15 @@ function judgeExample({ content_type, schema, example }: DeclaredResponse): Judg
   const declared = { content_type, ...(schema !== undefined && { schema }) }
   const body = new TextEncoder().encode(JSON.stringify(example))
   return judgeDelivery(declared, { status: 200, content_type, end: 'whole', body })
+}
+
+/** Of an answer that cost nothing; null where it was cut, or is of bytes, which a probe reads as text. */
+export function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement | null {
+  const { content_type } = declared
+  const isText = isJsonType(content_type) || content_type.startsWith('text/')
+  if (answer.cut !== null || !isText) return null
+  const body = new TextEncoder().encode(answer.body)
+  return judgeDelivery(declared, { status: answer.status, content_type, end: 'whole', body })
 }
 
 function toProblem(

@@ -47,9 +47,11 @@ const LEAST_SAME = 2
  * @param target path and query @param body parsed, undefined without one
  */
 export function readArguments(call: DeclaredCall, target: string, body: unknown): CallArguments {
+  const { params = [] } = call
+  if (params.length === 0 && call.body === undefined && !/[{%]/.test(call.url)) return new Map()
   const url = URL.parse(target, call.url)
   const query = url?.searchParams ?? new URLSearchParams()
-  const inQuery = (call.params ?? []).flatMap(({ name, in: place }) =>
+  const inQuery = params.flatMap(({ name, in: place }) =>
     place === 'query' ? [[name, query.get(name) ?? ''] as const] : [],
   )
   const inBody = namesIn(call.body).map(

@@ -105,9 +105,11 @@ export function isJsonType(contentType: string): boolean {
 /** UTF-16 is rare and has its mark; anything else that is not UTF-8 becomes replacement characters. */
 function toText(body: Uint8Array): string {
   const [first, second] = body
-  const label = first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-8'
-  return new TextDecoder(label).decode(body)
+  return (first === 0xff && second === 0xfe ? UTF_16 : UTF_8).decode(body)
 }
+
+// Making one takes longer than reading a short answer with it.
+const [UTF_8, UTF_16] = [new TextDecoder(), new TextDecoder('utf-16le')]
 
 function isTooLarge(body: Uint8Array): boolean {
   return !createJsonMeasure(MAX_JSON).add(body)
@@ -146,7 +148,9 @@ function isUnfinished(text: string): boolean {
 }
 
 function isBlank(body: Uint8Array): boolean {
-  return body.length <= MAX_BLANK && toText(body).trim() === ''
+  const [first = 0] = body
+  const isVisible = first > 0x20 && first < 0x7f
+  return !isVisible && body.length <= MAX_BLANK && toText(body).trim() === ''
 }
 
 /** More white space than this is not looked through (bytes). */

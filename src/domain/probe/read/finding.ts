@@ -1,9 +1,14 @@
 import type { Operation } from '../../listing/operation.ts'
 import type { SignIn } from '../../listing/sign-in.ts'
 import type { Skill, Tool } from '../../listing/tools-and-skills.ts'
-import type { Judgement } from '../../receipts/delivered-answer.ts'
 import type { Accept } from '../../trust/seen-answer.ts'
-import type { HttpMethod, PROBE_OUTCOMES, PROBE_PROTOCOLS, Rail } from '../../wire/vocabulary.ts'
+import type {
+  DeliveryVerdict,
+  HttpMethod,
+  PROBE_OUTCOMES,
+  PROBE_PROTOCOLS,
+  Rail,
+} from '../../wire/vocabulary.ts'
 import { toInertLine } from './inert-text.ts'
 import {
   FAILURES,
@@ -70,7 +75,7 @@ export interface Finding {
   isLocal?: true
   failure?: ProbeFailure
   /** By what the operation declares of its answer; only its word is kept. */
-  judged?: Judgement
+  judged?: { verdict: DeliveryVerdict; reason: string }
 }
 
 export const MAX_SAW_LENGTH = 200

@@ -1,8 +1,5 @@
 import { toCountText } from '../../operation/price-text.ts'
-import type { Judgement } from '../../receipts/delivered-answer.ts'
-import { judgeDelivery } from '../../receipts/judge-delivery.ts'
 import type { HttpMethod, Rail } from '../../wire/vocabulary.ts'
-import type { OtherRequest } from '../keep/probe-plan.ts'
 import { type Finding, judgeStatus, toFinding, toWrong } from './finding.ts'
 import { readMppTerms } from './mpp-terms.ts'
 import { isJsonType, jsonOf, mediaTypeOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
@@ -75,16 +72,14 @@ function judgeUnpaid(
 }
 
 /**
- * `spoke` is a 2xx with the declared content type, JSON that parses where none is declared. What it holds is
- * judged by the rule of paid calls, where its shape is declared.
- *
+ * `spoke` is a 2xx with the declared content type, JSON that parses where none is declared.
  * @param expected that media type, or null
  * @param now milliseconds since the epoch
  */
 export function judgeHttp(
   answer: ProbeAnswer,
   { method, url }: Pick<AskedOperation, 'method' | 'url'>,
-  { expected, shape }: Pick<OtherRequest, 'expected' | 'shape'>,
+  expected: string | null,
   now: number,
 ): Finding {
   const common = judgeStatus('http', answer, now)
@@ -100,25 +95,5 @@ export function judgeHttp(
   if (isJsonType(type) && answer.cut !== 'size' && jsonOf(answer) === undefined)
     return toWrong('http', answer, `${said} that is not JSON`)
   const sight = { from: 'http', operation: { method, url } } as const
-  const judged = wanted === null || shape === undefined ? null : judgeHeld(answer, wanted, shape)
-  return toFinding(
-    {
-      ...{ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight },
-      ...(judged !== null && { judged }),
-    },
-    answer,
-  )
-}
-
-/** What was cut is not judged, nor are bytes, which are text here. */
-function judgeHeld(
-  answer: ProbeAnswer,
-  content_type: string,
-  shape: NonNullable<OtherRequest['shape']>,
-): Judgement | null {
-  const isText = isJsonType(content_type) || content_type.startsWith('text/')
-  if (answer.cut !== null || !isText) return null
-  const body = new TextEncoder().encode(answer.body)
-  const delivered = { status: answer.status, content_type, end: 'whole', body } as const
-  return judgeDelivery({ content_type, ...shape }, delivered)
+  return toFinding({ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight }, answer)
 }
