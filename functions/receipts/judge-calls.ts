@@ -131,15 +131,15 @@ function judge(
     recent,
   }: { delivered: DeliveredAnswer; body: Buffer; recent: ReturnType<typeof createRecentAnswers> },
 ): Judgement {
-  let value: unknown
-  const judged = judgeDelivery(row.response, delivered, (parsed) => {
-    value = parsed
+  let heard: { value: unknown; isWhole: boolean } = { value: undefined, isWhole: false }
+  const judged = judgeDelivery(row.response, delivered, (value, isWhole) => {
+    heard = { value, isWhole }
   })
   if (judged.verdict !== 'as_declared' || !isJsonType(row.response.content_type)) return judged
   const sent = body.length === 0 ? undefined : parseJson(body.toString('utf8'))
   const args = readArguments(row, request.path, sent)
   if (args.size === 0) return judged
   const seen = recent.see(row.digest, args, delivered.body)
-  const reason = findCanned(row, { args, value, seen })
+  const reason = findCanned(row, { args, ...heard, seen })
   return reason === null ? judged : { verdict: 'canned', reason }
 }

@@ -10,30 +10,24 @@ import type { DeliveredAnswer } from '../../src/domain/receipts/delivered-answer
 import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 
-/** JSON is packed to a tenth; what does not fit into the first piece is put together from several. */
+/** JSON is packed to a tenth. */
 const USUAL_RATIO = 10
 const LEAST_PIECE = 16 * 1024
 /** Windows of 8 MiB are what HTTP allows (RFC 9659); a frame may ask for gigabytes. */
 const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-type Unpack = (bytes: Buffer) => Buffer
-
-/** A small archive of a large file ends at the bound. */
-function toOptions({ length }: Buffer) {
-  const { unpacked } = JUDGED_BYTES
-  const piece = Math.min(unpacked, Math.max(LEAST_PIECE, length * USUAL_RATIO))
-  return { maxOutputLength: unpacked, chunkSize: piece }
-}
+type Options = { maxOutputLength: number; chunkSize: number }
+type Unpack = (bytes: Buffer, options: Options) => Buffer
 
 const CODINGS = new Map<string, Unpack>([
-  ['gzip', (bytes) => gunzipSync(bytes, toOptions(bytes))],
-  ['x-gzip', (bytes) => gunzipSync(bytes, toOptions(bytes))],
-  ['br', (bytes) => brotliDecompressSync(bytes, toOptions(bytes))],
-  ['zstd', (bytes) => zstdDecompressSync(bytes, { ...toOptions(bytes), params: ZSTD_PARAMS })],
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+  ['zstd', (bytes, options) => zstdDecompressSync(bytes, { ...options, params: ZSTD_PARAMS })],
   // Half of the world's servers leave the wrapping of zlib away.
   [
     'deflate',
-    (bytes) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, toOptions(bytes)),
+    (bytes, options) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, options),
   ],
 ])
 
@@ -51,11 +45,27 @@ export function unpackAnswer(
   const unpack = CODINGS.get(coding)
   if (unpack === undefined || more.length > 0) return { end: 'unread', body: Buffer.alloc(0) }
   try {
-    return { end: 'whole', body: bytes.length === 0 ? bytes : unpack(bytes) }
+    return { end: 'whole', body: bytes.length === 0 ? bytes : unpackWhole(bytes, unpack) }
   } catch (error) {
     const isCut = /^Z_BUF_ERROR$|UNEXPECTED_EOF|_ERROR_UNEXPECTED/.test(codeOf(error))
     return { end: isCut ? 'cut' : 'unread', body: Buffer.alloc(0) }
   }
+}
+
+/** Into one piece, of the usual size or of the largest there may be: pieces would have to be put together. */
+function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
+  const usual = Math.max(LEAST_PIECE, bytes.length * USUAL_RATIO)
+  try {
+    if (usual < JUDGED_BYTES.unpacked) return unpack(bytes, toOptions(usual))
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
+  }
+  return unpack(bytes, toOptions(JUDGED_BYTES.unpacked))
+}
+
+/** A small archive of a large file ends at the bound. A piece that is full asks for another one. */
+function toOptions(most: number): Options {
+  return { maxOutputLength: most, chunkSize: most + 1 }
 }
 
 function isWrapped([first = 0, second = 0]: Buffer): boolean {

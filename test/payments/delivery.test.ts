@@ -12,8 +12,8 @@ import { preparePaymentPackages } from './prepare.ts'
 import type { SellerListing, World } from './world.ts'
 
 /**
- * A buyer with the packed client pays ten sellers through the served product. Three take the money and
- * deliver nothing: the next build says which. Another machine's copy of the log proves each receipt.
+ * A buyer with the packed client pays ten sellers, of both versions of x402 and of MPP, through the served
+ * product. Three take the money and deliver nothing, one of each: the next build says which. Another machine's copy of the log proves each receipt.
  */
 const missing = preparePaymentPackages()
 if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
@@ -35,9 +35,12 @@ const honest = (url: URL) => weatherOf(cityIn(url))
 const TAKERS: Record<string, { verdict: string; toAnswer: (url: URL) => unknown }> = {
   seller3: { verdict: 'error_in_200', toAnswer: () => ({ success: false, error: 'try later' }) },
   seller5: { verdict: 'canned', toAnswer: () => EXAMPLE },
-  seller8: { verdict: 'other_shape', toAnswer: (url) => ({ greeting: `hello ${cityIn(url)}` }) },
+  seller7: { verdict: 'other_shape', toAnswer: (url) => ({ greeting: `hello ${cityIn(url)}` }) },
 }
 const SELLERS = Array.from({ length: 10 }, (_, n) => `seller${n}`)
+/** Of those who take money there is one in each way. */
+const wayOf = (slug: string) =>
+  KNOWN.includes(slug) ? 'v2' : ((['v1', 'mpp', 'v2'] as const)[Number(slug.at(-1)) % 3] ?? 'v2')
 /** Sellers that are surely nobody's front: they vouch for who pays them. */
 const KNOWN = ['known0', 'known1', 'known2']
 const hostOf = (slug: string) =>
@@ -49,7 +52,8 @@ const CITY = 'Oslo'
 describe.skipIf(missing !== null)('ten sellers, three of whom take the money', () => {
   let world: World
   let folder: string
-  let wallet: string
+  /** Modules that sign: for both versions of x402, and for MPP. */
+  let wallets: Record<'x402' | 'mpp', string>
   const closing: (() => unknown)[] = []
 
   beforeAll(async () => {
@@ -61,7 +65,7 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     await run('npm', ['pack', '--pack-destination', folder], { cwd: resolve('packages/client') })
     const [tarball = ''] = readdirSync(folder)
     await run('tar', ['xzf', tarball], { cwd: folder })
-    wallet = writeWallet(lab.keyOf(1))
+    wallets = writeWallets(lab.keyOf(1))
     const chain = await lab.startChain()
     closing.push(chain.stop)
     await chain.mint(lab.accountOf(1).address, 10_000_000n)
@@ -74,12 +78,14 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
         host: hostOf(slug),
         price: isKnown ? '$0.95' : '$0.05',
         payTo: payoutOf(slug),
+        way: wayOf(slug),
         toAnswer: TAKERS[slug]?.toAnswer ?? honest,
       })
       closing.push(shop.close)
       const url = `${shop.url}/paid`
       const http = `[{ method: GET, url: "${url}", ${HTTP} }]`
-      listings.push({ slug, url, payout: payoutOf(slug), rails: '[x402]', maxUsd: 1, http })
+      const rails = wayOf(slug) === 'mpp' ? '[mpp]' : '[x402]'
+      listings.push({ slug, url, payout: payoutOf(slug), rails, maxUsd: 1, http })
     }
     const known = KNOWN.map((slug) => `- { domain: ${hostOf(slug)}, name: ${slug}, why: A lab. }\n`)
     const files = { 'tables/independent_operators.yaml': known.join('') }
@@ -91,21 +97,39 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     for (const close of closing.reverse()) await close()
   })
 
-  /** A module of the buyer's own, where its packages are. */
-  function writeWallet(key: string): string {
+  /** Modules of the buyer's own, where its packages are. */
+  function writeWallets(key: string) {
     const own = mkdtempSync(join(fileURLToPath(new URL('.', import.meta.url)), 'wallet-'))
     closing.push(() => rmSync(own, { recursive: true }))
-    const file = join(own, 'wallet.mjs')
-    writeFileSync(
-      file,
-      `import { x402Client } from '@x402/core/client'
-import { ExactEvmScheme } from '@x402/evm'
-import { privateKeyToAccount } from 'viem/accounts'
+    const write = (name: string, imports: string, wallet: string) => {
+      const file = join(own, name)
+      writeFileSync(
+        file,
+        `import { privateKeyToAccount } from 'viem/accounts'
+${imports}
+const account = privateKeyToAccount('${key}')
 export const allowTestCoins = true
-export default new x402Client().register('eip155:*', new ExactEvmScheme(privateKeyToAccount('${key}')))
+export default ${wallet}
 `,
-    )
-    return file
+      )
+      return file
+    }
+    return {
+      x402: write(
+        'x402.mjs',
+        `import { x402Client } from '@x402/core/client'
+import { registerExactEvmScheme } from '@x402/evm/exact/client'`,
+        'registerExactEvmScheme(new x402Client(), { signer: account })',
+      ),
+      mpp: write(
+        'mpp.mjs',
+        "import { evm, Mppx } from 'mppx/client'",
+        `Mppx.create({
+  methods: [evm({ account, authorization: { name: 'USDC', version: '2' } })],
+  polyfill: false,
+})`,
+      ),
+    }
   }
 
   /** The packed command; each machine has a home of its own. */
@@ -127,7 +151,7 @@ export default new x402Client().register('eip155:*', new ExactEvmScheme(privateK
     waypost(
       'buyer',
       ...['call', `x402.${slug}`, '--endpoint', `/paid?city=${CITY}`],
-      ...['--wallet', wallet, '--max-usd', '1'],
+      ...['--wallet', wallets[wayOf(slug) === 'mpp' ? 'mpp' : 'x402'], '--max-usd', '1'],
     )
   /** Of the buyer, by listing. */
   async function verdicts(machine: string, ...args: string[]) {

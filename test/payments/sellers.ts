@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { x402Facilitator } from '@x402/core/facilitator'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { toFacilitatorEvmSigner } from '@x402/evm'
@@ -66,11 +66,20 @@ export async function startFickleSeller(
 /** Sells answers at an address of its own: all of 127.0.0.0/8 is this machine. */
 export function startShop(
   facilitator: string,
-  { host, toAnswer, ...terms }: Terms & { host: string; toAnswer: (url: URL) => unknown },
+  {
+    host,
+    way = 'v2',
+    toAnswer,
+    ...terms
+  }: Terms & { host: string; way?: keyof typeof WAYS; toAnswer: ToAnswer },
 ): Promise<Running> {
-  const app = createSellerV2(facilitator, terms, toAnswer)
-  return listenOn(createServer(app), host)
+  return listenOn(createServer(WAYS[way](facilitator, terms, toAnswer)), host)
 }
+
+type ToAnswer = (url: URL) => unknown
+
+/** How a shop is paid. */
+const WAYS = { v1: createSellerV1, v2: createSellerV2, mpp: createSellerMpp }
 
 const toSold = ({ pathname, search }: URL): unknown => ({ sold: 'v2', url: pathname + search })
 
@@ -87,15 +96,28 @@ function createSellerV2(facilitator: string, { price, payTo }: Terms, toAnswer =
 }
 
 export function startSellerV1(facilitator: string, payTo: Address): Promise<Running> {
-  const app = express()
-  const url = facilitator as `${string}://${string}`
-  const paid = { price: '$0.002', network: 'base-sepolia' } as const
-  app.use(paymentMiddlewareV1(payTo, { 'GET /paid': paid }, { url }) as never)
-  app.get('/paid', (_req, res) => void res.json({ sold: 'v1' }))
-  return listen(app)
+  return listen(createSellerV1(facilitator, { price: '$0.002', payTo }, () => ({ sold: 'v1' })))
 }
 
-export function startSellerMpp(facilitator: string, recipient: Address): Promise<Running> {
+function createSellerV1(facilitator: string, { price, payTo }: Terms, toAnswer: ToAnswer): Express {
+  const app = express()
+  const url = facilitator as `${string}://${string}`
+  const paid = { price, network: 'base-sepolia' } as const
+  app.use(paymentMiddlewareV1(payTo, { 'GET /paid': paid }, { url }) as never)
+  app.get('/paid', (req, res) => void res.json(toAnswer(new URL(req.url, 'http://seller'))))
+  return app
+}
+
+export function startSellerMpp(facilitator: string, payTo: Address): Promise<Running> {
+  const seller = createSellerMpp(facilitator, { price: '$0.003', payTo }, () => ({ sold: 'mpp' }))
+  return listenOn(createServer(seller))
+}
+
+function createSellerMpp(
+  facilitator: string,
+  { price, payTo: recipient }: Terms,
+  toAnswer: ToAnswer,
+): RequestListener {
   const mppx = Mppx.create({
     methods: [
       evm({
@@ -109,14 +131,13 @@ export function startSellerMpp(facilitator: string, recipient: Address): Promise
     ],
     secretKey: 'a secret of the test, at least thirty-two bytes long',
   })
-  const charge = Mppx.toNodeListener(mppx.charge({ amount: '0.003' }))
-  const server = createServer(async (req, res) => {
+  const charge = Mppx.toNodeListener(mppx.charge({ amount: price.slice(1) }))
+  return async (req, res) => {
     const result = await charge(req, res)
     if (result.status === 402) return
     res.setHeader('Content-Type', 'application/json')
-    res.end(JSON.stringify({ sold: 'mpp' }))
-  })
-  return listenOn(server)
+    res.end(JSON.stringify(toAnswer(new URL(req.url ?? '', 'http://seller'))))
+  }
 }
 
 /** Takes the first payment header it is shown, settles nothing, and claims an old transaction. */

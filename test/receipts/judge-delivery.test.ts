@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
+import { condenseJson } from '../../src/domain/receipts/condense-json.ts'
 import type { DeclaredResponse } from '../../src/domain/receipts/delivered-answer.ts'
 import { judgeDelivery } from '../../src/domain/receipts/judge-delivery.ts'
 import { CITIES, createLab, type LabAnswer, type LabSeller } from './lab.ts'
@@ -200,7 +201,37 @@ describe('what a hostile seller declares or answers', () => {
   it('does not judge what is too deep or has too many values', () => {
     const response = shape({ type: 'array' })
     expect(judge(response, '['.repeat(5000)).verdict).toBe('too_large_to_judge')
-    expect(judge(response, `[${'0,'.repeat(200_000)}0]`).verdict).toBe('too_large_to_judge')
+    const members = Array.from({ length: 20_000 }, (_, n) => `"${n}":0`).join(',')
+    expect(judge(shape({ type: 'object' }), `{${members}}`).verdict).toBe('too_large_to_judge')
+  })
+  it('judges a long answer by the beginning of its lists and texts', () => {
+    const schema = { type: 'array', items: { type: 'object', required: ['name'] } }
+    const listOf = (item: object) => JSON.stringify(Array(9_000).fill(item))
+    const wide = { name: 'Ж\\"😀]}'.repeat(900), of: [[1, '"'], {}] }
+    expect(judge(shape(schema), listOf({ name: 'a,b]' })).verdict).toBe('as_declared')
+    expect(judge(shape(schema), JSON.stringify(Array(40).fill(wide))).verdict).toBe('as_declared')
+    expect(judge(shape(schema), listOf({ title: 'a' })).verdict).toBe('other_shape')
+    expect(judge(shape(schema), listOf({ name: 'a' }).slice(0, -1)).verdict).toBe('cut_off')
+    expect(judge(shape(schema), JSON.stringify(Array(40).fill(wide)).slice(0, 90_000))).toEqual(
+      expect.objectContaining({ verdict: 'cut_off' }),
+    )
+    // What was left out may be more than nothing.
+    const late = JSON.stringify([...Array(9_000).fill(null), ...Array(9).fill({ name: 'a' })])
+    expect(judge(shape(schema), late).verdict).toBe('as_declared')
+    expect(judge(shape(schema), `<p>${'x'.repeat(90_000)}</p>`).verdict).toBe('other_shape')
+  })
+  it('cuts a long text of any characters between two of them', () => {
+    const text = ['é', '\u00e9', '\\', '"', '😀', '\ud83d\ude00', 'x'].join('').repeat(5_000)
+    for (let before = 0; before < 8; before += 1) {
+      const body = `{"pad":"${'x'.repeat(before)}","text":"${text}","last":1}`
+      const schema = {
+        type: 'object',
+        required: ['last'],
+        properties: { last: { type: 'number' } },
+      }
+      expect(judge(shape(schema), body).verdict).toBe('as_declared')
+      expect(condenseJson(Buffer.from(body), { isCut: true })?.json.length).toBeLessThan(2_100)
+    }
   })
   it('reads names of prototypes as names', () => {
     const response = shape({

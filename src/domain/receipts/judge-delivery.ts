@@ -1,14 +1,16 @@
-import { createJsonMeasure } from '../wire/parse-json.ts'
 import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import { findMediaFault } from './answer-media.ts'
 import { findErrorSign, isNothing } from './answer-signs.ts'
+import { condenseJson } from './condense-json.ts'
 import { findDeclaredFault } from './declared-shape.ts'
 import type { DeclaredResponse, DeliveredAnswer, Judgement } from './delivered-answer.ts'
 
 /** Sizes up to which an answer is judged, in bytes: as it comes, and unpacked. */
 export const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
-/** What is nested deeper or has more values takes more memory and time than its judgement is worth. */
-const MAX_JSON = { depth: 64, values: 20_000 }
+/** Up to here an answer in JSON is parsed as it is (bytes). */
+const MAX_PARSED = 32 * 1024
+/** Beginning of a long answer that is no JSON document: its first events, or its markup (bytes). */
+const HEAD_BYTES = 16 * 1024
 /** Events of a stream that are looked at. */
 const MAX_EVENTS = 20
 
@@ -18,12 +20,13 @@ const MAX_EVENTS = 20
  *
  * Known limit: invented values in the right shape look like true ones. Only `findCanned` sees some of them.
  *
- * @param onValue hears the value of an answer in JSON: a second reading would take its memory once more
+ * @param onValue hears the value of an answer in JSON, and whether it is the whole one: a second reading would
+ *   take its memory once more
  */
 export function judgeDelivery(
   declared: DeclaredResponse,
   answer: DeliveredAnswer,
-  onValue: (value: unknown) => void = () => {},
+  onValue: OnValue = () => {},
 ): Judgement {
   const { status, end, body } = answer
   if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
@@ -39,32 +42,38 @@ export function judgeDelivery(
     : judgeMedia(declared, answer)
 }
 
+type OnValue = (value: unknown, isWhole: boolean) => void
+
 function judgeJson(
   declared: DeclaredResponse,
-  answer: DeliveredAnswer,
-  onValue: (value: unknown) => void,
+  { body }: DeliveredAnswer,
+  onValue: OnValue,
 ): Judgement {
-  if (isTooLarge(answer.body))
-    return toJudgement('too_large_to_judge', 'It has too many values to judge.')
-  const text = toText(answer.body)
-  const value = tryJson(text)
-  if (value !== undefined) {
-    onValue(value)
-    return judgeValue(declared, value)
+  const isLong = body.length > MAX_PARSED
+  const read = condenseJson(body, { isCut: isLong })
+  const value = read === null ? undefined : tryJson(toText(read.json))
+  if (read !== null && value !== undefined) {
+    onValue(value, read.isWhole)
+    return judgeValue(declared, value, read.isWhole)
   }
-  const events = readEvents(text)
+  const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
+  const events = readEvents(head)
   if (events.length > 0) return judgeEvents(declared, events)
-  if (/^\s*[[{]/.test(text) && isUnfinished(text))
+  const isBegun = /^\s*[[{]/.test(head)
+  if (isBegun && read === null)
+    return toJudgement('too_large_to_judge', 'It has too many values to judge.')
+  if (isBegun && read?.isOpen === true)
     return toJudgement('cut_off', 'The JSON ends in the middle.')
-  const sign = findErrorSign(declared, text)
+  const sign = findErrorSign(declared, head)
   if (sign !== null) return toJudgement('error_in_200', sign)
-  return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(text) ? 'markup' : 'text'}.`)
+  return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
 }
 
-function judgeValue(declared: DeclaredResponse, value: unknown): Judgement {
+/** @param isWhole otherwise there may be more than nothing in what was left out */
+function judgeValue(declared: DeclaredResponse, value: unknown, isWhole = true): Judgement {
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
-  if (isNothing(declared, value))
+  if (isWhole && isNothing(declared, value))
     return toJudgement('empty', 'Nothing of what is declared has a value.')
   const fault = findDeclaredFault(declared, value)
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
@@ -111,10 +120,6 @@ function toText(body: Uint8Array): string {
 // Making one takes longer than reading a short answer with it.
 const [UTF_8, UTF_16] = [new TextDecoder(), new TextDecoder('utf-16le')]
 
-function isTooLarge(body: Uint8Array): boolean {
-  return !createJsonMeasure(MAX_JSON).add(body)
-}
-
 function tryJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -130,21 +135,6 @@ function readEvents(text: string): unknown[] {
   const events = values.filter((value) => value !== undefined).slice(0, MAX_EVENTS)
   // One broken line among several is a stream; a single piece of broken JSON is not.
   return events.length > 1 || /^(?:data|event|id|retry|):/.test(text) ? events : []
-}
-
-/** Whether brackets or a text are open at its end. */
-function isUnfinished(text: string): boolean {
-  let [open, inString] = [0, false]
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at]
-    if (inString) {
-      if (character === '\\') at += 1
-      else if (character === '"') inString = false
-    } else if (character === '"') inString = true
-    else if (character === '{' || character === '[') open += 1
-    else if (character === '}' || character === ']') open -= 1
-  }
-  return inString || open > 0
 }
 
 function isBlank(body: Uint8Array): boolean {
