@@ -34,6 +34,14 @@ const KINDS = [
 /** The questions that were there first, and those that were written later. */
 export const COLLECTIONS = ['queries', 'deeds'] as const
 export type Collection = (typeof COLLECTIONS)[number]
+/** The files of each, with the half that all of a file is; else its questions are halved by their hash. */
+const FILES: Record<Collection, readonly { name: string; half?: Half }[]> = {
+  queries: [{ name: 'queries' }],
+  deeds: [
+    { name: 'deeds', half: 'development' },
+    { name: 'deeds-aside', half: 'aside' },
+  ],
+}
 export type QuestionKind = (typeof KINDS)[number] | 'story'
 const FileSchema = v.strictObject(v.entriesFromList(KINDS, v.optional(v.array(QuestionSchema), [])))
 
@@ -64,21 +72,27 @@ export interface JudgedText {
 
 /** The questions of a collection, each with the rule that judges a listing. */
 export function readQuestions(collection: Collection = 'queries'): Question[] {
-  const text = readFileSync(join(import.meta.dirname, `${collection}.yaml`), 'utf8')
-  const file = v.parse(FileSchema, parse(text))
-  const rows = KINDS.flatMap((kind) => file[kind].map((row) => ({ kind, ...row })))
-  return rows.map(({ kind, q, want, also, as, not, filter, missing }) => {
+  const rows = FILES[collection].flatMap(({ name, half }) => readFile(name, half))
+  return rows.map(({ kind, half, q, want, also, as, not, filter, missing }) => {
     const source = as === undefined ? { want, kind } : rows.find((row) => row.q === as)
     if (source === undefined)
       throw new Error(`“${q}” is judged as “${as}”, which is not a question`)
     const rules = [source.want, also].map((rule) => toGrade(rule ?? '', source.kind))
     const isExcluded = toExcluded(not)
     return {
-      ...{ kind, q, filter, missing, isExcluded, half: halfOf(q), core: as ?? q },
+      ...{ kind, q, half, filter, missing, isExcluded, core: as ?? q },
       grade: (judged) =>
         isExcluded(judged) ? 0 : Math.max(0, ...rules.map((grade) => grade(judged))),
     }
   })
+}
+
+function readFile(name: string, half?: Half) {
+  const text = readFileSync(join(import.meta.dirname, `${name}.yaml`), 'utf8')
+  const file = v.parse(FileSchema, parse(text))
+  return KINDS.flatMap((kind) =>
+    file[kind].map((row) => ({ kind, half: half ?? halfOf(row.q), ...row })),
+  )
 }
 
 /** By the words of its name and address. */
