@@ -135,3 +135,13 @@ test.each([
 ])('%s and %s stay apart', (left, right) => {
   expect(stemWord(left)).not.toBe(stemWord(right))
 })
+
+test.each([
+  ["I'd like", ['i', 'like']],
+  ["she'll call", ['she', 'call']],
+  ["don't", ['dont']],
+  ["d'un médicament", ['un', 'medicament']],
+  ['l’actualité', ['actualite']],
+])('%s: what is written together by an apostrophe', (text, words) => {
+  expect(splitText(text).map(({ whole }) => whole)).toEqual(words)
+})

@@ -17,7 +17,10 @@ const MAX_WORD_CHARACTERS = 128
 /** A word in one case or capitalised, digits only after its letters: nothing in it to take apart. */
 const PLAIN_CHUNK = /^(?:[A-Z]?[a-z]*|[A-Z]+)[0-9]*$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
-const APOSTROPHE_ENDING = /['’]s?$|['’](?=s$)/u
+/** `I'd` is not an id, nor `she'll` a shell. */
+const APOSTROPHE_ENDING = /['’](?:s|d|ll|ve|re|m)?$|['’](?=s$)/u
+/** What French and Italian write together: `d'un`, `l'actualité`. */
+const ELISION = /^(?:[cdjlmnst]|qu)['’](?=[aeiouyhàâéèêëîïôùûœ])/iu
 const CAMEL_BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu
@@ -54,6 +57,7 @@ function addChunk(words: Word[], chunk: string): void {
     return
   }
   const bare = chunk
+    .replace(ELISION, '')
     .replace(APOSTROPHE_ENDING, '')
     .replace(/['’]/g, '')
     .replace(/^(\p{L}{3,})2(\p{L}{3,})$/u, '$1-to-$2')
