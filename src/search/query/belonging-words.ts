@@ -14,7 +14,7 @@ const SPAN = 5
 /** What a word must score of the best one in its span. */
 const STRONG = 0.3
 /** What a word scores that belongs to no other, and is in no name, tag or category. */
-const LEAST = { bond: 0.1, named: 0.1 }
+const LEAST = { bond: 0.05, named: 0.2 }
 /** Listings that must have two words: one alone may have them by chance. */
 const MIN_MEETINGS = 2
 /** Listings that are looked at: those of the best standing tell enough of which words meet. */
@@ -22,9 +22,9 @@ const MOST_ROWS = 1 << 15
 /**
  * Who asks for something says `I need a way for it to` or `is there something that could`: many words
  * behind each other that say nothing. Each of them makes the next words that do say something count
- * a tenth more, the first of those most.
+ * three tenths more, the first of those most.
  */
-const ASKING = { each: 0.1, most: 8, fade: 0.2, words: 4 }
+const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 const NAME_OR_LABELS = 0b011
 
 interface Told {
@@ -48,7 +48,7 @@ export function belongingWords(
   kept: readonly Word[],
   all: readonly Word[],
 ): readonly Word[] {
-  if (new Set(kept.map(({ whole }) => whole)).size <= MOST_WORDS) return kept
+  if (!isLong(kept)) return kept
   const told = readTold(index, kept, all)
   if (told.length === 0 || told.length > DENSE * all.length) return kept
   const looked = Math.min(index.organic.rows, MOST_ROWS)
@@ -67,6 +67,10 @@ export function belongingWords(
   const best = largestOf(span, 0)
   const strong = told.slice(start, start + SPAN).filter((_, at) => (span[at] ?? 0) >= STRONG * best)
   return [...new Map(strong.map(({ word }) => [word.whole, word])).values()]
+}
+
+export function isLong(words: readonly Word[]): boolean {
+  return new Set(words.map(({ whole }) => whole)).size > MOST_WORDS
 }
 
 /** The words that some listing has, in their order. */

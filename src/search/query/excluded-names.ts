@@ -7,7 +7,7 @@ import { lookUpWord } from './known-term.ts'
 /** `without` may stand before anything: before a name it asks for others. */
 const NAMED = 0.2
 /** In a longer question `not` hardly ever stands before a name, unless that is written as one. */
-const MAX_SHORT_WORDS = 12
+export const MAX_SHORT_WORDS = 12
 /** Bits of the fields that name a row's listing: a listing's name, of an operation the labels too. */
 const NAME = 0b001
 const NAME_OR_LABELS = 0b011

@@ -5,9 +5,6 @@ import type { WordSets } from '../words/word-sets.ts'
 
 type LeftOutIndex = Pick<SearchIndex, 'words' | 'noun'>
 
-/** Words that say enough for those of time, degree and manner to be left out. */
-const MIN_NAMED = 2
-
 /** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
 export function leaveOut(
   words: readonly Word[],
@@ -27,8 +24,6 @@ export function leaveOut(
     const rest = kept.filter((word) => !isLeftOut(word))
     if (rest.length > 0) kept = rest
   }
-  const named = kept.filter(({ whole }) => !sets.aside.has(whole))
-  if (named.length >= MIN_NAMED) kept = named
   const out = words.filter((word) => !kept.includes(word))
   return {
     kept,

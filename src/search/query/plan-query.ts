@@ -4,10 +4,11 @@ import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { type FilterPhrase, writeOutPrices } from '../words/filter-phrases.ts'
 import { splitText, type Word } from '../words/split-text.ts'
-import { belongingWords } from './belonging-words.ts'
+import { belongingWords, isLong } from './belonging-words.ts'
 import { excludedNotes, findExcluded } from './excluded-names.ts'
 import { readForeign } from './foreign-words.ts'
-import { lookUpPair, lookUpWord, tryWord } from './known-term.ts'
+import { joinWords } from './join-words.ts'
+import { lookUpPair, lookUpWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
 import { type QueryUnit, unitsOf } from './query-units.ts'
 import { closestWords } from './repair-word.ts'
@@ -54,16 +55,19 @@ export function planQuery(
   const { words, excluded } = findExcluded(index, joinWords(index, read.words), query)
   const { kept: named, notes, phrases } = leaveOut(words, index, topics)
   const taken = named.slice(0, MAX_QUERY_WORDS)
-  const deed = withoutSubject(index, taken, query)
+  const deed = withoutAside(index, withoutSubject(index, taken, query))
   const kept = belongingWords(index, deed, words)
-  const isLong = kept.length < deed.length
+  const isStory = kept.length < deed.length
   const units = readUnits(index, kept, !read.isForeign)
-  const related = units.map((unit) => relatedTerms(index, unit))
+  // What was translated is the listings' own word already.
+  const related = units.map((unit) => (read.isForeign ? [] : relatedTerms(index, unit)))
   const originals = readUnits(index, read.originals, false)
   const told = kept.length < taken.length ? readUnits(index, taken, false) : []
   const beside = told.map((unit) => relatedTerms(index, unit))
+  // Of many words some stand side by side by chance.
+  const pairWeight = TERM_WEIGHTS.pair * (isLong(kept) ? TERM_WEIGHTS.told : 1)
   const terms = [
-    ...termsOf(index, units, related),
+    ...termsOf(index, units, related, pairWeight),
     ...originals.flatMap((unit) => ownTerms(unit, () => TERM_WEIGHTS.part)),
     ...termsOf(index, told, beside).map((term) => ({
       ...term,
@@ -75,7 +79,7 @@ export function planQuery(
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
       ...[...missing, ...excludedNotes(index, excluded), ...read.notes],
-      ...(isLong ? [storyNote(kept, index.noun)] : notes),
+      ...(isStory ? [storyNote(kept, index.noun)] : notes),
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
@@ -96,6 +100,12 @@ function withoutSubject(index: SearchIndex, words: readonly Word[], query: strin
   return deed.length > 0 ? deed : words
 }
 
+/** Words of time, degree and manner say little of a deed, but each is part of somebody's name, too. */
+function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
+  const deed = words.filter(({ whole }) => !aside.has(whole))
+  return deed.length > 0 ? deed : words
+}
+
 function unreadNotes(count: number): string[] {
   if (count === 0) return []
   return [`The query has ${count} more words than the ${MAX_QUERY_WORDS} that are read.`]
@@ -110,8 +120,10 @@ function termsOf(
   index: SearchIndex,
   units: readonly QueryUnit[],
   related: readonly PlanTerm[][],
+  pairWeight: number = TERM_WEIGHTS.pair,
 ): PlanTerm[] {
-  return [...units.flatMap((unit) => ownTerms(unit)), ...pairTerms(index, units), ...related.flat()]
+  const pairs = pairTerms(index, units, pairWeight)
+  return [...units.flatMap((unit) => ownTerms(unit)), ...pairs, ...related.flat()]
 }
 
 /** What was written apart and read as one. */
@@ -145,45 +157,15 @@ function firstCharacters(text: string): string {
   return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
 }
 
-/**
- * Listings must write it as one more often than side by side. `speech to text` has a term, as they
- * write it with hyphens; what nearly every listing has is glued to nothing.
- */
-function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
-  const joined: Word[] = []
-  for (let at = 0; at < words.length; ) {
-    const found =
-      joinNext(index, words.slice(at, at + 3)) ?? joinNext(index, words.slice(at, at + 2))
-    const next = found ?? words[at]
-    if (next !== undefined) joined.push(next)
-    at += found?.parts.length ?? 1
-  }
-  return joined
-}
-
-function joinNext(index: SearchIndex, words: readonly Word[]): Word | null {
-  const { stop, generic } = index.words
-  const parts = words.map(({ whole }) => whole)
-  const [left, middle, right] = parts
-  if (left === undefined || middle === undefined) return null
-  if (!words.every(({ style, whole }) => style === 'plain' && !generic.has(whole))) return null
-  if (right !== undefined && !stop.has(middle)) return null
-  const whole = parts.join('')
-  const { rows } = tryWord(index, whole)
-  if (rows === 0) return null
-  const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
-  return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null
-}
-
 /** Neighbours that listings have side by side. */
-function pairTerms(index: SearchIndex, units: readonly QueryUnit[]): PlanTerm[] {
+function pairTerms(index: SearchIndex, units: readonly QueryUnit[], weight: number): PlanTerm[] {
   const named = units.flatMap(({ asked, term }) => (term === undefined ? [] : [{ asked, term }]))
   return named.slice(1).flatMap(({ asked, term }, at) => {
     const before = named[at]
     if (before === undefined || before.term.text === term.text) return []
     const pair = lookUpPair(index, before.term, term)
     const both = before.asked === asked ? asked : `${before.asked} ${asked}`
-    return pair.rows === 0 ? [] : [{ ...pair, asked: both, weight: TERM_WEIGHTS.pair }]
+    return pair.rows === 0 ? [] : [{ ...pair, asked: both, weight }]
   })
 }
 
