@@ -1,14 +1,11 @@
-import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
-import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import { countSaid } from '../../src/domain/arguments/fill-arguments.ts'
 import { type QuestionFacts, saysArguments } from '../../src/domain/arguments/question-facts.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
-import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { Effect } from '../../src/domain/wire/vocabulary.ts'
-import { readBody } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { doesAsked } from './asked-effect.ts'
-import type { FoundRow } from './order-operations.ts'
+import type { FoundRow, ReadRow, Stored } from './stored-rows.ts'
 
 /** Rows that are read to see what their calls take: reading one costs as much as ranking hundreds. */
 const READ = 24
@@ -21,7 +18,7 @@ const READ = 24
 export function putCallableFirst(
   index: SearchIndex,
   rows: readonly FoundRow[],
-  { effect, facts, fitting }: Wanted,
+  { effect, facts, fitting, read }: Wanted,
 ): FoundRow[] {
   if (facts === null || !saysArguments(facts)) return [...rows]
   const most = largestOf(rows.map(({ relevance }) => relevance))
@@ -31,7 +28,7 @@ export function putCallableFirst(
       ({ row, relevance }) => relevance >= most * MIN_FITTING && doesAsked(index, row, effect),
     )
     .slice(0, READ)
-  const standing = new Map(close.map((row) => [row, toStanding(readStored(index, row.row), facts)]))
+  const standing = new Map(close.map((row) => [row, toStanding(read(row.row), facts)]))
   const ordered = close.toSorted((a, b) => (standing.get(b) ?? 0) - (standing.get(a) ?? 0))
   return [...ordered, ...rows.filter((row) => !standing.has(row))]
 }
@@ -41,28 +38,17 @@ interface Wanted {
   facts: QuestionFacts | null
   /** How many rows pass what sounds like a filter and so stay before the others; 0 where nothing does. */
   fitting: number
+  read: ReadRow
 }
 
 /** What it takes of what was said; one that may be called as it is shown stands before all others. */
-function toStanding({ operation, slots }: Stored, facts: QuestionFacts): number {
+function toStanding({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
   const { example, url = '', bring } = operation
   const said = example === undefined ? 0 : countSaid(url, example, slots, facts)
-  if (example === undefined || said === 0) return 0
-  const shown = JSON.stringify(fillArguments(url, example, slots, facts))
-  return bring === undefined && !/<[A-Z0-9_]+>/.test(shown) ? said + CALLABLE : said
+  if (said === 0) return 0
+  const isWhole = bring === undefined && !/<[A-Z0-9_]+>/.test(JSON.stringify(filled()))
+  return isWhole ? said + CALLABLE : said
 }
 
 /** More than a question can say. */
 const CALLABLE = 100
-
-/** With where its example may be filled from the question. */
-export type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
-  slots: readonly ArgumentSlot[]
-}
-
-export function readStored(index: SearchIndex, row: number): Stored {
-  // Typed `any` by `JSON.parse`: the build wrote these bytes.
-  const stored = JSON.parse(new TextDecoder().decode(readBody(index, 'organic', row)))
-  const { listing, digest, operation, slots = [] } = stored
-  return { listing, operation, digest, slots }
-}

@@ -1,11 +1,5 @@
-import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
-import { fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
-import {
-  type QuestionFacts,
-  readQuestionFacts,
-  withoutArguments,
-} from '../../src/domain/arguments/question-facts.ts'
-import { sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
+import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
+import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import {
   type ParameterProblem,
@@ -18,19 +12,18 @@ import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
-import { searchIndex } from '../../src/search/query/search-index.ts'
+import { rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
 import type { Suggestion } from '../../src/search/query/suggest-filters.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { findAskedEffect, putFittingFirst } from './asked-effect.ts'
-import { putCallableFirst, readStored } from './callable-first.ts'
+import { putCallableFirst } from './callable-first.ts'
 import { putNamedFirst, spread } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
+import { createRowReader, type ReadRow } from './stored-rows.ts'
 
 /** Rows that are looked at to fill the first places with those of several listings. */
 const LOOKED_AT = 100
-/** Three results stay within a kilobyte and a half. */
-const BYTES_A_ROW = 500
 const FITTING = 'Results that pass this filter come first.'
 const NONE_FITTING = 'No good match passes this filter, so other results come first.'
 
@@ -69,15 +62,14 @@ export function createFindOperations({
     const ordered = [fitting, organic.rows].flatMap((rows) => putFittingFirst(index, rows, effect))
     const once = new Map(ordered.map((row) => [row.row, row]))
     const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
-    const nameOf = (row: number) => readStored(index, row).operation.name ?? ''
-    const named = { q: query.q ?? '', rows: found, end, effect, nameOf }
-    const inOrder = putNamedFirst(index, named)
-    const callable = { effect, facts, fitting: fitting.length }
-    const rows = spread(putCallableFirst(index, inOrder, callable))
+    const read = createRowReader(index, facts)
+    const inOrder = putNamedFirst(index, { q: query.q ?? '', rows: found, end, effect, read })
+    const callable = { effect, facts, fitting: fitting.length, read }
+    const rows = spread(putCallableFirst(index, inOrder, callable), read)
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,
-      results: rows.slice(query.offset, end).map((row) => readResult(index, row, query, facts)),
+      results: rows.slice(query.offset, end).map((row) => toResult(row, query, read)),
       notes: [
         ...(meant !== undefined && fitting.length === 0 ? [NONE_FITTING] : []),
         ...notes,
@@ -91,14 +83,14 @@ export function createFindOperations({
 
 /** What a narrower search finds that is at least half as relevant as the best without it. */
 function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: RankedRows) {
-  const { rows } = searchIndex(index, query).organic
-  return rows.filter(
+  return rankIndex(index, query).rows.filter(
     ({ relevance }) => best !== undefined && relevance >= best.relevance * MIN_FITTING,
   )
 }
 
-/** What is undefined was not asked for. */
-function toWire({ parameters, total }: Suggestion) {
+/** What to ask beside what was asked already. */
+function toWire({ parameters: { q: _, ...parameters }, total }: Suggestion) {
+  // What is undefined was not asked for.
   return { parameters: JSON.parse(JSON.stringify(parameters)), total }
 }
 
@@ -108,36 +100,22 @@ function listingOf(index: SearchIndex, row: number): string {
 
 type Result = OperationsAnswer['results'][number]
 
-function readResult(
-  index: SearchIndex,
-  { row, relevance }: RankedRow,
-  query: SearchQuery,
-  facts: QuestionFacts | null,
-): Result {
-  const { listing, operation, digest, slots } = readStored(index, row)
+function toResult({ row, relevance }: RankedRow, query: SearchQuery, read: ReadRow): Result {
+  const { listing, operation, digest, filled } = read(row)
   const { offers, ...others } = operation
   const passing = offers?.filter((offer) => isAsked(offer, operation, query)).slice(0, MAX_OFFERS)
+  const example = filled()
   return {
     listing,
     operation: {
       ...others,
       ...(passing !== undefined && { offers: passing }),
-      ...toFilled(operation, slots, facts),
+      ...(example !== undefined && { example }),
     },
     digest,
     // Two digits tell rows apart.
     relevance: Math.round(relevance * 100) / 100,
   }
-}
-
-/** The example with what was asked in place of its own values. */
-function toFilled(
-  { example, url = '' }: Result['operation'],
-  slots: readonly ArgumentSlot[],
-  facts: QuestionFacts | null,
-) {
-  if (example === undefined || facts === null || slots.length === 0) return {}
-  return { example: fillArguments(url, example, slots, facts) }
 }
 
 /** Whether an offer passes the filters that its operation passed. */
@@ -155,41 +133,51 @@ function isAsked(
 }
 
 /**
- * An agent pays for each byte: a row keeps all that its call needs, and what is beyond that as far as
- * there is room, the first rows first.
+ * An agent pays for each byte: a row keeps all that its call needs. An example shows what must be given,
+ * too: one of the two is enough, and the shorter one for rows behind the first. What is suggested stands
+ * in the notes as well.
  */
-function fitAnswer(answer: OperationsAnswer): OperationsAnswer {
-  const results = answer.results.map((result, at) => without(result, toSpare(result, at)))
-  let room = BYTES_A_ROW * results.length - sizeOf({ ...answer, results })
-  answer.results.forEach((whole, at) => {
-    const spare = toSpare(whole, at)
-    // What matters most is taken back first.
-    for (let left = spare.length - 1; left >= 0; left -= 1) {
-      const result = results[at] ?? whole
-      const more = without(whole, spare.slice(0, left))
-      const bytes = sizeOf(more) - sizeOf(result)
-      if (bytes > room) return
-      room -= bytes
-      results[at] = more
-    }
+function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer {
+  const fitInto = (others: Omit<OperationsAnswer, 'results'>) => ({
+    ...others,
+    results: fitCalls(answer.results, sizeOf({ ...others, results: [] }), toShorter),
   })
-  return { ...answer, results }
+  const whole = suggested === undefined ? answer : { ...answer, suggested }
+  const fitted = fitInto(whole)
+  const isFitting = sizeOf(fitted) <= BYTES_A_CALL * answer.results.length
+  return isFitting || suggested === undefined ? fitted : fitInto(answer)
 }
 
-/**
- * Members that a call does without, the least needed first. An example shows what must be given, too:
- * one of the two is enough, and the shorter one for rows behind the first.
- */
-function toSpare({ operation }: Result, at: number): string[] {
-  const { example, input } = operation
+type Shorten = (result: Result) => Result
+
+/** What a row does without, the least needed first. */
+function toShorter({ operation: { example, input } }: Result, at: number): Shorten[] {
   const isSaidTwice = example !== undefined && input !== undefined
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
-  return ['relay_url', ...(isSaidTwice ? [shown] : []), 'output', 'description']
+  return [
+    withoutPage,
+    without('relay_url'),
+    ...(isSaidTwice ? [without(shown)] : []),
+    without('output'),
+    without('description'),
+    withoutName,
+  ]
 }
 
-function without(result: Result, members: readonly string[]): Result {
-  const kept = Object.entries(result.operation).filter(([name]) => !members.includes(name))
-  return { ...result, operation: Object.fromEntries(kept) }
+/** Its address is its id behind `/listing/`. */
+function withoutPage({ listing: { page: _, ...listing }, ...row }: Result): Result {
+  return { listing, ...row }
+}
+
+function withoutName({ listing: { name: _, ...listing }, ...row }: Result): Result {
+  return { listing, ...row }
+}
+
+function without(member: string): Shorten {
+  return (result) => {
+    const kept = Object.entries(result.operation).filter(([name]) => name !== member)
+    return { ...result, operation: Object.fromEntries(kept) }
+  }
 }
 
 /** `GET /api/v1/operations` as a search that is mounted like the other. */

@@ -1,10 +1,11 @@
+import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { Effect } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
 import { stemWord } from '../../src/search/words/stem-word.ts'
 import { doesAsked } from './asked-effect.ts'
+import type { FoundRow, ReadRow } from './stored-rows.ts'
 
 /** Of one listing at most so many stand among so many first places; the others follow. */
 const FIRST_PLACES = 5
@@ -19,7 +20,7 @@ interface Asked {
   /** How many rows are shown. */
   end: number
   effect: Effect | null
-  nameOf: (row: number) => string
+  read: ReadRow
 }
 
 /**
@@ -27,11 +28,12 @@ interface Asked {
  * nothing else, changes places with the best: who queries a database wants `execute_sql` of it, not
  * `explain_query`, and who creates an event `create_event`, not `get_event`.
  */
-export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, nameOf }: Asked) {
+export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Asked) {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
   const asked = new Set(meant.map(stemWord))
   const countSaid = (row: number) => {
-    const words = wordsOf(nameOf(row)).filter((word) => !index.words.stop.has(word))
+    const { name = '' } = read(row).operation
+    const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
     return words.every((word) => asked.has(stemWord(word))) ? words.length : 0
   }
   const ordered = [...rows]
@@ -59,21 +61,24 @@ function wordsOf(text: string): string[] {
   return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
 }
 
-/** A row, and the listing it is of. */
-export interface FoundRow extends RankedRow {
-  listing: string
-}
-
-/** The rows in their order, but that no listing fills the first places alone. */
-export function spread(rows: readonly FoundRow[]): FoundRow[] {
+/**
+ * The rows in their order, but that no listing fills the first places alone, and that none of them is a
+ * server or an agent as a whole of which a deed is there already.
+ */
+export function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
   for (const row of rows) {
     const count = (counts.get(row.listing) ?? 0) + 1
     counts.set(row.listing, count)
-    const isFirst = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
+    const isFree = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
+    const isFirst = isFree && (count === 1 || isDeed(read(row.row).operation))
     if (isFirst) first.push(row)
     else later.push(row)
   }
   return [...first, ...later]
+}
+
+function isDeed({ name, method }: FoundOperation['operation']): boolean {
+  return name !== undefined || method !== undefined
 }

@@ -5,7 +5,7 @@ import type { PageResponse } from '../../src/domain/search/search-response.ts'
 import { isSharedHost } from '../../src/search/index/exact-table.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
+import { rankIndex, type SearchOutcome } from '../../src/search/query/search-index.ts'
 
 /** Best operations that are looked through for those of the listings shown. */
 const LOOKED_AT = 100
@@ -62,7 +62,7 @@ function domainOf(url: string): string | null {
 /** By listing, the best of its operations for the words, of those that are among the first. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, string>()
-  for (const { row } of searchIndex(index, { q, limit: LOOKED_AT, offset: 0 }).organic.rows) {
+  for (const { row } of rankIndex(index, { q, limit: LOOKED_AT, offset: 0 }).rows) {
     const [listing = ''] = readId(index, 'organic', row).split('~')
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation

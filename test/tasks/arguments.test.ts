@@ -99,6 +99,16 @@ describe('an example is filled with what was asked, never with its own values', 
       'https://sky.example/forecast?city=Nairobi&days=3',
     )
   })
+  test('a search box is given a question, and of a story only what it quotes', () => {
+    const slots = [slotOf('query', { name: 'q', example: 'x', required: true }) ?? []].flat()
+    const url = 'https://search.example/web?q=x'
+    const asked = (question: string) => fillArguments(url, { url }, slots, factsOf(question)).url
+    const story =
+      'My sister moves house in spring and somebody ought to know what ferries cost by then'
+    expect(asked('ferries to Bergen')).toContain('q=ferries')
+    expect(asked(story)).toContain('q=<Q>')
+    expect(asked(`${story}: "ferries to Bergen"`)).toContain('q=ferries')
+  })
   test('what the example leaves out is added, once, where the question says it', () => {
     const slots = ['id', 'symbol', 'slug'].flatMap(
       (name) => slotOf('query', { name, example: '', required: false }) ?? [],

@@ -75,7 +75,7 @@ function toOperationText({ listing, operation }: OperationsAnswer['results'][num
     bring.length === 0 ? '' : `bring ${bring.join(', ')}`,
     isRequest ? '' : [operation.protocol, place].filter(Boolean).join(' '),
   ]
-  const what = name ?? (isRequest ? `${method} ${place}` : listing.name)
+  const what = name ?? (isRequest ? `${method} ${place}` : (listing.name ?? listing.id))
   const sent = example === undefined ? '' : `\n    ${toLine(JSON.stringify(example))}`
   const shown = `${toLine(what)}  ${facts.filter(Boolean).map(toLine).join(' · ')}`
   return `${shown}\n    ${toLine(description ?? '')}${sent}`

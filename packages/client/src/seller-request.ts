@@ -32,7 +32,12 @@ export async function send(
       method,
       // A payment never follows a seller to another address.
       redirect: 'manual',
-      headers: { accept: 'application/json, */*;q=0.5', ...headers, ...payment },
+      headers: {
+        accept: 'application/json, */*;q=0.5',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+        ...payment,
+      },
       ...(body !== undefined && { body: toBody(headers, body) }),
       signal: signal === undefined ? patience.signal : AbortSignal.any([signal, patience.signal]),
     })

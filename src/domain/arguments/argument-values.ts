@@ -113,8 +113,11 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
     domains[0] ?? (urls[0] === undefined ? undefined : new URL(urls[0]).hostname),
   email: ({ emails }) => emails[0],
   ip: ({ ips }) => ips[0],
-  query: ({ quoted, topic, places, question }, _, shown) =>
-    (isPlaceName(shown) ? places[0]?.name : undefined) ?? quoted ?? topic ?? question,
+  query: ({ quoted, subject, topic, places, question }, _, shown) =>
+    (isPlaceName(shown) ? places[0]?.name : undefined) ??
+    quoted ??
+    subject ??
+    [topic ?? question, question].find((text) => countWords(text) <= MAX_QUERY_WORDS),
   text: ({ quoted, subject, topic, places }, _, shown) =>
     quoted ?? subject ?? shortOf(topic) ?? (isPlaceName(shown) ? places[0]?.name : undefined),
   from: ({ languages, currencies, places }) =>
@@ -127,9 +130,15 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
 
 /** A longer one says what to do as well: `tweets mentioning x402` is nobody's name. */
 function shortOf(topic: string | null): string | undefined {
-  return topic !== null && topic.split(' ').length <= MAX_NAME_WORDS ? topic : undefined
+  return topic !== null && countWords(topic) <= MAX_NAME_WORDS ? topic : undefined
 }
 const MAX_NAME_WORDS = 2
+/** A longer question tells a story: what of it to search for is for its author to say. */
+const MAX_QUERY_WORDS = 12
+
+function countWords(text: string): number {
+  return text.split(/\s+/).length
+}
 
 function inCase(code: string | undefined, shown: string): string | undefined {
   return code !== undefined && /^[A-Z]/.test(shown) ? code.toUpperCase() : code

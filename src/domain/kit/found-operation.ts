@@ -27,11 +27,13 @@ const MAX_MESSAGE = 120
 export const FoundOperationSchema = v.object({
   listing: v.object({
     id: v.string(),
-    name: v.string(),
+    /** Absent where there is no room for it. */
+    name: v.optional(v.string()),
     kind: v.picklist(KINDS),
     trust: v.nullable(v.number()),
     auth: v.picklist(AUTH_TYPES),
-    page: v.string(),
+    /** Absent where there is no room: it is the id behind `/listing/`. */
+    page: v.optional(v.string()),
   }),
   operation: v.object({
     /** Of a tool or skill. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { fitCalls, sizeOf } from '../doors/cards/fitted-lists.ts'
 import { findValueFault } from '../json-schema/value-fault.ts'
 import { MAX_OFFERS } from '../kit/found-operation.ts'
 import { OfferSchema } from '../listing/operation.ts'
@@ -22,10 +23,16 @@ export const TaskPlanSchema = v.object({
   total: v.number(),
   rows: v.array(
     v.object({
-      seller: v.object({ id: v.string(), name: v.string(), trust: v.optional(v.number()) }),
+      seller: v.object({
+        id: v.string(),
+        /** Absent where there is no room for it. */
+        name: v.optional(v.string()),
+        trust: v.optional(v.number()),
+      }),
       request: v.object({
         method: v.string(),
         url: v.string(),
+        /** Without `Content-Type: application/json` where there is no room: it is what a body is sent as. */
         headers: v.optional(v.record(v.string(), v.string())),
         body: v.optional(v.unknown()),
       }),
@@ -75,15 +82,30 @@ export function planTask(
     ...new Map(fitting.toReversed().map((each) => [each.seller.seller.id, each])).values(),
   ].sort(compareCandidates)
   const isFiltered = once.length === 0 && sellers.length > 0
-  return {
+  const rows = once.slice(0, asked.limit).map((each) => toRow(each, task, asked.input, baseUrl))
+  const plan: TaskPlan = {
     task: task.id,
     total: once.length,
-    rows: once.slice(0, asked.limit).map((each) => toRow(each, task, asked.input, baseUrl)),
+    rows: [],
     notes: isFiltered
       ? ['No seller of this task takes this input within this price, rail and network.']
       : [],
     texts: SELLER_TEXTS,
   }
+  return { ...plan, rows: fitCalls(rows, sizeOf(plan), () => [withoutName, withoutJsonHeader]) }
+}
+
+function withoutName({ seller: { name: _, ...seller }, ...row }: PlanRow): PlanRow {
+  return { seller, ...row }
+}
+
+/** A body that is no text is JSON where nothing else is said. */
+function withoutJsonHeader(row: PlanRow): PlanRow {
+  const { headers, ...request } = row.request
+  const isJson = Object.entries(headers ?? {}).every(
+    ([name, value]) => name === 'Content-Type' && value === 'application/json',
+  )
+  return isJson ? { ...row, request } : row
 }
 
 interface Candidate {

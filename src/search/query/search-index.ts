@@ -65,14 +65,12 @@ const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>(
 
 /** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
-  const { q: text, limit, offset, sort = 'relevance', facets, explain } = query
-  const asked = { where: toRowFilter(query), sort }
-  const search = (name: PartName, page: { limit: number; offset: number }) =>
-    text === undefined
-      ? browsePart(index, index[name], { ...asked, ...page })
-      : listingDatabases(index)[name].searchPart({ text, ...asked, ...page })
-  const organic = search('organic', { limit, offset })
-  const firstParty = index.firstParty.rows === 0 ? NONE : search('firstParty', FIRST_PARTY_PAGE)
+  const { q: text, facets, explain } = query
+  const organic = rankIndex(index, query)
+  const firstParty =
+    index.firstParty.rows === 0
+      ? NONE
+      : rankIndex(index, { ...query, ...FIRST_PARTY_PAGE }, 'firstParty')
   const plan = text === undefined ? NO_PLAN : listingDatabases(index).organic.plan(text)
   const advice =
     text === undefined ? NO_ADVICE : adviceFor(index, query, { text, plan, rows: organic.rows })
@@ -97,6 +95,19 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
       },
     }),
   }
+}
+
+/** The rows that answer a query, and nothing beside them. */
+export function rankIndex(
+  index: SearchIndex,
+  query: SearchQuery,
+  name: PartName = 'organic',
+): RankedRows {
+  const { q: text, limit, offset, sort = 'relevance' } = query
+  const asked = { where: toRowFilter(query), sort, limit, offset }
+  return text === undefined
+    ? browsePart(index, index[name], asked)
+    : listingDatabases(index)[name].searchPart({ text, ...asked })
 }
 
 /** Orama's databases over an index; `searchIndex` searches them. */

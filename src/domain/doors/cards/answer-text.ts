@@ -34,9 +34,10 @@ function toListingLine({ id, name, summary, price }: CompactRow): string {
 
 function toOperationLine({ listing, operation }: OperationsAnswer['results'][number]): string {
   const { method, name, url, description, price } = operation
+  const seller = listing.name === undefined ? listing.id : `${listing.name} (${listing.id})`
   const called = method === undefined ? name : `${method} ${url}`
   const said = description === undefined ? '' : `: ${description}`
-  return `- ${called ?? url ?? ''} of ${listing.name} (${listing.id})${said}${toPrice(price?.min_usd)}`
+  return `- ${called ?? url ?? ''} of ${seller}${said}${toPrice(price?.min_usd)}`
 }
 
 function toPrice(usd: number | undefined): string {

@@ -42,6 +42,39 @@ export const ANSWER_BYTES = 2048
 /** The lengths summaries are cut to, one after the other, until the answer fits. */
 const SUMMARY_LENGTHS = [140, 100, 70, 40]
 
+/** Three rows of calls stay within a kilobyte and a half. */
+export const BYTES_A_CALL = 500
+
+/**
+ * Rows of which each has what its call needs, and what is beyond that as far as there is room, the first
+ * rows first.
+ * @param otherBytes of the answer without rows
+ * @param shorten what leaves one thing out each, the least needed first
+ */
+export function fitCalls<Row>(
+  rows: readonly Row[],
+  otherBytes: number,
+  shorten: (row: Row, at: number) => readonly ((row: Row) => Row)[],
+): Row[] {
+  const ways = rows.map((row, at) => {
+    const ways = [{ row, bytes: sizeOf(row) }]
+    for (const leaveOut of shorten(row, at)) {
+      const shorter = leaveOut(ways.at(-1)?.row ?? row)
+      ways.push({ row: shorter, bytes: sizeOf(shorter) })
+    }
+    return ways
+  })
+  const leastOf = (own: readonly { bytes: number }[]) => own.at(-1)?.bytes ?? 0
+  let room = BYTES_A_CALL * rows.length - otherBytes - rows.length
+  for (const own of ways) room -= leastOf(own)
+  return ways.flatMap((own) => {
+    const way = own.find(({ bytes }) => bytes - leastOf(own) <= room) ?? own.at(-1)
+    if (way === undefined) return []
+    room -= way.bytes - leastOf(own)
+    return [way.row]
+  })
+}
+
 const encoder = new TextEncoder()
 
 /** Cuts summaries to the room there is; a page larger than five has more of it in proportion. */
