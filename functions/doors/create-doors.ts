@@ -76,7 +76,10 @@ function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const writers: Record<string, (id: string) => Promise<string | null>> = {
     async listing(id) {
       const [view, kit] = await Promise.all([directory.listing(id), directory.kit(id)])
-      return view === null || kit === null ? null : toListingMarkdown(view, kit, baseUrl)
+      const { switches } = parts.release().site
+      return view === null || kit === null
+        ? null
+        : toListingMarkdown(view, kit, { baseUrl, switches })
     },
     async category(id) {
       const view = await readBuilt<CategoriesView>(parts.release(), '/api/v1/categories')

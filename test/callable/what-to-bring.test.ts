@@ -5,6 +5,7 @@ import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { BASE_URL, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const REMOTE = { kind: 'mcp', url: 'https://one.example/mcp', transport: 'streamable-http' }
 const PACKAGE = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'one-mcp' }
@@ -22,7 +23,10 @@ function build(invoke: object, auth: object) {
   })
   const kit = toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
   const view = toListingView(listing, VIEW_CONTEXT)
-  return { kit, markdown: toListingMarkdown(view, kit, BASE_URL) }
+  return {
+    kit,
+    markdown: toListingMarkdown(view, kit, { baseUrl: BASE_URL, switches: SITE_TEXTS.switches }),
+  }
 }
 
 const CLIENTS = Object.keys(MCP_CLIENTS)

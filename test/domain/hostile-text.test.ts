@@ -196,7 +196,10 @@ function toOutputs(kind: string, { schema, example, text }: HostileService): unk
   const kit = toKitView(listing, { baseUrl: BASE_URL, trust: view.trust })
   return [
     ...[view, kit, toCallRows(kit), renderDescription(listing.description), listing.evidence],
-    ...[toListingMarkdown(view, kit, BASE_URL), toLlmsFullText(BASE_URL, SITE_TEXTS, [view])],
+    ...[
+      toListingMarkdown(view, kit, { baseUrl: BASE_URL, switches: SITE_TEXTS.switches }),
+      toLlmsFullText(BASE_URL, SITE_TEXTS, [view]),
+    ],
     ...[
       toResourceRows([listing], BASE_URL),
       toRegistryRows([listing], [], { baseUrl: BASE_URL, policies: [] }),

@@ -11,6 +11,7 @@ import { createToolCalls } from '../../functions/doors/mcp/tool-calls.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { toListing } from '../domain/listing-samples.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const unused = () => {
   throw new Error('call_listing asks the directory nothing else')
@@ -54,13 +55,14 @@ beforeEach(() => {
   answer = {}
 })
 
+const { switches } = SITE_TEXTS
 const tool = createCallTool(DIRECTORY, async (request) => {
   asked.push(request)
   return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
-})
+})(switches)
 const info = { name: 'waypost', version: '1.0.0' }
 const handler = createMcpHandler(() =>
-  createMcpServer({ directory: DIRECTORY, tools: [tool], info }),
+  createMcpServer({ directory: DIRECTORY, tools: [tool], switches, info }),
 )
 const plainly = createToolCalls([tool], () => info)
 const inMemory = {

@@ -258,10 +258,10 @@ test('the client of the former package finds the same', async () => {
 
 describe('bad input to the MCP door', () => {
   test.each([
-    ['search_listings', { max_price: 1 }, /no such argument; did you mean max_price_usd\?/],
-    ['find_operations', { zzz: 1 }, /no such argument\. The arguments are query, q, kind,/],
+    ['search_listings', { max_price: 1 }, /unknown argument; did you mean max_price_usd\?/],
+    ['find_operations', { zzz: 1 }, /unknown argument\. The arguments are query, q, kind,/],
     ['get_kit', {}, /The argument id is missing\./],
-    ['list_facets', { q: 'a' }, /no such argument\. The arguments are none\./],
+    ['list_facets', { q: 'a' }, /unknown argument\. The arguments are none\./],
   ])('%s %j is told which argument would be right', async (name, args, message) => {
     const { text } = await post(call(name, args))
     expect(text).toMatch(message)

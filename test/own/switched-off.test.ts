@@ -41,17 +41,30 @@ describe('a directory without sellers, payments, business model, roadmap and tru
     ])
       pages.set(path, await (await fetch(acme.url + path)).text())
     expect(pages.size).toBeGreaterThan(20)
-    const found = [...pages].flatMap(([path, html]) => {
-      const text = toText(html)
-      const words = [...text.matchAll(GONE)].map(({ 0: word, index }) =>
-        `${text.slice(Math.max(0, index - 30), index)}[${word}]${text.slice(index + word.length, index + word.length + 20)}`.replaceAll(
-          /\s+/g,
-          ' ',
-        ),
-      )
-      return words.length === 0 ? [] : [`${path}: ${[...new Set(words)].join(', ')}`]
-    })
+    expect([...pages].flatMap(([path, html]) => findGone(path, toText(html)))).toEqual([])
+  })
+
+  test('has no word of them in what it says to agents', async () => {
+    const found = []
+    for (const path of ['/llms.txt', '/llms-full.txt', '/listing/mcp.example-notes.md'])
+      found.push(...findGone(path, await (await fetch(acme.url + path)).text()))
+    for (const path of [
+      '/.well-known/agent-card.json',
+      '/.well-known/ard.json',
+      '/mcp/server-card',
+    ])
+      found.push(...findGone(path, toSaid(await (await fetch(acme.url + path)).json())))
+    for (const method of ['initialize', 'tools/list', 'prompts/list', 'resources/templates/list'])
+      found.push(...findGone(method, toSaid(await askMcp(method))))
     expect(found).toEqual([])
+  })
+
+  test('a tool takes no argument of them', async () => {
+    const given = { name: 'search_listings', arguments: { query: 'notes', max_price_usd: 1 } }
+    expect(JSON.stringify(await askMcp('tools/call', given))).toContain('max_price_usd')
+    const found = JSON.stringify(await askMcp('tools/list'))
+    expect(found).toContain('"category"')
+    expect(found).not.toContain('"min_trust"')
   })
 
   test.each([
@@ -92,6 +105,45 @@ describe('a directory without sellers, payments, business model, roadmap and tru
       expect((await fetch(acme.url + path)).status).toBe(200)
   })
 })
+
+/** The words of what is left out, each with where it is said. */
+function findGone(where: string, text: string): string[] {
+  const words = [...text.matchAll(GONE)].map(({ 0: word, index }) =>
+    `${text.slice(Math.max(0, index - 30), index)}[${word}]${text.slice(index + word.length, index + word.length + 20)}`.replaceAll(
+      /\s+/g,
+      ' ',
+    ),
+  )
+  return words.length === 0 ? [] : [`${where}: ${[...new Set(words)].join(', ')}`]
+}
+
+async function askMcp(method: string, params: object = {}): Promise<unknown> {
+  const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: CLIENT }
+  const asked = method === 'initialize' ? client : params
+  const response = await fetch(`${acme.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: asked }),
+  })
+  const text = await response.text()
+  return JSON.parse(text.replace(/^[\s\S]*?^data: /m, ''))
+}
+const CLIENT = { name: 'test', version: '1' }
+
+/** What a document says in words; the names and values of the interface's closed lists are not its words. */
+function toSaid(document: unknown): string {
+  const said: string[] = []
+  JSON.stringify(document, (key, value) => {
+    if (key === 'outputSchema') return undefined
+    if (typeof value === 'string' && SAID.has(key)) said.push(value)
+    return value
+  })
+  return said.join('\n')
+}
+const SAID = new Set(['description', 'title', 'instructions', 'displayName'])
 
 /** Pages of the release, by path in it, the interface's own description left out. */
 function readPages({ outDir }: OwnDirectory): Map<string, string> {

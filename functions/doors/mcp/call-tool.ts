@@ -26,7 +26,7 @@ import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
 import { answerWith, failWith, failWithUnknown } from './mcp-texts.ts'
-import { createTool, type Meta, type Tool } from './mcp-tool.ts'
+import { createTool, type Meta, type OfferedTool } from './mcp-tool.ts'
 
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
@@ -59,7 +59,7 @@ const output = v.looseObject({
 })
 
 /** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
-export function createCallTool(directory: Directory, call: CallListing): Tool {
+export function createCallTool(directory: Directory, call: CallListing): OfferedTool {
   const shapes = { input: CallToolInput, output, annotations: CHANGES_THINGS }
   return createTool('call_listing', shapes, async (asked, meta) => {
     const fault = findToolHeaderFault(asked.headers ?? {})

@@ -27,7 +27,7 @@ import {
 import { SELLER_TEXTS, SellerTextsSchema } from '../../../src/domain/wire/seller-texts.ts'
 import type { Directory } from '../entry/directory.ts'
 import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
-import { createTool, type Tool } from './mcp-tool.ts'
+import { createTool, type OfferedTool } from './mcp-tool.ts'
 
 /** Operations that are looked through for one of the first result. */
 const MOST_OPERATIONS = 20
@@ -57,7 +57,7 @@ const FacetsSchema = v.object({
 })
 
 /** The tools that only read, in the order they are listed: all but `call_listing`. */
-export function createReadingTools(directory: Directory): Tool[] {
+export function createReadingTools(directory: Directory): OfferedTool[] {
   return [
     // The same rows in the same order as `GET /api/v1/search`, compact.
     createTool('search_listings', reads(SearchToolInput, FoundSchema), async (given) => {
@@ -105,7 +105,7 @@ export function createReadingTools(directory: Directory): Tool[] {
   ]
 }
 
-function createPlanTool(directory: Directory): Tool {
+function createPlanTool(directory: Directory): OfferedTool {
   return createTool('plan_task', reads(PlanToolInput, TaskPlanSchema), async (given) => {
     const { task, ...asked } = given
     const reply = await directory.plan(task, asked)

@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { type H3Event, HTTPResponse } from 'h3'
 import * as v from 'valibot'
+import type { Switches } from '../../../src/domain/derived/switches.ts'
 import type { Relay } from '../../call/relay.ts'
 import { createBatches } from '../../http/batches.ts'
 import { createDirectory, type DirectoryParts } from '../entry/directory.ts'
@@ -39,14 +40,24 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
     caller?.holdUntil(answer)
     return answer
   }
-  const tools = [...createReadingTools(directory), createCallTool(directory, call)]
+  const allTools = [...createReadingTools(directory), createCallTool(directory, call)]
   const describeServer = () => {
     const { short_name, name } = parts.release().site
     return { name: short_name.toLowerCase(), title: name, version: VERSION }
   }
-  const makeServer = () => createMcpServer({ directory, tools, info: describeServer() })
+  const offer = (switches: Switches) => {
+    const tools = allTools.map((make) => make(switches))
+    return { switches, tools, answerToolCall: createToolCalls(tools, describeServer) }
+  }
+  let offered = offer(parts.release().site.switches)
+  // What it says changes with a release that has other switches.
+  const toOffered = () => {
+    const { switches } = parts.release().site
+    if (switches !== offered.switches) offered = offer(switches)
+    return offered
+  }
+  const makeServer = () => createMcpServer({ directory, ...toOffered(), info: describeServer() })
   const handler = createMcpHandler(makeServer, { maxRequestBodySize: MAX_MESSAGE_BYTES })
-  const answerToolCall = createToolCalls(tools, describeServer)
   const turnEnds = createBatches()
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname
@@ -71,7 +82,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
     // Calls are searches, most of them: they are done together, and their answers go out then.
     await turnEnds()
     const caller = { req, holdUntil }
-    const called = await callers.run(caller, () => answerToolCall(req, json))
+    const called = await callers.run(caller, () => toOffered().answerToolCall(req, json))
     if (called !== null)
       return new HTTPResponse(JSON.stringify(called), {
         headers: { 'Content-Type': 'application/json', ...taken },

@@ -1,18 +1,23 @@
 import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { TOOL_TEXTS } from './mcp-texts.ts'
+import type { Switches } from '../../../src/domain/derived/switches.ts'
+import { type ToolInput, toOfferedInput } from '../../../src/domain/doors/tool-inputs.ts'
+import { type ToolName, toToolTexts } from './mcp-texts.ts'
 
 /** What a client puts beside the arguments of a call: `_meta`. */
 export type Meta = Record<string, unknown>
 
 /** A tool by both ways to it: a server of the official package, and a call that needs none. */
 export interface Tool {
-  name: keyof typeof TOOL_TEXTS
+  name: ToolName
   register(server: McpServer): void
   /** @returns what that server answers; null where it has to say what is wrong with the arguments */
   answer(given: Record<string, unknown>, meta: Meta): Promise<CallToolResult> | null
 }
+
+/** Makes a tool as a directory offers it that may be without payments or trust. */
+export type OfferedTool = (switches: Switches) => Tool
 
 interface Shapes<Input> {
   input: Input
@@ -21,25 +26,30 @@ interface Shapes<Input> {
 }
 
 /** A server is made for each request: the schemas are written out once for all of them. */
-export function createTool<const Input extends v.GenericSchema>(
+export function createTool<const Input extends ToolInput>(
   name: Tool['name'],
   { input, output, annotations }: Shapes<Input>,
   answer: (asked: v.InferOutput<Input>, meta: Meta) => Promise<CallToolResult>,
-): Tool {
-  const config = {
-    ...TOOL_TEXTS[name],
-    annotations,
-    inputSchema: toStandardJsonSchema(input),
-    outputSchema: toStandardJsonSchema(output),
-  }
-  return {
-    name,
-    register(server) {
-      server.registerTool(name, config, (asked, { mcpReq }) => answer(asked, mcpReq._meta ?? {}))
-    },
-    answer(given, meta) {
-      const asked = v.safeParse(input, given)
-      return asked.success ? answer(asked.output, meta) : null
-    },
+): OfferedTool {
+  return (switches) => {
+    const offered = toOfferedInput(input, switches)
+    const config = {
+      ...toToolTexts(switches)[name],
+      annotations,
+      inputSchema: toStandardJsonSchema(offered),
+      outputSchema: toStandardJsonSchema(output),
+    }
+    return {
+      name,
+      register(server) {
+        server.registerTool(name, config, (asked, { mcpReq }) =>
+          answer(v.parse(input, asked), mcpReq._meta ?? {}),
+        )
+      },
+      answer(given, meta) {
+        const asked = v.safeParse(offered, given)
+        return asked.success ? answer(v.parse(input, asked.output), meta) : null
+      },
+    }
   }
 }

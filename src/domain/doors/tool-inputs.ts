@@ -1,9 +1,10 @@
 import * as v from 'valibot'
+import type { Switches } from '../derived/switches.ts'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
 import { MAX_PLAN_ROWS, PLAN_ROWS } from '../plans/task-plan.ts'
 import { namesIn } from '../relay/relayed-headers.ts'
-import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
+import { FILTER_ROWS, FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { toUnknown } from '../search/search-parameters.ts'
 import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
@@ -17,8 +18,8 @@ const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 const id = v.pipe(
   v.string(),
   v.maxLength(MAX_ID_LENGTH),
-  v.regex(ID_PATTERN, 'No listing has such an id. search_listings gives ids such as x402.exa.'),
-  v.description('Id of a listing, as search_listings gives it: x402.exa, mcp.github.'),
+  v.regex(ID_PATTERN, 'No listing has such an id. search_listings gives ids such as mcp.github.'),
+  v.description('Id of a listing, as search_listings gives it, such as mcp.github.'),
 )
 
 /** Arguments by name; a message about another name says which are taken. */
@@ -34,13 +35,27 @@ function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
   })
 }
 
+export type ToolInput = ReturnType<typeof toolInput>
+
+/** Arguments that ask about a part of a directory, as filters of a search do. */
+const PART_OF = new Map<string, keyof Switches>([
+  ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
+  ['expect', 'payments'] as const,
+])
+
+/** The arguments of a tool in a directory that may be without payments or trust. */
+export function toOfferedInput({ entries }: ToolInput, switches: Switches): ToolInput {
+  const offered = Object.entries(entries).filter(([name]) => {
+    const part = PART_OF.get(name)
+    return part === undefined || switches[part]
+  })
+  return toolInput(Object.fromEntries(offered))
+}
+
 const words = v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))
 
 export const SearchToolInput = toolInput({
-  query: optional(
-    words,
-    'The task in plain words, or keywords. Without it: the most trusted first.',
-  ),
+  query: optional(words, 'The task in plain words, or keywords. Without it: all, the best first.'),
   q: optional(words, 'Another name of query.'),
   kind: optional(v.picklist(KINDS), 'Only listings of this kind.'),
   category: optional(v.string(), 'Only this category; list_facets has the identifiers.'),
@@ -56,7 +71,7 @@ export const SearchToolInput = toolInput({
     'Only listings whose callers sign in this way; no_account: nobody signs up.',
   ),
   network: optional(v.string(), 'Only listings paid on this network: base, solana, eip155:4217.'),
-  runs: optional(v.picklist(RUNS), 'remote at the seller, or local from a package.'),
+  runs: optional(v.picklist(RUNS), 'remote at its host, or local from a package.'),
   sort: optional(v.picklist(SEARCH_SORTS), 'relevance unless said otherwise.'),
   limit: optional(
     whole(1, MOST_TOOL_RESULTS),
@@ -92,10 +107,10 @@ export const PlanToolInput = toolInput({
     v.record(v.string(), v.unknown()),
     v.description('The input of its contract, such as { "query": "tides" } for web_search.'),
   ),
-  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'Only sellers at this price or less.'),
-  rail: optional(v.picklist(RAILS), 'Only sellers paid on this rail, and free ones.'),
-  network: optional(v.string(), 'Only sellers paid on this network, and free ones.'),
-  limit: optional(whole(1, MAX_PLAN_ROWS), `How many sellers, ${PLAN_ROWS} unless said otherwise.`),
+  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'Only services at this price or less.'),
+  rail: optional(v.picklist(RAILS), 'Only services paid on this rail, and free ones.'),
+  network: optional(v.string(), 'Only services paid on this network, and free ones.'),
+  limit: optional(whole(1, MAX_PLAN_ROWS), `How many services, ${PLAN_ROWS} unless said otherwise.`),
 })
 
 export const ListingToolInput = toolInput({ id })
@@ -104,7 +119,7 @@ export const KitToolInput = toolInput({
   id,
   operation: optional(
     whole(0, 199),
-    'Which operation, counted from 0; the one a buyer most likely wants unless said otherwise.',
+    'Which operation, counted from 0; the one that callers most likely want unless said otherwise.',
   ),
   rail: optional(
     v.picklist(RAILS),
@@ -142,11 +157,11 @@ export const CallToolInput = toolInput({
   method: optional(v.picklist(HTTP_METHODS), "The operation's, unless said otherwise."),
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),
-    "A path with its query, or an https URL on the seller's host; without it the operation a buyer most likely wants is called, with its example.",
+    "A path with its query, or an https URL on the service's host; without it the operation that callers most likely want is called, with its example.",
   ),
   headers: optional(
     v.record(v.string(), v.string()),
-    'Header fields for the seller, such as its API key or Accept.',
+    'Header fields for the service, such as its API key or Accept.',
   ),
   body: optional(
     v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),

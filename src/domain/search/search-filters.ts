@@ -1,3 +1,4 @@
+import type { DirectoryPart } from '../derived/switches.ts'
 import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
 import { toPriceLimit } from '../operation/price-text.ts'
 import {
@@ -49,6 +50,8 @@ interface FilterRow {
   words?: Readonly<Record<string, string>> | ((value: string) => string)
   /** Set where its values are counted beside the results. */
   list?: FilterList
+  /** The part of a directory that it asks about: one without that part does not offer it. */
+  part?: DirectoryPart
   /** Set where listings have no such fact: their search does not take it. */
   isOfOperations?: true
 }
@@ -72,10 +75,9 @@ interface NumberFilter extends FilterRow {
 export type Filter = ValueFilter | NumberFilter
 
 /**
- * The filters of the search, each a row: the endpoint's parameters and their checks, the bit sets of
- * the index, facets, OpenAPI and the search page follow from here. A new filter is a row, and where
- * the listing's fact is not among `FilterFacts` yet, that fact in `search-document.ts` and
- * `write-engine.ts`. The order is that of the `query` echo.
+ * The filters of the search: the endpoint's parameters and checks, the index's bit sets, facets, OpenAPI
+ * and the search page follow from here. A new filter is a row; a fact that `FilterFacts` lacks goes into
+ * `search-document.ts` and `write-engine.ts` too. The order is that of the `query` echo.
  */
 export const FILTERS = {
   kind: {
@@ -99,6 +101,7 @@ export const FILTERS = {
     takes: 'one',
     values: RAILS,
     of: ({ rails }) => rails,
+    part: 'payments',
     text: 'Only listings that take payment on this rail.',
     example: 'x402',
     list: { label: 'Pays with', place: 4 },
@@ -113,6 +116,7 @@ export const FILTERS = {
   },
   max_price_usd: {
     takes: 'most',
+    part: 'payments',
     max: Number.MAX_SAFE_INTEGER,
     text: 'Only listings whose lowest price is at most this many US dollars. What is declared free costs 0; any other without a known price is left out.',
     example: 0.05,
@@ -121,6 +125,7 @@ export const FILTERS = {
   },
   min_trust: {
     takes: 'least',
+    part: 'trust',
     max: MAX_TRUST,
     text: `Only listings whose trust score, from 0 to ${MAX_TRUST}, is at least this; those without a score are left out.`,
     example: 30,
@@ -131,6 +136,7 @@ export const FILTERS = {
     takes: 'flag',
     values: ['true'],
     of: ({ rails }) => (rails.length > 0 ? ['true'] : []),
+    part: 'payments',
     text: 'If true, only listings that name a payment rail.',
     example: true,
     words: () => 'paid',
@@ -175,6 +181,7 @@ export const FILTERS = {
     values: 'networks',
     named: { read: toNetworkId, write: toNetworkWord },
     of: ({ networks }) => networks,
+    part: 'payments',
     text: 'Only listings that take payment on this network: its CAIP-2 id or its common name, such as base or solana.',
     example: 'eip155:8453',
     words: toNetworkName,
@@ -184,7 +191,7 @@ export const FILTERS = {
     takes: 'one',
     values: EFFECTS,
     of: ({ effect }) => (effect === undefined ? [] : [effect]),
-    text: 'Only operations whose call does this: it only reads, writes, deletes or pays.',
+    text: 'Only operations whose call does this: it only reads, writes, deletes or spends money.',
     example: 'read',
     isOfOperations: true,
   },
@@ -231,8 +238,8 @@ export function filterOf(facet: SearchFacet): FilterName {
 }
 
 /** Filters with a list on the search page, in its order. */
-export const LISTED_FILTERS = FILTER_ROWS.flatMap(([name, { list }]) =>
-  list === undefined ? [] : [{ name, ...list }],
+export const LISTED_FILTERS = FILTER_ROWS.flatMap(([name, { list, part }]) =>
+  list === undefined ? [] : [{ name, part, ...list }],
 ).toSorted((a, b) => a.place - b.place)
 
 function hasList(

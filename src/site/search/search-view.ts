@@ -172,17 +172,6 @@ function toChips(form: SearchForm, names: Names) {
   })
 }
 
-/** Filters of what not every directory has. */
-const PART_OF: Partial<Record<FilterName, string>> = {
-  rail: 'payments',
-  max_price_usd: 'payments',
-  min_trust: 'trust',
-}
-function isWithout(name: FilterName, without: readonly string[]): boolean {
-  const part = PART_OF[name]
-  return part !== undefined && without.includes(part)
-}
-
 /** More values of one facet than this make a list nobody reads. */
 const MOST_OPEN = 8
 
@@ -193,7 +182,7 @@ function toFacetViews(
   names: Names,
   without: readonly string[],
 ) {
-  return LISTED_FILTERS.filter(({ name }) => !isWithout(name, without))
+  return LISTED_FILTERS.filter(({ part }) => part === undefined || !without.includes(part))
     .map(({ name: field, label }) => {
       const options = (facets[field] ?? []).map(({ id, count }) => {
         const value = toFilterValue(field, id)

@@ -7,13 +7,20 @@ import { KINDS, RAILS } from '../../wire/vocabulary.ts'
 const DOOR_VERSION = '0.1.0'
 
 /** What this directory is, for machines that list directories. */
-export function toOwnSummary({ strapline }: SiteNames): string {
-  return `${strapline}: HTTP APIs, MCP servers and A2A agents, with prices and trust that comes only from payments verified on-chain.`
+export function toOwnSummary({ strapline, switches: { payments, trust } }: SiteNames): string {
+  const known = [
+    ...(payments ? ['prices'] : []),
+    ...(trust ? ['trust that comes only from payments verified on-chain'] : []),
+  ]
+  const end = known.length === 0 ? '' : `, with ${known.join(' and ')}`
+  return `${strapline}: HTTP APIs, MCP servers and A2A agents${end}.`
 }
 
 /** Clients of A2A 1.0 read `supportedInterfaces`, those of 0.3 the members at the top (A2A 5.4). */
 export function toAgentCard(baseUrl: string, site: SiteNames) {
   const url = `${baseUrl}/a2a`
+  const { payments } = site.switches
+  const rails = payments ? `; rail: ${RAILS.join(', ')}` : ''
   return {
     name: site.name,
     description: toOwnSummary(site),
@@ -36,8 +43,8 @@ export function toAgentCard(baseUrl: string, site: SiteNames) {
       {
         id: 'search_listings',
         name: 'Find a service',
-        description: `Send the task as text, or a data part with q and the filters of ${baseUrl}/docs (kind: ${KINDS.join(', ')}; rail: ${RAILS.join(', ')}). The answer is one data part with the best listings.`,
-        tags: ['search', 'directory', 'x402', 'mpp', 'mcp', 'a2a'],
+        description: `Send the task as text, or a data part with q and the filters of ${baseUrl}/docs (kind: ${KINDS.join(', ')}${rails}). The answer is one data part with the best listings.`,
+        tags: ['search', 'directory', ...(payments ? RAILS : []), 'mcp', 'a2a'],
         examples: ['an API that needs no account', 'an MCP server for a database'],
         inputModes: ['text/plain', 'application/json'],
         outputModes: ['application/json'],
