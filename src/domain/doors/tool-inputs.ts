@@ -107,10 +107,16 @@ export const PlanToolInput = toolInput({
     v.record(v.string(), v.unknown()),
     v.description('The input of its contract, such as { "query": "tides" } for web_search.'),
   ),
-  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'Only services at this price or less.'),
+  max_price_usd: optional(
+    v.pipe(v.number(), v.minValue(0)),
+    'Only services at this price or less.',
+  ),
   rail: optional(v.picklist(RAILS), 'Only services paid on this rail, and free ones.'),
   network: optional(v.string(), 'Only services paid on this network, and free ones.'),
-  limit: optional(whole(1, MAX_PLAN_ROWS), `How many services, ${PLAN_ROWS} unless said otherwise.`),
+  limit: optional(
+    whole(1, MAX_PLAN_ROWS),
+    `How many services, ${PLAN_ROWS} unless said otherwise.`,
+  ),
 })
 
 export const ListingToolInput = toolInput({ id })
