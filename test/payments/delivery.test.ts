@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +15,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openReceipts } from '../../functions/receipts/log/open-receipts.ts'
 import { HEAD_EVERY_MS } from '../../functions/receipts/log/receipt-log.ts'
+import { witnessedIn } from '../../packages/client/src/witnessed.ts'
 import { silentLog } from '../support/stores.ts'
 import { preparePaymentPackages } from './prepare.ts'
 import type { SellerListing, World } from './world.ts'
@@ -52,8 +61,8 @@ const CITY = 'Oslo'
 describe.skipIf(missing !== null)('ten sellers, three of whom take the money', () => {
   let world: World
   let folder: string
-  /** Modules that sign: for both versions of x402, and for MPP. */
-  let wallets: Record<'x402' | 'mpp', string>
+  let wallet: string
+  let payByMpp: (url: string) => Promise<Response>
   const closing: (() => unknown)[] = []
 
   beforeAll(async () => {
@@ -65,7 +74,13 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     await run('npm', ['pack', '--pack-destination', folder], { cwd: resolve('packages/client') })
     const [tarball = ''] = readdirSync(folder)
     await run('tar', ['xzf', tarball], { cwd: folder })
-    wallets = writeWallets(lab.keyOf(1))
+    wallet = writeWallet(lab.keyOf(1))
+    const { evm, Mppx } = await import('mppx/client')
+    const method = evm({
+      account: lab.accountOf(1),
+      authorization: { name: 'USDC', version: '2' },
+    })
+    payByMpp = Mppx.create({ methods: [method], polyfill: false }).fetch
     const chain = await lab.startChain()
     closing.push(chain.stop)
     await chain.mint(lab.accountOf(1).address, 10_000_000n)
@@ -84,7 +99,7 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
       closing.push(shop.close)
       const url = `${shop.url}/paid`
       const http = `[{ method: GET, url: "${url}", ${HTTP} }]`
-      const rails = wayOf(slug) === 'mpp' ? '[mpp]' : '[x402]'
+      const rails = wayOf(slug) === 'mpp' ? '[x402, mpp]' : '[x402]'
       listings.push({ slug, url, payout: payoutOf(slug), rails, maxUsd: 1, http })
     }
     const known = KNOWN.map((slug) => `- { domain: ${hostOf(slug)}, name: ${slug}, why: A lab. }\n`)
@@ -97,39 +112,21 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     for (const close of closing.reverse()) await close()
   })
 
-  /** Modules of the buyer's own, where its packages are. */
-  function writeWallets(key: string) {
+  /** A module of the buyer's own, where its packages are. */
+  function writeWallet(key: string): string {
     const own = mkdtempSync(join(fileURLToPath(new URL('.', import.meta.url)), 'wallet-'))
     closing.push(() => rmSync(own, { recursive: true }))
-    const write = (name: string, imports: string, wallet: string) => {
-      const file = join(own, name)
-      writeFileSync(
-        file,
-        `import { privateKeyToAccount } from 'viem/accounts'
-${imports}
-const account = privateKeyToAccount('${key}')
+    const file = join(own, 'wallet.mjs')
+    writeFileSync(
+      file,
+      `import { x402Client } from '@x402/core/client'
+import { registerExactEvmScheme } from '@x402/evm/exact/client'
+import { privateKeyToAccount } from 'viem/accounts'
 export const allowTestCoins = true
-export default ${wallet}
+export default registerExactEvmScheme(new x402Client(), { signer: privateKeyToAccount('${key}') })
 `,
-      )
-      return file
-    }
-    return {
-      x402: write(
-        'x402.mjs',
-        `import { x402Client } from '@x402/core/client'
-import { registerExactEvmScheme } from '@x402/evm/exact/client'`,
-        'registerExactEvmScheme(new x402Client(), { signer: account })',
-      ),
-      mpp: write(
-        'mpp.mjs',
-        "import { evm, Mppx } from 'mppx/client'",
-        `Mppx.create({
-  methods: [evm({ account, authorization: { name: 'USDC', version: '2' } })],
-  polyfill: false,
-})`,
-      ),
-    }
+    )
+    return file
   }
 
   /** The packed command; each machine has a home of its own. */
@@ -151,8 +148,23 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client'`,
     waypost(
       'buyer',
       ...['call', `x402.${slug}`, '--endpoint', `/paid?city=${CITY}`],
-      ...['--wallet', wallets[wayOf(slug) === 'mpp' ? 'mpp' : 'x402'], '--max-usd', '1'],
+      ...['--wallet', wallet, '--max-usd', '1'],
     )
+  /** The command's `call` pays by x402 alone: MPP's own client pays, and its receipt is kept beside the others. */
+  async function payInMpp(slug: string): Promise<void> {
+    const endpoint = encodeURIComponent(`/paid?city=${CITY}`)
+    const answer = await payByMpp(`${world.url}/api/v1/call/x402.${slug}?endpoint=${endpoint}`)
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringMatching(/^{/)])
+    const { id, secret } = witnessedIn(answer) ?? {}
+    const own = {
+      id,
+      secret,
+      directory: world.url,
+      listing: `x402.${slug}`,
+      at: '2026-01-01T00:00:00Z',
+    }
+    appendFileSync(join(folder, 'buyer/waypost/receipts.jsonl'), `${JSON.stringify(own)}\n`)
+  }
   /** Of the buyer, by listing. */
   async function verdicts(machine: string, ...args: string[]) {
     const own = join(folder, 'buyer/waypost/receipts.jsonl')
@@ -161,10 +173,13 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client'`,
     return { code, receipts }
   }
 
-  test('the packed client pays them all, and each takes its money', async () => {
+  test('the buyer pays them all, and each takes its money', async () => {
     for (const slug of [...KNOWN, ...SELLERS]) {
-      const { code, stdout } = await pay(slug)
-      expect(code, stdout).toBe(0)
+      if (wayOf(slug) === 'mpp') await payInMpp(slug)
+      else {
+        const { code, stdout } = await pay(slug)
+        expect(code, stdout).toBe(0)
+      }
     }
     const { service } = world
     await service().parts.ledger.receipts.written()

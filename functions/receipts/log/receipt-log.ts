@@ -32,7 +32,7 @@ const MAX_BATCH = 1_000
 /** Receipts that wait for a store that is down; what comes on top is dropped. */
 const MAX_WAITING = 5_000
 /** Receipts of one moment are written together (milliseconds). */
-const GATHER_MS = 500
+const GATHER_MS = 200
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
 /**
@@ -58,10 +58,15 @@ export function createReceiptLog(parts: {
   const waiting: NewReceipt[] = []
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  /** The answer of the last batch did not come: it may be there all the same. */
+  let isUnsure = false
   const loop = createLoop(async () => {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_BATCH)
-      await appendReceipts(store, batch)
+      const wasUnsure = isUnsure
+      isUnsure = true
+      await appendReceipts(store, batch, { isUnsure: wasUnsure })
+      isUnsure = false
       waiting.splice(0, batch.length)
     }
   })
@@ -103,13 +108,17 @@ export function createReceiptLog(parts: {
   }
 }
 
-/** Appends in one transaction. What of them is there already, after an answer that got lost, is left out. */
-export async function appendReceipts(store: Store, batch: readonly NewReceipt[]): Promise<void> {
+/** Appends in one transaction. @param isUnsure some may be there already, after an answer that got lost */
+export async function appendReceipts(
+  store: Store,
+  batch: readonly NewReceipt[],
+  { isUnsure = true } = {},
+): Promise<void> {
   await store.db.transaction().execute(async (trx) => {
     const target = { db: trx, dialect: store.dialect }
     const { size, peaks } = await holdLog(trx, store.dialect)
-    const isKnown = await findKnown(target, batch)
-    const fresh = batch.filter(({ receipt }) => !isKnown.has(receipt.id))
+    const isKnown = isUnsure ? await findKnown(target, batch) : null
+    const fresh = batch.filter(({ receipt }) => isKnown?.has(receipt.id) !== true)
     if (fresh.length === 0) return
     const bodies = fresh.map(({ receipt }) => toCanonicalJson(receipt))
     const grown = appendLeaves(sha256, { size, peaks }, bodies.map(toLeafHash))
@@ -155,13 +164,16 @@ export function toLeafHash(body: string): Uint8Array {
 
 /** The log's row, held to the end of the transaction: SQLite has one writer anyway. */
 async function holdLog(db: Store['db'], dialect: Store['dialect']) {
+  const row = db.selectFrom('receipt_log').selectAll().where('name', '=', LOG)
+  const held = dialect === 'postgres' ? row.forUpdate() : row
+  const found = await held.executeTakeFirst()
+  if (found !== undefined) return toTree(found)
   await db
     .insertInto('receipt_log')
     .values({ name: LOG, size: 0, peaks: '' })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute()
-  const row = db.selectFrom('receipt_log').selectAll().where('name', '=', LOG)
-  return toTree(await (dialect === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow())
+  return toTree(await held.executeTakeFirstOrThrow())
 }
 
 function toTree({ size, peaks }: Tables['receipt_log']) {
