@@ -10,7 +10,7 @@ import { readPostings } from '../index/postings.ts'
 import { isLiveTested, NO_TRUST, trustOf } from '../index/standing.ts'
 import { exactRows, kindOf } from './exact-rows.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
-import { numberIn, weightIn } from './posting-cursor.ts'
+import { numberIn, weightIn } from './score-rows.ts'
 
 /** One explanation for each row, in their order. */
 export function explainRows(

@@ -4,12 +4,11 @@ import { firstPlace } from '../index/first-place.ts'
 import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
 import { readPostings } from '../index/postings.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
-import { BLOCK, scoreBlock } from './block-scores.ts'
 import { exactRows } from './exact-rows.ts'
 import { keepWanted } from './excluded-names.ts'
-import { allRows, bitsOf, setBit } from './filter-rows.ts'
+import { allRows, bitsOf, passes, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
-import { openPlan, type PostingCursor } from './posting-cursor.ts'
+import { scoreRows } from './score-rows.ts'
 import { sortPlaces } from './sort-places.ts'
 
 /** A first page, and some: so few are quickest kept in order. */
@@ -40,14 +39,14 @@ export interface RankRequest {
 export function rankRows(index: SearchIndex, part: IndexPart, request: RankRequest): RankedRows {
   const { text, plan, sort, most } = request
   const bits = keepWanted(index, part, { excluded: plan.excluded, bits: request.bits })
-  const cursors = openPlan(index, part, plan.terms)
-  if (sort !== 'relevance') return rankSorted(part, cursors, { ...request, bits })
+  const tellRows: TellRows = (tell) => scoreRows(index, part, plan.terms, tell)
+  if (sort !== 'relevance') return rankSorted(part, tellRows, { ...request, bits })
   const exact = exactRows(index, part, { text, bits })
-  if (exact.length === 0) return rankAmong(part, cursors, bits, most)
+  if (exact.length === 0) return rankAmong(part, tellRows, bits, most)
   const known = new Set(exact.flatMap(({ rows }) => rows))
   if (known.size <= most) {
     // Nearly always they are among the best anyway.
-    const { rows, total } = rankAmong(part, cursors, bits, most + known.size)
+    const { rows, total } = rankAmong(part, tellRows, bits, most + known.size)
     const first = exact.map((kind) => rows.filter(({ row }) => kind.rows.includes(row)))
     const rest = rows.filter(({ row }) => !known.has(row))
     if (rest.length + known.size === rows.length)
@@ -58,11 +57,14 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   const first = exact.flatMap(({ rows }) => {
     for (const row of rows) setBit(others, row, false)
     total += rows.length
-    return rankKnown(part, { cursors: openPlan(index, part, plan.terms), rows, most })
+    return rankKnown(part, { tellRows, rows, most })
   })
-  const rest = rankAmong(part, openPlan(index, part, plan.terms), others, most)
+  const rest = rankAmong(part, tellRows, others, most)
   return { total: total + rest.total, rows: [...first, ...rest.rows].slice(0, most) }
 }
+
+/** Tells every row that holds a term, with its score. */
+type TellRows = (tell: (row: number, score: number) => void) => void
 
 /** Every organic row that holds a term, as a bit set. */
 export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): Uint32Array {
@@ -81,9 +83,9 @@ function stepsOf({ standings }: IndexPart, row: number, score: number): number {
 /** The best of rows known beforehand; one may hold no term, as an id or a host is not text. */
 function rankKnown(
   part: IndexPart,
-  { cursors, rows, most }: { cursors: PostingCursor[]; rows: readonly number[]; most: number },
+  { tellRows, rows, most }: { tellRows: TellRows; rows: readonly number[]; most: number },
 ): readonly RankedRow[] {
-  const best = rankAmong(part, cursors, bitsOf(part, rows), most).rows
+  const best = rankAmong(part, tellRows, bitsOf(part, rows), most).rows
   if (best.length === Math.min(most, rows.length)) return best
   const ranked = new Set(best.map(({ row }) => row))
   const others = rows.filter((row) => !ranked.has(row))
@@ -112,43 +114,37 @@ function createKeys(part: IndexPart) {
 /** The best rows of a bit set, and how many of it match; of all rows for null. */
 function rankAmong(
   part: IndexPart,
-  cursors: readonly PostingCursor[],
+  tellRows: TellRows,
   bits: Uint32Array | null,
   most: number,
 ): RankedRows {
   const { span, toKey, toRow } = createKeys(part)
   const best = createTopKeys(Math.min(most, part.rows))
   let total = 0
-  /** The least key on the page, once that is full. */
-  let threshold = Number.NEGATIVE_INFINITY
   /** A row that scores less, before it is multiplied, cannot get on the page any more. */
   let hopeless = Number.NEGATIVE_INFINITY
-  while (scoreBlock(cursors, bits, hopeless)) {
-    total += BLOCK.passing
-    for (let at = 0; at < BLOCK.candidates; at += 1) {
-      const score = BLOCK.scores[at] ?? 0
-      if (score < hopeless) continue
-      const key = toKey(BLOCK.start + (BLOCK.places[at] ?? 0), score)
-      if (key <= threshold) continue
-      threshold = best.offer(key)
-      // With a step of slack for the rounding.
-      hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
-    }
-  }
+  tellRows((row, score) => {
+    if (!passes(bits, row)) return
+    total += 1
+    if (score < hopeless) return
+    const threshold = best.offer(toKey(row, score))
+    // With a step of slack for the rounding.
+    hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
+  })
   return { total, rows: Array.from(best.take(), toRow) }
 }
 
 /** First the rows that are at least half as relevant as the best, then the others; ties by rank. */
 function rankSorted(
   part: IndexPart,
-  cursors: readonly PostingCursor[],
+  tellRows: TellRows,
   { bits, sort, most }: RankRequest,
 ): RankedRows {
   const { toKey, rowOf, toRow } = createKeys(part)
   const keys: number[] = []
-  while (scoreBlock(cursors, bits, Number.NEGATIVE_INFINITY))
-    for (let at = 0; at < BLOCK.candidates; at += 1)
-      keys.push(toKey(BLOCK.start + (BLOCK.places[at] ?? 0), BLOCK.scores[at] ?? 0))
+  tellRows((row, score) => {
+    if (passes(bits, row)) keys.push(toKey(row, score))
+  })
   const ranked = new Float64Array(keys).sort().reverse()
   const half = toRow(ranked[0] ?? 0).relevance / 2
   const near = firstPlace(0, ranked.length, (place) => toRow(ranked[place] ?? 0).relevance < half)

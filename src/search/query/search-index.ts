@@ -3,8 +3,8 @@
  * those that say nothing (`left-out.ts`), reads each of the others as a thing asked for
  * (`query-units.ts`: known, a slip, a start, taken apart) and puts pairs and related words beside
  * them: terms, each with what it counts. `listing-database.ts` hands the text to Orama, and Orama to
- * our component: `filter-rows.ts` makes the filters a bit set, `rank-rows.ts` walks the postings of
- * all terms block by block (`block-scores.ts`) and keeps the best rows, times trust and Live-Tested;
+ * our component: `filter-rows.ts` makes the filters a bit set, `score-rows.ts` adds up the postings
+ * of all terms and `rank-rows.ts` keeps the best rows, times trust and Live-Tested;
  * `exact-rows.ts` puts first what was asked for by id, host or name; `sort-places.ts` knows the
  * other orders. `count-facets.ts` and `explain-rows.ts` answer what is asked beside the page.
  */
