@@ -48,7 +48,7 @@ export function testPaidOnPage(shop: () => Shop): void {
     await page.getByLabel('At most, in US dollars').fill('0.01')
     await page.getByRole('button', { name: 'Ask the price' }).click()
     await page.getByRole('button', { name: `Pay $${usd} with my wallet` }).click()
-    await expect.poll(() => answer.textContent()).toContain(`"sold":"${slug}"`)
+    await expect.poll(() => answer.textContent()).toContain(`"sold": "${slug}"`)
     expect(await answer.textContent()).toContain('Receipt of the seller')
     expect(before - (await chain.balanceOf(account.address))).toBe(BigInt(usd * 1_000_000))
     // The seller's 402 is an answer, though a browser writes it to its console.

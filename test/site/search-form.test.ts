@@ -126,15 +126,18 @@ describe('notes of a search, for people', () => {
         [
           'Left out “under 1 cent”: max_price_usd=0.01 leaves 2 of these results.',
           'The nearest category is travel, with 3 listings.',
+          'Left out “cheapest”: sort=price gives that order.',
         ],
         [
           { parameters: { q: 'trips under 1 cent', max_price_usd: 0.01 }, total: 2 },
           { parameters: { category: 'travel' }, total: 3 },
+          { parameters: { q: 'trips under 1 cent', sort: 'price' }, total: 4 },
         ],
       ),
     ).toEqual([
       'Left out “under 1 cent”: [up to $0.01](/search?q=trips+under+1+cent&max_price_usd=0.01) leaves 2 of these results.',
       'The [nearest category is Travel and transport](/search?category=travel), with 3 listings.',
+      'Left out “cheapest”: [sorting by price](/search?q=trips+under+1+cent&sort=price) gives that order.',
     ])
   })
 

@@ -57,12 +57,17 @@ export function suggestFilters(
         .filter(({ total }) => total > 0)
         .map(({ parameters, total }) => ({ parameters, total })),
     ],
-    notes: told.map(({ phrase: { written, parameter, value }, total }) =>
-      total > 0
-        ? `Left out “${written}”: ${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
-        : `Left out “${written}”: it would leave no results.`,
+    notes: told.map(
+      ({ phrase, total }) => `Left out “${phrase.written}”: ${toAdvice(phrase, total)}`,
     ),
   }
+}
+
+function toAdvice({ parameter, value }: FilterPhrase, total: number): string {
+  if (total === 0) return 'it would leave no results.'
+  return parameter === 'sort'
+    ? `sort=${value} gives that order.`
+    : `${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
 }
 
 function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> {

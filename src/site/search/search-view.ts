@@ -93,6 +93,15 @@ function toWordLinks(note: string): NotePiece[] {
 /** Searches with one filter more, by what a note calls that filter. */
 function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, names: Names) {
   return suggested.flatMap(({ parameters }) => {
+    const { sort } = parameters
+    if (sort !== undefined && form.sort === undefined)
+      return [
+        {
+          written: `sort=${sort}`,
+          text: `sorting by ${sort}`,
+          path: toSearchPath(withField(form, 'sort', String(sort))),
+        },
+      ]
     const added = LISTING_FILTERS.filter(
       (field) => form[field] === undefined && parameters[field] !== undefined,
     )

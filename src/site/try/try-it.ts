@@ -60,7 +60,10 @@ async function guard(form: HTMLFormElement, work: () => Promise<Markup>): Promis
   const shown = await work().catch((error: unknown) => toProblemMarkup(messageOf(error)))
   for (const button of buttons) button.disabled = false
   const place = form.querySelector('[data-answer]')
-  if (place !== null) place.innerHTML = shown.text
+  if (place === null) return
+  place.innerHTML = shown.text
+  // What came back may be below the window.
+  place.scrollIntoView({ block: 'nearest' })
 }
 
 /** Wallets throw plain objects with a message. */

@@ -1,5 +1,6 @@
 import { cutText } from '../../domain/derived/cut-text.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
+import { parseJson } from '../../domain/wire/parse-json.ts'
 import { html, type Markup } from '../frame/html.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'
 import { findPayFault } from './browser-wallet.ts'
@@ -38,8 +39,7 @@ export function toTermsMarkup({ offers }: AskedTerms, maxUsd: number): Markup {
   const rows = offers.map((asked, at) => {
     const fault = findPayFault(asked, maxUsd)
     return html`
-      <li><p><strong class="money">${toPrice(asked)}</strong> on ${asked.network},
-        paid to <code class="payee">${asked.payee}</code></p>
+      <li><p><strong class="money">${toPrice(asked)}</strong> on ${asked.network}, paid to <code class="payee">${asked.payee}</code></p>
         ${asked.drift.map((text) => html`<p><span class="dot missing"></span> ${text}</p>`)}
         ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${toPrice(asked)} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
   })
@@ -64,9 +64,21 @@ interface Shown {
 export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown): Markup {
   return html`
     <p><strong>${status}</strong> <span class="soft">${type}</span></p>
-    ${text !== '' && html`<pre dir="auto"><code>${cutText(text, MAX_SHOWN)}</code></pre>`}
-    ${receipt !== undefined && html`<details><summary>Receipt of the seller</summary><pre><code>${JSON.stringify(receipt, null, 2)}</code></pre></details>`}
+    ${text !== '' && html`<pre dir="auto"><code>${cutText(toReadable(type, text), MAX_SHOWN)}</code></pre>`}
+    ${receipt !== undefined && html`<details class="sample"><summary>Receipt of the seller</summary><pre><code>${JSON.stringify(receipt, null, 2)}</code></pre></details>`}
     ${witnessed !== null && html`<p class="small"><a href="${witnessed}">Our receipt of what came back</a></p>`}`
+}
+
+/** JSON is indented where that changes nothing but spaces: a long number keeps every digit. */
+function toReadable(type: string, text: string): string {
+  const json = type.includes('json') ? parseJson(text) : undefined
+  if (json === undefined) return text
+  const isSame = withoutSpaces(JSON.stringify(json)) === withoutSpaces(text)
+  return isSame ? JSON.stringify(json, null, 2) : text
+}
+
+function withoutSpaces(text: string): string {
+  return text.replace(/\s/g, '')
 }
 
 export function toProblemMarkup(text: string): Markup {
