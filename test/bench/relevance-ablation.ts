@@ -51,10 +51,13 @@ const ABLATIONS: readonly Ablation[] = [
     name: 'sounds in the repair (`ite` for `ight`)',
     edit: ['query/repair-word.ts', ', ...soundAlikes(word)', ''],
   },
-  { name: 'pairs of neighbours', edit: ['query/plan-query.ts', '...pairTerms(index, units),', ''] },
+  {
+    name: 'pairs of neighbours',
+    edit: ['query/plan-query.ts', 'pairTerms(index, units, pairWeight)', '[]'],
+  },
   {
     name: 'two words read as one (`whats app`)',
-    edit: ['query/plan-query.ts', 'words = joinWords(index, read.words)', 'words = read.words'],
+    edit: ['query/plan-query.ts', 'joinWords(index, read.words)', 'read.words'],
   },
   {
     name: 'one word read as two',
@@ -84,7 +87,7 @@ const ABLATIONS: readonly Ablation[] = [
   },
   {
     name: 'of a long prompt, the words that belong together',
-    edit: [BELONGING, 'size <= MOST_WORDS', 'size >= 0'],
+    edit: [BELONGING, 'if (!isLong(kept)) return kept', 'return kept'],
   },
   { name: '… and stand near each other', edit: [BELONGING, ' / distance', ''] },
   { name: '… and name listings', edit: [BELONGING, ' * (LEAST.named + one.named)', ''] },
