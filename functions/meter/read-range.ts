@@ -1,3 +1,4 @@
+import { authorizationMarkOf } from '../../src/domain/receipts/payment-mark.ts'
 import { amountOf, TRANSFER_TOPIC } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
@@ -101,11 +102,14 @@ export function isMoney(log: TimedLog): boolean {
 }
 
 function toSettlement(
-  { log, payer, scheme }: ShownPayment<TimedLog>,
+  { log, payer, scheme, consent }: ShownPayment<TimedLog>,
   { network, asset }: ChainWork,
   times: ReadonlyMap<number, number>,
 ): Settlement {
   const { from: _, to, from_contract, ...moved } = toTransfer(log, network, timeOf(log, times))
   const usd = toUsd(amountOf(log), asset)
-  return { ...moved, payer, payee: to, usd, listing_id: '', scheme }
+  const nonce = scheme === 'eip3009' ? consent.topics[2] : undefined
+  const authorization =
+    nonce === undefined ? null : authorizationMarkOf({ network, payee: to, payer }, nonce)
+  return { ...moved, payer, payee: to, usd, listing_id: '', scheme, authorization }
 }

@@ -3,6 +3,7 @@ import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
 import type { DeliveredAnswer, Judgement } from '../../src/domain/receipts/delivered-answer.ts'
 import { isJsonType, judgeDelivery } from '../../src/domain/receipts/judge-delivery.ts'
+import type { PaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Log } from '../ports/log.ts'
 import type { NewReceipt } from './log/receipt-log.ts'
@@ -16,8 +17,8 @@ export interface SeenCall {
   secret: Buffer
   listingId: string
   declared: { method: string; url: string; digest: string }
-  /** Who pays whom; null where the payment does not say it. */
-  payment: string | null
+  /** Null where the payment does not say who pays whom. */
+  marks: PaymentMarks | null
   startedAt: number
   request: { method: string; path: string; body: Buffer[]; isWhole: boolean }
   status: number | null
@@ -94,7 +95,7 @@ function toReceipt(
   row: DeclaredRow,
   recent: ReturnType<typeof createRecentAnswers>,
 ): NewReceipt {
-  const { id, secret, payment, request, status, transaction, ms } = call
+  const { id, secret, marks, request, status, transaction, ms } = call
   const bytes = Buffer.concat(call.answer.chunks)
   const body = Buffer.concat(request.body)
   const delivered = toDelivered(call, bytes)
@@ -112,7 +113,8 @@ function toReceipt(
   return {
     receipt,
     call: `${row.method} ${row.url}`,
-    payment: payment === null ? null : hash('sha256', payment),
+    payment: hashOf(marks?.payment),
+    authorization: hashOf(marks?.authorization),
   }
 }
 
@@ -142,4 +144,8 @@ function judge(
   const seen = recent.see(row.digest, args, delivered.body)
   const reason = findCanned(row, { args, ...heard, seen })
   return reason === null ? judged : { verdict: 'canned', reason }
+}
+
+function hashOf(mark: string | null | undefined): string | null {
+  return mark === null || mark === undefined ? null : hash('sha256', mark)
 }

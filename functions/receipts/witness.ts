@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { isAtAddress } from '../../src/domain/operation/is-at-address.ts'
 import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
-import { toPaymentMark } from '../../src/domain/receipts/payment-mark.ts'
+import { toPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_SECRET_HEADER,
@@ -78,7 +78,7 @@ export function createWitness({
       if (copies) copying += 1
       const call = createSeenCall(req, {
         ...{ listing, path, declared, now: clock.now(), draw },
-        payment: toPaymentMark(payments),
+        marks: toPaymentMarks(payments),
       })
       const done = (isSeen: boolean) => {
         if (copies) copying -= 1
@@ -115,7 +115,7 @@ function asksForOther({ headers }: IncomingMessage): boolean {
 
 function createSeenCall(
   req: IncomingMessage,
-  given: Pick<SeenCall, 'declared' | 'payment'> & {
+  given: Pick<SeenCall, 'declared' | 'marks'> & {
     listing: LiveListing
     path: string
     now: number
@@ -130,7 +130,7 @@ function createSeenCall(
     secret: given.draw(SECRET_BYTES),
     listingId: given.listing.id,
     declared: given.declared,
-    payment: given.payment,
+    marks: given.marks,
     startedAt: given.now,
     request: { method: req.method ?? '', path: given.path, body: [], isWhole: true },
     status: null,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
@@ -24,7 +25,7 @@ export async function* readSettlements(
   const interners = { text: createInterner<string>(), scheme: createInterner<CountedScheme>() }
   const all = db
     .selectFrom('settlement')
-    .selectAll()
+    .select(SEEN_COLUMNS)
     .orderBy('settled_at')
     .orderBy('network')
     .orderBy('transaction_id')
@@ -69,7 +70,12 @@ function toSeen(
   }
 }
 
-type SettlementRow = Selectable<Tables['settlement']>
+/** Not the hash that finds calls: of a million payments few have one. */
+const SEEN_COLUMNS = [
+  ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
+  ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
+]
+type SettlementRow = Pick<Selectable<Tables['settlement']>, (typeof SEEN_COLUMNS)[number]>
 
 interface KnownPayer {
   /** The one text of it: of far fewer wallets than payments. */
@@ -165,9 +171,19 @@ export async function findFreshPayouts({ db }: Store, since: number) {
   return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
 }
 
-export function toSettlementRow({ transaction, log, usd, at, block, ...settlement }: Settlement) {
+export function toSettlementRow({
+  transaction,
+  log,
+  usd,
+  at,
+  block,
+  authorization,
+  ...settlement
+}: Settlement) {
   return {
     ...settlement,
+    authorization_hash:
+      authorization === null || authorization === undefined ? null : hash('sha256', authorization),
     transaction_id: transaction,
     log_index: log,
     micro_usd: Math.round(usd * 1_000_000),

@@ -7,6 +7,7 @@ import { within } from '../ports/clock.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import {
+  addAuthorizations,
   addDeliveryHosts,
   addDisputedReceipts,
   addReceipts,
@@ -48,6 +49,9 @@ function listMigrations(): Record<string, Migration> {
   const disputedReceipts = async (db: Kysely<unknown>) => {
     if (!isNew) await addDisputedReceipts(db)
   }
+  const authorizations = async (db: Kysely<unknown>) => {
+    if (!isNew) await addAuthorizations(db)
+  }
   return {
     '0001-baseline': { up: baseline },
     ...Object.fromEntries(folded),
@@ -55,6 +59,7 @@ function listMigrations(): Record<string, Migration> {
     '0010-one-reader': { up: oneReader },
     '0011-receipts': { up: receipts },
     '0012-disputed-receipts': { up: disputedReceipts },
+    '0013-authorizations': { up: authorizations },
   }
 }
 

@@ -25,6 +25,7 @@ function aReceipt(listing_id: string, now: number): NewReceipt {
     },
     call: 'GET https://shop.example/buy',
     payment: 'a hash',
+    authorization: null,
   }
 }
 

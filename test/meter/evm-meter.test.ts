@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { DAY_MS, NOON, wallet } from '../settlements/samples.ts'
+import { authorizationMarkOf } from '../../src/domain/receipts/payment-mark.ts'
+import { DAY_MS, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { describeStores } from '../support/stores.ts'
 import { type Chain, createChain, createNode, payment, transfer } from './chain-double.ts'
 import { createMeter, emptyMeter, prove } from './meter-world.ts'
@@ -38,6 +40,19 @@ describeStores('the meter', ({ newStore }) => {
       wash_flags: [],
     })
     expect([...metered]).toEqual(['x402.0'])
+  })
+
+  test('writes down which authorisation each payment used', async () => {
+    const chain = aChain()
+    const paid = payment(buyer(1), SHOP, 1_000)
+    chain.mine(paid)
+    const { meter, store } = await open(chain)
+    await meter.run()
+    const payee = { network: NETWORK, payee: SHOP, payer: buyer(1) }
+    const mark = authorizationMarkOf(payee, paid[0]?.topics[2] ?? '')
+    expect(await store.db.selectFrom('settlement').select('authorization_hash').execute()).toEqual([
+      { authorization_hash: hash('sha256', mark) },
+    ])
   })
 
   test('goes on where it stopped, and reads again from a day without counting twice', async () => {

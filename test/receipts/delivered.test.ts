@@ -30,6 +30,7 @@ function aCall(
     called_at: payment.at - 2_000,
     payment: hash('sha256', markOf(payment)),
     transaction: isNamed ? payment.transaction : null,
+    settled: payment.transaction,
   }
 }
 
@@ -87,6 +88,27 @@ describe('what came back for payments', () => {
     })
     const invented = { ...aCall(two, 'empty'), transaction: `0x${'9'.repeat(64)}` }
     expect(figuresOf([honest, invented], [one, two], [[1, FULL]])).toMatchObject({ paid_calls: 2 })
+  })
+  it('is not moved by who writes that a buyer pays, before or after the buyer does', () => {
+    const forged = [0, 1].flatMap((n) => {
+      const payment = good[n]
+      if (payment === undefined) throw new Error('expected a payment')
+      const header = { ...aCall(payment, 'payment_asked_again', false), settled: null }
+      const copied = { ...aCall(payment, 'error_in_200', false), called_at: payment.at + 1_000 }
+      const early = { ...copied, called_at: payment.at - 1_500 }
+      return [header, { ...header, verdict: 'error_in_200' as const }, copied, early]
+    })
+    expect(figuresOf(forged, good, vouched)).toBeUndefined()
+    const honest = good.map((payment) => aCall(payment, 'as_declared'))
+    expect(figuresOf([...forged, ...honest], good, vouched)).toMatchObject({
+      ...{ delivered: 3, paid_calls: 3, others: {} },
+    })
+  })
+  it('counts a second 402 that two buyers met, who had signed before', () => {
+    const met = good.slice(0, 2).map((payment) => aCall(payment, 'payment_asked_again', false))
+    expect(figuresOf(met, good, vouched)).toMatchObject({
+      ...{ delivered: 0, paid_calls: 2, others: { payment_asked_again: 2 } },
+    })
   })
   it('blames nobody for a second 402 that one buyer alone met', () => {
     const [one, two] = good

@@ -64,7 +64,7 @@ function toCall([bytes, coding]: [Buffer, string]): SeenCall {
     chunks.push(Buffer.from(bytes.subarray(at, at + 16 * 1024)))
   return {
     ...{ id: 'x'.repeat(22), secret: Buffer.alloc(32), listingId: 'x402.a', declared: row },
-    ...{ payment: null, startedAt: 0, status: 200, contentType: 'application/json' },
+    ...{ marks: null, startedAt: 0, status: 200, contentType: 'application/json' },
     request: { method: 'GET', path: '/Oslo', body: [], isWhole: true },
     ...{ encodings: coding === '' ? [] : [coding], transaction: null, ms: 1 },
     answer: { chunks, size: bytes.length, end: bytes.length > 256 * 1024 ? 'unread' : 'whole' },

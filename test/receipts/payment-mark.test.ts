@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createPaymentMarks, toPaymentMark } from '../../src/domain/receipts/payment-mark.ts'
+import {
+  authorizationMarkOf,
+  createPaymentMarks,
+  toPaymentMarks,
+} from '../../src/domain/receipts/payment-mark.ts'
 import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
 import { aTransaction, paymentHeaders } from './witness-world.ts'
 
@@ -22,6 +26,8 @@ const metered = (change: object = {}) =>
     ...change,
   })
 
+const markIn = (payments: readonly object[]) => toPaymentMarks(payments)?.payment
+
 const v1 = (transaction: string) => ({
   ...{ x402Version: 1, scheme: 'exact', network: 'solana-devnet', payload: { transaction } },
 })
@@ -36,9 +42,9 @@ test.each([
   ['x402 v1, of a version', v1(SOLANA.v0)],
   ['x402 v2', v2(SOLANA.v0)],
 ])('a payment on Solana by %s is found among those of the meter', (_, payment) => {
-  expect(toPaymentMark([payment])).toBe(metered())
-  expect(toPaymentMark([payment])).not.toBe(metered({ payer: SOLANA.shop }))
-  expect(toPaymentMark([payment])).not.toBe(metered({ payee: SOLANA.buyer }))
+  expect(markIn([payment])).toBe(metered())
+  expect(markIn([payment])).not.toBe(metered({ payer: SOLANA.shop }))
+  expect(markIn([payment])).not.toBe(metered({ payee: SOLANA.buyer }))
 })
 
 test.each(['x402-v1', 'x402-v2', 'mpp'] as const)('a payment by %s on EVM is too', (rail) => {
@@ -46,14 +52,23 @@ test.each(['x402-v1', 'x402-v2', 'mpp'] as const)('a payment by %s on EVM is too
   const sent = decodePayments(
     Object.entries(paymentHeaders(rail, ...Object.values(payment))).flat(),
   )
-  expect(toPaymentMark(sent)).toBe(metered({ network: 'eip155:84532', ...payment }))
+  expect(markIn(sent)).toBe(metered({ network: 'eip155:84532', ...payment }))
+  const nonce = `0x${'Ab'.repeat(32)}`
+  const signed = sent.map((one) => {
+    const { payload } = one as { payload: Record<string, object> }
+    const inner = payload.authorization
+    const withNonce = inner === undefined ? { nonce } : { authorization: { ...inner, nonce } }
+    return { ...one, payload: { ...payload, ...withNonce } }
+  })
+  const mark = authorizationMarkOf({ network: 'eip155:84532', ...payment }, nonce.toLowerCase())
+  expect(toPaymentMarks(signed)?.authorization).toBe(mark)
 })
 
 test('what is cut, doubled or nonsense has no mark', () => {
   const bytes = Buffer.from(SOLANA.v0, 'base64')
   for (let size = 0; size < bytes.length - 1; size += 7)
-    expect(toPaymentMark([v1(bytes.subarray(0, size).toString('base64'))])).toBeNull()
+    expect(toPaymentMarks([v1(bytes.subarray(0, size).toString('base64'))])).toBeNull()
   const hostile = ['', '!', 'AAAA', '/'.repeat(2000), Buffer.alloc(1000, 0xff).toString('base64')]
-  for (const text of hostile) expect(toPaymentMark([v1(text)])).toBeNull()
-  expect(toPaymentMark([{ ...v1(''), payload: { transaction: 7 } }])).toBeNull()
+  for (const text of hostile) expect(toPaymentMarks([v1(text)])).toBeNull()
+  expect(toPaymentMarks([{ ...v1(''), payload: { transaction: 7 } }])).toBeNull()
 })

@@ -20,5 +20,6 @@ export function aReceipt(n: number): NewReceipt {
     },
     call: 'GET https://seller.example/',
     payment: null,
+    authorization: null,
   }
 }

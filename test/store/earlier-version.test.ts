@@ -27,6 +27,7 @@ const BACK = [
   'alter table delivery drop column host',
   'drop table payment_hint',
   'alter table dispute drop column receipt',
+  'alter table settlement drop column authorization_hash',
   ...Object.keys(RECEIPT_TABLES).map((name) => `drop table ${name}`),
   "alter table settlement add column seen_by text not null default 'relay'",
   `create table settlement_check (id text not null primary key, listing_id text not null,

@@ -16,7 +16,9 @@ const MAX_READ = 500_000
 export async function readWitnessedCalls({ db }: Store, since: number): Promise<WitnessedCall[]> {
   const rows = await db
     .selectFrom('receipt')
-    .select(['listing_id', 'call', 'called_at', 'payment', 'body'])
+    .leftJoin('settlement', 'settlement.authorization_hash', 'receipt.authorization_hash')
+    .select(['receipt.listing_id', 'call', 'called_at', 'payment', 'body'])
+    .select('settlement.transaction_id as settled')
     .where('called_at', '>', since)
     .where('payment', 'is not', null)
     .where('id', 'not in', ({ selectFrom }) =>

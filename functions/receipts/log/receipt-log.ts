@@ -26,6 +26,8 @@ export interface NewReceipt {
   call: string
   /** Hash of payee and payer. */
   payment: string | null
+  /** Hash of these and of the nonce that was signed. */
+  authorization: string | null
 }
 
 const MAX_BATCH = 1_000
@@ -122,13 +124,14 @@ export async function appendReceipts(
     if (fresh.length === 0) return
     const bodies = fresh.map(({ receipt }) => toCanonicalJson(receipt))
     const grown = appendLeaves(sha256, { size, peaks }, bodies.map(toLeafHash))
-    const rows = fresh.map(({ receipt, call, payment }, at) => ({
+    const rows = fresh.map(({ receipt, call, payment, authorization }, at) => ({
       position: size + at,
       id: receipt.id,
       listing_id: receipt.listing_id,
       call,
       called_at: Date.parse(receipt.at),
       payment,
+      authorization_hash: authorization,
       body: bodies[at] ?? '',
     }))
     const nodes = grown.nodes

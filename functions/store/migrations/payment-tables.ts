@@ -26,6 +26,8 @@ export const PAYMENT_TABLES = {
       settled_at: moment,
       block_number: maybe(moment),
       scheme,
+      /** Hash of payee, payer and the nonce that was signed (EIP-3009): finds the call that it was sent with. */
+      authorization_hash: maybe(text),
     },
     'settlement_once primary key (network, transaction_id, log_index)',
   ),

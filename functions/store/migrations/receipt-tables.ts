@@ -11,6 +11,8 @@ export const RECEIPT_TABLES = {
     called_at: moment,
     /** Hash of payee and payer, to find the payment on its chain; null where the payment named neither. */
     payment: maybe(text),
+    /** Hash of both and of the nonce that was signed (EIP-3009). */
+    authorization_hash: maybe(text),
     /** The receipt itself: canonical JSON, the leaf of the log. */
     body: text,
   }),

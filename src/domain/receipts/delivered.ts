@@ -31,6 +31,8 @@ const MAX_CALLS = 10
 /** A seller settles within what an offer allows; clocks of chains are some seconds off (milliseconds). */
 const SETTLES_WITHIN_MS = 15 * 60_000
 const CLOCKS_APART_MS = 15_000
+/** A block is seen in parts while it is built, up to so long before its time (milliseconds, Base). */
+const PUBLIC_BEFORE_MS = 2_000
 /** What the badge takes. */
 export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
 
@@ -41,7 +43,8 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * A refusal and a second 402 can be brought about by a caller alone, who sends nonsense or one payment twice:
  * they count where the seller's own answer names the payment, or two buyers met them.
  *
- * Known limit: a seller may pass payments that came to it directly through the relay itself, and answer them
+ * Known limits: where an answer names no transaction, its call is found by the nonce of an EIP-3009 authorisation
+ * alone, and only when it came two seconds before the block; calls under other schemes then count nothing. A seller may pass payments that came to it directly through the relay itself, and answer them
  * well there.
  */
 export function countDelivered(
@@ -76,9 +79,19 @@ interface Matched {
   isNamed: boolean
 }
 
+/** Whether a call is of a payment, the surest sign first. */
+const SIGNS: readonly ((call: WitnessedCall, payment: LedgerPayment) => boolean)[] = [
+  (call, payment) => call.transaction === payment.transaction,
+  // The payer had signed it, and nobody could have copied that from the chain.
+  (call, payment) =>
+    call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
+  // A seller writes what a call names: one that names something else is not beyond being paid for.
+  ({ transaction }) => transaction !== null,
+]
+
 /**
- * The call that names a payment, else the earliest that it can be of: a caller who sends it again later changes
- * nothing. A seller writes what a call names, so one that names something else is not beyond being paid for.
+ * For each payment the earliest call that it can be of: a caller who sends it again later changes nothing.
+ * A header alone proves nothing, since anybody can write that a buyer pays.
  */
 function matchPayments(
   calls: readonly WitnessedCall[],
@@ -89,22 +102,22 @@ function matchPayments(
     calls.toSorted((a, b) => a.called_at - b.called_at),
     ({ payment }) => payment,
   )
-  const take = (payment: LedgerPayment, isNamed: boolean): Matched[] => {
-    const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
-    const call = mine.find(
-      ({ called_at, transaction }) =>
-        called_at <= payment.at + CLOCKS_APART_MS &&
-        called_at >= payment.at - SETTLES_WITHIN_MS &&
-        (!isNamed || transaction === payment.transaction),
-    )
-    if (call === undefined) return []
-    mine.splice(mine.indexOf(call), 1)
-    return [{ call, payer: payment.payer, isNamed }]
-  }
-  const inOrder = payments.toSorted((a, b) => a.at - b.at)
-  const named = inOrder.map((payment) => take(payment, true))
-  const others = inOrder.filter((_, n) => named[n]?.length === 0)
-  return [...named.flat(), ...others.flatMap((payment) => take(payment, false))]
+  const matched: Matched[] = []
+  let left = payments.toSorted((a, b) => a.at - b.at)
+  for (const [rank, isOf] of SIGNS.entries())
+    left = left.filter((payment) => {
+      const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
+      const call = mine.find((one) => isInTime(one, payment) && isOf(one, payment))
+      if (call === undefined) return true
+      mine.splice(mine.indexOf(call), 1)
+      matched.push({ call, payer: payment.payer, isNamed: rank === 0 })
+      return false
+    })
+  return matched
+}
+
+function isInTime({ called_at }: WitnessedCall, { at }: LedgerPayment): boolean {
+  return called_at <= at + CLOCKS_APART_MS && called_at >= at - SETTLES_WITHIN_MS
 }
 
 /** The newest of each buyer. */

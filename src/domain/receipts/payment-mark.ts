@@ -7,26 +7,48 @@ import type { LedgerPayment } from '../trust/ledger-payment.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { memberOf } from '../wire/parse-json.ts'
 
-/**
- * Who pays whom, as the payments of a request say it: what finds the payment among those that the meter
- * reads, where the seller's answer names no transaction, or another one's. Null where it cannot be read.
- */
-export function toPaymentMark(payments: readonly object[]): string | null {
+/** What the payments of a request say, to find one of them among those that the meter reads. */
+export interface PaymentMarks {
+  /** Who pays whom. Anybody can write this. */
+  payment: string
+  /**
+   * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the payment
+   * is on its chain, only its payer knows it, and the seller who was given it.
+   */
+  authorization: string | null
+}
+
+/** Null where it cannot be read who pays whom. */
+export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
   for (const payment of payments) {
     const payload = memberOf(payment, 'payload')
     const payer = readPayer(payload)
     const payee = payer === null ? null : readSignedPayment(payment).at(-1)?.payee
-    if (payer !== null && typeof payee === 'string') return toMark(payee, payer)
+    if (payer !== null && typeof payee === 'string') {
+      const mark = toMark(payee, payer)
+      const nonce = readNonce(payload)
+      return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }
+    }
     const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
     const network = memberOf(memberOf(payment, 'accepted') ?? payment, 'network')
-    if (transfer !== null)
-      return toMark(`${toCaip2(String(network))}:${transfer.destination}`, transfer.authority)
+    if (transfer !== null) {
+      const account = `${toCaip2(String(network))}:${transfer.destination}`
+      return { payment: toMark(account, transfer.authority), authorization: null }
+    }
   }
   return null
 }
 
+/** The second of them, of a payment that a chain shows with the authorisation that was used for it. */
+export function authorizationMarkOf(
+  { network, payee, payer }: Pick<LedgerPayment, 'network' | 'payee' | 'payer'>,
+  nonce: string,
+): string {
+  return `${toMark(`${network}:${payee}`, payer)} ${nonce.toLowerCase()}`
+}
+
 /**
- * The same of payments that the meter read. On Solana a client signs for the account of the payee's coins, and
+ * The first of payments that the meter read. On Solana a client signs for the account of the payee's coins, and
  * what that is takes a while to find.
  */
 export function createPaymentMarks(): (payment: LedgerPayment) => string {
@@ -53,4 +75,10 @@ function readPayer(payload: unknown): string | null {
     memberOf(payload, 'from'),
   ].find((each) => typeof each === 'string')
   return typeof payer === 'string' && /^[\w]{20,100}$/.test(payer) ? payer : null
+}
+
+/** Of x402, and of MPP, which has no member around it. */
+function readNonce(payload: unknown): string | null {
+  const nonce = memberOf(memberOf(payload, 'authorization') ?? payload, 'nonce')
+  return typeof nonce === 'string' && /^0x[\da-f]{64}$/i.test(nonce) ? nonce.toLowerCase() : null
 }

@@ -20,6 +20,8 @@ export interface Settlement {
   block: number | null
   /** How it was paid; null where nobody wrote it down. */
   scheme: CountedScheme | null
+  /** Which authorisation its payer signed (EIP-3009), as `authorizationMarkOf` writes it. */
+  authorization?: string | null
 }
 
 /** Any transfer of an allow-listed token between wallets we know of; for wash rules alone. */

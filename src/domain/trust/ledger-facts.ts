@@ -41,7 +41,10 @@ export interface WitnessedCall {
   called_at: number
   /** Hash of payee and payer. */
   payment: string
+  /** As the seller's answer names it. */
   transaction: string | null
+  /** Where the meter saw what the call's payer had signed. */
+  settled: string | null
   verdict: DeliveryVerdict
 }
 
