@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findCanned, readArguments } from '../../src/domain/receipts/canned-answer.ts'
 import { condenseJson } from '../../src/domain/receipts/condense-json.ts'
@@ -219,6 +220,33 @@ describe('what a hostile seller declares or answers', () => {
     const late = JSON.stringify([...Array(9_000).fill(null), ...Array(9).fill({ name: 'a' })])
     expect(judge(shape(schema), late).verdict).toBe('as_declared')
     expect(judge(shape(schema), `<p>${'x'.repeat(90_000)}</p>`).verdict).toBe('other_shape')
+  })
+  it('cuts JSON to JSON, whatever it is made of', () => {
+    const parts = ['"', '\\', '[', ']', '{', '}', ',', ':', 'u', '0', 'é', '😀', 'x'.repeat(2_100)]
+    const isJson = (text: string) => {
+      try {
+        return JSON.parse(text) !== undefined
+      } catch {
+        return false
+      }
+    }
+    const values = fc.array(fc.oneof(fc.jsonValue(), fc.constant(parts.join('').repeat(3))), {
+      maxLength: 60,
+      size: 'max',
+    })
+    const texts = fc.oneof(
+      fc.array(fc.constantFrom(...parts), { maxLength: 60 }).map((all) => all.join('')),
+      values.map((value) => JSON.stringify(value)),
+    )
+    fc.assert(
+      fc.property(texts, (text) => {
+        const read = condenseJson(Buffer.from(text), { isCut: true })
+        if (read === null || !isJson(text)) return true
+        const kept = Buffer.from(read.json).toString()
+        return !read.isOpen && isJson(kept) && (!read.isWhole || kept === text)
+      }),
+      { numRuns: 300 },
+    )
   })
   it('cuts a long text of any characters between two of them', () => {
     const text = ['é', '\u00e9', '\\', '"', '😀', '\ud83d\ude00', 'x'].join('').repeat(5_000)
