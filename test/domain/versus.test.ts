@@ -72,3 +72,10 @@ describe('listings side by side', () => {
     expect(textsOf([measured, {}], 'Trust')?.[1]).toBe('unmeasured')
   })
 })
+
+test('a directory without payments compares no cost', () => {
+  const titles = (payments: boolean) =>
+    toVersus([toSubject({})], TASKS, { payments }).groups.map(({ title }) => title)
+  expect(titles(true)).toContain('Cost')
+  expect(titles(false)).not.toContain('Cost')
+})

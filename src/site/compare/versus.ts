@@ -1,3 +1,4 @@
+import type { Switches } from '../../domain/derived/switches.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
@@ -13,15 +14,22 @@ export type Versus = ReturnType<typeof toVersus>
  * that no column has anything for is left out, and so is a group without rows; what one column lacks
  * is said in words.
  */
-export function toVersus(subjects: readonly CellSubject[], tasks: TaskNames) {
+export function toVersus(
+  subjects: readonly CellSubject[],
+  tasks: TaskNames,
+  { payments = true }: Partial<Switches> = {},
+) {
+  const groups = payments ? VERSUS_GROUPS : VERSUS_GROUPS.filter(({ title }) => title !== COST)
   return {
     columns: subjects.map(({ view }) => view),
-    groups: VERSUS_GROUPS.map(({ title, toRows }) => ({
-      title,
-      rows: toRows(subjects, tasks)
-        .filter(({ cells }) => cells.some(({ isMissing }) => !isMissing))
-        .map(({ label, cells }) => toRow(label, cells)),
-    })).filter(({ rows }) => rows.length > 0),
+    groups: groups
+      .map(({ title, toRows }) => ({
+        title,
+        rows: toRows(subjects, tasks)
+          .filter(({ cells }) => cells.some(({ isMissing }) => !isMissing))
+          .map(({ label, cells }) => toRow(label, cells)),
+      }))
+      .filter(({ rows }) => rows.length > 0),
   }
 }
 
@@ -129,9 +137,10 @@ const signal = (view: ListingView, name: string, unit: string) =>
 const measured = (view: ListingView) =>
   view.trust.evidence === 'no_payment_data' ? null : view.trust
 
+const COST = 'Cost'
 const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
   {
-    title: 'Cost',
+    title: COST,
     toRows: all(
       priceRow,
       taskRows,
