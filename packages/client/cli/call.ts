@@ -81,7 +81,7 @@ async function findLock(waypost: Waypost, id: string, named: string | undefined)
 
 /** A body that is JSON is said to be; anything else goes as the caller says. */
 function withJsonType(headers: Record<string, string>, body: string | undefined) {
-  const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  const isTyped = new Headers(headers).has('content-type')
   return body === undefined || isTyped || parseJson(body) === undefined
     ? headers
     : { ...headers, 'content-type': 'application/json' }

@@ -155,13 +155,13 @@ async function send(
   const stop = new AbortController()
   const patience = setTimeout(() => stop.abort(), options.timeoutMs)
   const isPlain = body === undefined || typeof body === 'string' || body instanceof Uint8Array
-  const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  const isTyped = isPlain || new Headers(headers).has('content-type')
   try {
     return await options.fetch(url, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       redirect: 'manual',
       headers: {
-        ...(!isPlain && !isTyped && { 'content-type': 'application/json' }),
+        ...(!isTyped && { 'content-type': 'application/json' }),
         ...options.headers,
         ...headers,
         ...payment,
