@@ -57,7 +57,7 @@ export function createJudge({ declared, add, log }: JudgeParts) {
         await new Promise((resolve) => setImmediate(resolve))
         left = TURN_BYTES
       }
-      const [call] = waiting.splice(0, 1)
+      const call = waiting.shift()
       if (call === undefined) break
       left -= call.answer.size + CALL_BYTES
       try {

@@ -28,6 +28,8 @@ const FOLDED = [
 /** A migration once released is never edited: a change is a new number. */
 function listMigrations(): Record<string, Migration> {
   let isNew = false
+  /** Its receipts are made in this run, in the shape of today. */
+  let hasNewReceipts = false
   const baseline = async (db: Kysely<unknown>) => {
     isNew = true
     await createTables(db)
@@ -44,13 +46,16 @@ function listMigrations(): Record<string, Migration> {
     if (!isNew) await keepOneReader(db)
   }
   const receipts = async (db: Kysely<unknown>) => {
-    if (!isNew) await addReceipts(db)
+    if (isNew) return
+    hasNewReceipts = true
+    await addReceipts(db)
   }
   const disputedReceipts = async (db: Kysely<unknown>) => {
     if (!isNew) await addDisputedReceipts(db)
   }
   const authorizations = async (db: Kysely<unknown>) => {
-    if (!isNew) await addAuthorizations(db)
+    if (isNew) return
+    await addAuthorizations(db, hasNewReceipts ? ['settlement'] : ['settlement', 'receipt'])
   }
   return {
     '0001-baseline': { up: baseline },

@@ -47,8 +47,9 @@ export function createTool<const Input extends ToolInput>(
         )
       },
       answer(given, meta) {
-        const asked = v.safeParse(offered, given)
-        return asked.success ? answer(v.parse(input, asked.output), meta) : null
+        if (!Object.keys(given).every((key) => Object.hasOwn(offered.entries, key))) return null
+        const asked = v.safeParse(input, given)
+        return asked.success ? answer(asked.output, meta) : null
       },
     }
   }

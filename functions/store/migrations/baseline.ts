@@ -49,14 +49,12 @@ export async function addDisputedReceipts(db: Kysely<unknown>): Promise<void> {
 }
 
 /** A call is found by what its payer signed, which nobody else knows before it is on the chain. */
-export async function addAuthorizations(db: Kysely<unknown>): Promise<void> {
-  const tables = await db.introspection.getTables()
-  for (const { name, columns } of tables) {
-    const lacks = !columns.some((column) => column.name === 'authorization_hash')
-    // A ledger that has just got its receipts has them with it.
-    if (lacks && (name === 'settlement' || name === 'receipt'))
-      await sql`alter table ${sql.table(name)} add column authorization_hash text`.execute(db)
-  }
+export async function addAuthorizations(
+  db: Kysely<unknown>,
+  tables: readonly ('settlement' | 'receipt')[],
+): Promise<void> {
+  for (const name of tables)
+    await sql`alter table ${sql.table(name)} add column authorization_hash text`.execute(db)
 }
 
 async function createTable(

@@ -148,6 +148,7 @@ function createDriver(connection: SqliteConnection): Driver {
 
   async function executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { sql, parameters } = query
+    // The rows of `insertTogether`: no other parameter is a list, which SQLite could not hold.
     const [many] = parameters
     const { rows, changes } = await connection.query(
       Array.isArray(many) ? { sql, parameters: [], rows: many } : { sql, parameters },

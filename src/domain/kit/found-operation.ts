@@ -27,12 +27,12 @@ const MAX_MESSAGE = 120
 export const FoundOperationSchema = v.object({
   listing: v.object({
     id: v.string(),
-    /** Absent where there is no room for it. */
+    /** Left out of an answer that is full. */
     name: v.optional(v.string()),
     kind: v.picklist(KINDS),
     trust: v.nullable(v.number()),
     auth: v.picklist(AUTH_TYPES),
-    /** Absent where there is no room: it is the id behind `/listing/`. */
+    /** Left out of an answer that is full: it is the id behind `/listing/`. */
     page: v.optional(v.string()),
   }),
   operation: v.object({

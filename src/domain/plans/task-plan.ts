@@ -25,14 +25,14 @@ export const TaskPlanSchema = v.object({
     v.object({
       seller: v.object({
         id: v.string(),
-        /** Absent where there is no room for it. */
+        /** Left out of an answer that is full. */
         name: v.optional(v.string()),
         trust: v.optional(v.number()),
       }),
       request: v.object({
         method: v.string(),
         url: v.string(),
-        /** Without `Content-Type: application/json` where there is no room: it is what a body is sent as. */
+        /** An answer that is full leaves out `Content-Type: application/json`, which a body is sent as anyway. */
         headers: v.optional(v.record(v.string(), v.string())),
         body: v.optional(v.unknown()),
       }),
@@ -99,7 +99,7 @@ function withoutName({ seller: { name: _, ...seller }, ...row }: PlanRow): PlanR
   return { seller, ...row }
 }
 
-/** A body that is no text is JSON where nothing else is said. */
+/** A body is sent as JSON unless its header says otherwise. */
 function withoutJsonHeader(row: PlanRow): PlanRow {
   const { headers, ...request } = row.request
   const isJson = Object.entries(headers ?? {}).every(

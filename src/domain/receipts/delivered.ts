@@ -43,9 +43,10 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * A refusal and a second 402 can be brought about by a caller alone, who sends nonsense or one payment twice:
  * they count where the seller's own answer names the payment, or two buyers met them.
  *
- * Known limits: where an answer names no transaction, its call is found by the nonce of an EIP-3009 authorisation
- * alone, and only when it came two seconds before the block; calls under other schemes then count nothing. A seller may pass payments that came to it directly through the relay itself, and answer them
- * well there.
+ * Known limits: where an answer names no transaction, its call is found by the nonce of an EIP-3009
+ * authorisation alone, and only if it came two seconds before the block; under other schemes it counts
+ * nothing. A seller may pass payments that came to it directly through the relay itself, and answer them well
+ * there.
  */
 export function countDelivered(
   calls: readonly WitnessedCall[],
@@ -103,10 +104,14 @@ function matchPayments(
     ({ payment }) => payment,
   )
   const matched: Matched[] = []
-  let left = payments.toSorted((a, b) => a.at - b.at)
+  let left = payments
+    .toSorted((a, b) => a.at - b.at)
+    .flatMap((payment) => {
+      const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment)))))
+      return mine === undefined ? [] : [{ payment, mine }]
+    })
   for (const [rank, isOf] of SIGNS.entries())
-    left = left.filter((payment) => {
-      const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment))))) ?? []
+    left = left.filter(({ payment, mine }) => {
       const call = mine.find((one) => isInTime(one, payment) && isOf(one, payment))
       if (call === undefined) return true
       mine.splice(mine.indexOf(call), 1)

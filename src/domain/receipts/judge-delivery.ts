@@ -9,7 +9,7 @@ import type { DeclaredResponse, DeliveredAnswer, Judgement } from './delivered-a
 export const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
 /** Up to here an answer in JSON is parsed as it is (bytes). */
 const MAX_PARSED = 32 * 1024
-/** Beginning of a long answer that is no JSON document: its first events, or its markup (bytes). */
+/** How much is read of a long answer that cannot be parsed as JSON: its first events, or its markup (bytes). */
 const HEAD_BYTES = 16 * 1024
 /** Events of a stream that are looked at. */
 const MAX_EVENTS = 20

@@ -21,7 +21,7 @@ export interface SolanaTransfer {
  * The one checked transfer of a transaction as a client signs it for x402's `exact`, before anybody sends it.
  *
  * @param encoded base64 of the transaction, of either version
- * @returns null where there is none, several, or an account comes from a table that lies on the chain
+ * @returns null unless it has exactly one, whose accounts are all in the transaction and not in a table on the chain
  */
 export function readSolanaTransfer(encoded: unknown): SolanaTransfer | null {
   if (typeof encoded !== 'string' || encoded.length > MAX_BYTES * 2) return null
