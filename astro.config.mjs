@@ -52,7 +52,6 @@ const pages = {
  * with its own `outDir` and the folder of the compiled catalogue in the environment.
  */
 export default defineConfig({
-  site: process.env.BASE_URL || 'http://localhost:4321',
   output: 'static',
   adapter: node({ mode: 'middleware' }),
   integrations: [pages],

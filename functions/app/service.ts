@@ -180,6 +180,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     search: search.door,
     pages: createOnDemandPages({
       release: parts.release,
+      baseUrl: parts.config.BASE_URL,
       search: createPageSearch(parts),
       gate: createPageGate(parts),
       compare: createComparePage(parts),

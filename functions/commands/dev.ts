@@ -125,7 +125,13 @@ async function prepare(req: IncomingMessage): Promise<void> {
   const isChosen = req.url?.startsWith('/compare?') === true
   const chosen = isChosen ? await compare(req.url ?? '') : undefined
   if (isChosen) req.url = req.url?.replace('/compare', CHOSEN_PAGE)
-  Reflect.set(req, ASTRO_LOCALS, { search, searchChoices, texts, chosen })
+  Reflect.set(req, ASTRO_LOCALS, {
+    search,
+    searchChoices,
+    texts,
+    base_url: config.BASE_URL,
+    chosen,
+  })
 }
 
 const LIVE =

@@ -38,6 +38,7 @@ export interface OnDemandPages {
  */
 export function createOnDemandPages({
   release,
+  baseUrl,
   search,
   gate,
   compare,
@@ -45,6 +46,7 @@ export function createOnDemandPages({
   report,
 }: {
   release: () => Release
+  baseUrl: string
   search: NonNullable<App.Locals['search']>
   gate: PageGate
   compare: (target: string) => Promise<ChosenListings>
@@ -78,7 +80,8 @@ export function createOnDemandPages({
     const handler = await load(pageCode)
     if (res.destroyed) return
     for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-    await handler(req, res, () => next(), { search, searchChoices, texts, ...prepared })
+    const shared = { search, searchChoices, texts, base_url: baseUrl }
+    await handler(req, res, () => next(), { ...shared, ...prepared })
   }
   return {
     has: (path) => ON_DEMAND.has(path),

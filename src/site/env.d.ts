@@ -8,6 +8,8 @@ declare namespace App {
     searchChoices?: import('../domain/derived/release-file.ts').SearchChoices
     /** Names and texts of the directory; pages made at build read them from the catalogue. */
     texts: import('../domain/derived/tables.ts').SiteTexts
+    /** `BASE_URL`, as in `texts`: the code of the pages is the same for every address. */
+    base_url: string
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
     /** What became of a proposal, or the empty form; absent where no function serves the page. */

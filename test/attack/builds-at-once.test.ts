@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { copyPageCode } from '../support/fixture-release.ts'
 import { startService } from '../support/running-service.ts'
 
 let root: string
@@ -15,6 +16,7 @@ beforeAll(() => {
   const parks = join(root, 'content/listings/api/open-parks.md')
   writeFileSync(parks, readFileSync(parks, 'utf8').replace('Free and', 'Free of charge and'))
   env = { ...FIXTURE_ENV, CONTENT_DIR: join(root, 'content'), OUT_DIR: join(root, 'dist') }
+  copyPageCode(join(root, 'dist'))
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 

@@ -19,7 +19,7 @@ import { findObjects, readCurrent } from '../../src/store/releases.ts'
 import { findDifferences, hashFolder } from '../bench/scale/hash-folder.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { releasedPath } from '../support/fixture-release.ts'
+import { copyPageCode, releasedPath } from '../support/fixture-release.ts'
 import { EDITS } from '../support/random-edits.ts'
 
 /** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
@@ -57,9 +57,7 @@ const listOf = (outDir: string) => readReleaseList(outDir, readCurrent(outDir) ?
 function buildAfresh(): string {
   const outDir = join(root, 'afresh')
   rmSync(outDir, { recursive: true, force: true })
-  cpSync(join(stepwise, 'cache/page-bundle'), join(outDir, 'cache/page-bundle'), {
-    recursive: true,
-  })
+  copyPageCode(outDir)
   build(outDir)
   return outDir
 }

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { copyPageCode } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** A directory of somebody's own, made by `npm run new`. */
@@ -26,9 +27,7 @@ export function createOwnDirectory(site = ''): OwnDirectory {
     table,
     `${readFileSync(table, 'utf8').replace('made_with: true', 'made_with: false')}${site}`,
   )
-  // The pages' code is the same for every directory at one address.
-  const cache = resolve(FIXTURE_ENV.OUT_DIR, 'cache')
-  if (existsSync(cache)) cpSync(cache, join(outDir, 'cache'), { recursive: true })
+  copyPageCode(outDir)
   return {
     content,
     outDir,

@@ -40,7 +40,7 @@ export async function readRealPages(): Promise<RealPages> {
   )
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
   handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))
-  const bundle = await preparePageBundle(join(OUT_DIR, 'cache'), baseUrl)
+  const bundle = await preparePageBundle(join(OUT_DIR, 'cache'))
   const pages = await toPages(bundle)
   const assets = new Map<string, Buffer>()
   const sizes = listings.map(({ view, kit, description_html }) => ({

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { objectPath, openObjects, readObjectSync } from '../../src/store/objects.ts'
 import { readReleaseFile, readReleaseList } from '../../src/store/release-list.ts'
@@ -6,6 +6,13 @@ import { putRelease, readCurrent, switchTo } from '../../src/store/releases.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 const FIXTURE = resolve(FIXTURE_ENV.OUT_DIR)
+
+/** Gives a build into `outDir` the pages' code, the same for every content and address: bundling takes most of a build. */
+export function copyPageCode(outDir: string): void {
+  const folder = 'cache/page-bundle'
+  if (existsSync(join(FIXTURE, folder)))
+    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
+}
 
 /** The release that all tests share. */
 export function readFixtureName(): string {

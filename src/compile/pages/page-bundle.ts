@@ -16,7 +16,7 @@ export const BundleOptionsSchema = v.strictObject({
 })
 export type BundleOptions = v.InferOutput<typeof BundleOptionsSchema>
 
-/** The pages as code, without any content: the same until the code or a package changes. */
+/** The pages as code, without any content or address: the same until the code or a package changes. */
 export interface PageBundle {
   /** Holds `client/` (assets), `server/` (pages on demand) and `prerender/` (all others). */
   dir: string
@@ -38,15 +38,15 @@ const DIGESTS = 'files.json'
  * @param cacheDir folder for what builds leave to later ones
  * @throws Error when Astro fails; its own messages are on stderr by then.
  */
-export async function preparePageBundle(cacheDir: string, baseUrl: string): Promise<PageBundle> {
+export async function preparePageBundle(cacheDir: string): Promise<PageBundle> {
   const folder = join(cacheDir, FOLDER)
-  const name = digestOf(JSON.stringify([digestCode(), baseUrl]))
+  const name = digestCode()
   const dir = join(folder, name)
   if (isWhole(dir)) return { dir, digest: name }
   rmSync(folder, { recursive: true, force: true })
   const work = join(folder, '.next')
   mkdirSync(work, { recursive: true })
-  await bundle({ outDir: join(work, 'out'), cacheDir: join(work, 'cache') }, baseUrl)
+  await bundle({ outDir: join(work, 'out'), cacheDir: join(work, 'cache') })
   writeFileSync(join(work, 'out', DIGESTS), JSON.stringify(digestFiles(join(work, 'out'))))
   renameSync(join(work, 'out'), dir)
   rmSync(work, { recursive: true, force: true })
@@ -78,18 +78,18 @@ const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 
  * Astro writes variables that a page's code seems to name into that code: none that is a secret, or
  * says how the build was started, may be there. Nor does a build tell anybody of itself.
  */
-function toEnvironment(baseUrl: string): NodeJS.ProcessEnv {
+function toEnvironment(): NodeJS.ProcessEnv {
   const passed = PASSED.flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  return { ...Object.fromEntries(passed), BASE_URL: baseUrl, ASTRO_TELEMETRY_DISABLED: '1' }
+  return { ...Object.fromEntries(passed), ASTRO_TELEMETRY_DISABLED: '1' }
 }
 
-async function bundle(options: BundleOptions, baseUrl: string): Promise<void> {
+async function bundle(options: BundleOptions): Promise<void> {
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
     stdio: 'inherit',
-    env: toEnvironment(baseUrl),
+    env: toEnvironment(),
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

@@ -4,8 +4,6 @@ import { createApp } from 'astro/app/entrypoint'
 /** What a bundle of pages exports. Text is faster made at once than streamed. */
 const app = createApp({ streaming: false })
 
-export const { site } = app.manifest
-
 export const readPaths = () => new StaticPaths(app).getAll()
 
 type Paths = Awaited<ReturnType<typeof readPaths>>

@@ -60,7 +60,7 @@ export async function buildRelease(
   const outDir = resolve(options.outDir)
   const timed = createStages(options.onStage)
   const cacheDir = join(outDir, 'cache')
-  const bundle = preparePageBundle(cacheDir, baseUrl)
+  const bundle = preparePageBundle(cacheDir)
   // Told by who waits for it.
   bundle.catch(() => undefined)
   const rules = { allowPrivate }

@@ -115,6 +115,9 @@ export interface Page {
   render(): Promise<Uint8Array>
 }
 
+/** Pages say the address of the directory, never that of the request they are rendered for. */
+const ANY_ORIGIN = 'http://localhost'
+
 /** What `prerender-entry.ts` exports. */
 type Bundled = typeof import('../pages/prerender-entry.ts')
 
@@ -125,14 +128,13 @@ type Bundled = typeof import('../pages/prerender-entry.ts')
  */
 export async function listPages({ dir, digest }: PageBundle): Promise<Page[]> {
   const bundled = await loadBundle(dir)
-  const base = bundled.site ?? 'http://localhost'
   const paths = await bundled.readPaths()
   return paths.map(({ pathname, route, cacheKey }) => ({
     file: toFile(pathname, route.type),
     key: cacheKey === undefined ? null : digestOf(`${digest} ${cacheKey}`),
     async render() {
       const path = route.type === 'page' ? pathname.replace(/\/?$/, '/') : pathname
-      const request = new Request(new URL(path, base))
+      const request = new Request(new URL(path, ANY_ORIGIN))
       sealCompiled(cacheKey !== undefined)
       try {
         const response = await bundled.render(request, route)
