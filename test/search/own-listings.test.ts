@@ -5,7 +5,7 @@ import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { askForMostUsed } from '../bench/most-used.ts'
 import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 
 const rules = { allowPrivate: false }
@@ -168,22 +168,8 @@ test('rows of the compact view take at most 300 bytes in the median', () => {
   expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(300)
 })
 
-test('the services that others count the most calls of are found by their names, first', () => {
-  const MOST = 100
-  const calls = new Map(
-    listings.flatMap(({ id, evidence: { reported_use = [] } }) => {
-      const counted = reported_use.flatMap(({ calls_30d }) => calls_30d ?? [])
-      return counted.length === 0 ? [] : [[id, largestOf(counted)] as const]
-    }),
-  )
-  const mostUsed = listings
-    .filter(({ id }) => calls.has(id))
-    .sort((a, b) => (calls.get(b.id) ?? 0) - (calls.get(a.id) ?? 0))
-    .slice(0, MOST)
-  const missed = mostUsed.flatMap(({ id, facts: { name } }) => {
-    const [first] = findIn(index, name, 1).ids
-    return first === id ? [] : [`${name}: ${first}, not ${id}`]
-  })
-  expect(mostUsed.length).toBeGreaterThan(50)
-  expect(missed).toEqual([])
+test('the services that others count the most use of are found by their names, first', () => {
+  const answers = askForMostUsed(listings, (q) => findIn(index, q, 1).ids[0])
+  expect(answers.length).toBeGreaterThan(50)
+  expect(answers.filter(({ wanted, first }) => !wanted.includes(first))).toEqual([])
 })

@@ -10,8 +10,11 @@ import { SearchQuerySchema } from './search-query.ts'
 import { SEARCH_FIELDS } from './search-rank.ts'
 
 const ExplanationSchema = v.object({
-  /** Set where the query is the listing's id, host or whole name, which puts it first. */
-  exact: v.optional(v.picklist(['id', 'host', 'name'])),
+  /**
+   * Set where the query is the listing's id, host, vendor or whole name, or its name without what it is,
+   * which puts it first.
+   */
+  exact: v.optional(v.picklist(['id', 'host', 'vendor', 'name', 'product'])),
   matched: v.array(
     v.object({
       /** The words of the query, and the word or pair of the listing they matched as. */

@@ -3,8 +3,8 @@ import { firstPlace } from './first-place.ts'
 import { hashText } from './hash-text.ts'
 
 /**
- * Rows by what a query may be exactly: a listing's id, its host or its whole name. Each is kept as a
- * number of 53 bits, two hashes put together, in order; those that are equal have their rows in
+ * Rows by what a query may be exactly: a listing's id, its host, its whole name, its vendor's name, or
+ * its product's. Each is kept as a number of 53 bits, two hashes put together, in order; those that are equal have their rows in
  * order. Nothing proves a hit but the number: it is not a chance hit, and who could forge one could as
  * well have taken the name. An id, which nobody can take, is proved by the row's body.
  */
@@ -13,14 +13,24 @@ export interface ExactTable {
   rows: Uint32Array
 }
 
-/** In the order in which they put a listing first. */
-export const EXACT_KINDS = ['id', 'host', 'name'] as const
+/**
+ * In the order in which they put a listing first. `vendor`: who is at its address, see `vendorsOf`.
+ * `product`: its name without what stands in brackets. Both without the words that any name may have.
+ */
+export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
 export type ExactKind = (typeof EXACT_KINDS)[number]
 
 const LOW_BITS = 21
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
 /** `io.github.someone/repo`: the name is also what stands behind the slash. */
 const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
+/** `Slack (community)`: what stands in brackets says whose it is, or which. */
+const BRACKETS = /\([^()]*\)/g
+const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
+/** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
+const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
+/** `acme.co.uk` is named `acme`. */
+const SECOND_LEVEL = /^(?:co|com|org|net|gov|ac|edu)$/
 /** Hosts many listings share: their domain says nothing about the listing. */
 const SHARED_HOSTS =
   /(?:^|\.)(?:github|gitlab|bitbucket|npmjs|pypi|smithery|glama|vercel|netlify|onrender|railway|fly|workers|pages|herokuapp|replit|huggingface|googleapis|azurewebsites|amazonaws|cloudfront|ngrok|docker|pipedream)\.[a-z.]+$/
@@ -37,10 +47,13 @@ export function buildExactTable(documents: readonly { exact: readonly number[] }
 
 /** All that a listing is found by exactly, each once. */
 export function exactKeysOf({ id, url, name }: Record<'id' | 'url' | 'name', string>): number[] {
+  const names = namesOf(name)
   const keys = [
     keyFor('id', id),
     ...hostsOf(url).map((host) => keyFor('host', host)),
-    ...namesOf(name).map((text) => keyFor('name', text)),
+    ...vendorsOf(url, names).map((text) => keyFor('vendor', text)),
+    ...names.map((text) => keyFor('name', text)),
+    ...names.map((text) => keyFor('product', withoutBrackets(text))),
   ]
   return [...new Set(keys)]
 }
@@ -65,7 +78,22 @@ function keyFor(kind: ExactKind, text: string): number {
 const PLAIN: Record<ExactKind, (text: string) => string> = {
   id: (text) => text,
   host: (text) => text.toLowerCase().replace(/^www\./, ''),
-  name: (text) => foldText(text).replace(NOT_IN_WORDS, ''),
+  vendor: glueWithoutKind,
+  name: glue,
+  product: glueWithoutKind,
+}
+
+function glue(text: string): string {
+  return foldText(text).replace(NOT_IN_WORDS, '')
+}
+
+/** A name that is nothing but such words is known by them. */
+function glueWithoutKind(text: string): string {
+  return glue(text.replaceAll('_', ' ').replace(KIND_WORDS, ' ')) || glue(text)
+}
+
+function withoutBrackets(text: string): string {
+  return text.replace(BRACKETS, ' ')
 }
 
 /** The host, and the domain it lies in unless that is shared. */
@@ -77,6 +105,30 @@ function hostsOf(url: string): string[] {
 
 export function isSharedHost(host: string): boolean {
   return SHARED_HOSTS.test(host)
+}
+
+/**
+ * Who is at an address, by the name of the domain, or the account where strangers publish, if the
+ * listing is named after it. A service that has a domain is not somebody else's work on it, either.
+ */
+function vendorsOf(url: string, names: readonly string[]): string[] {
+  const { hostname = '', pathname = '' } = URL.parse(url) ?? {}
+  const isShared = isSharedHost(hostname)
+  const owner = isShared ? ACCOUNT.exec(`${pathname}/`)?.[1] : domainName(hostname)
+  const named = names.some((name) => owner !== undefined && isNamedAfter(name, owner))
+  return [...(named && owner !== undefined ? [owner] : []), ...(isShared ? [] : names)]
+}
+
+function domainName(host: string): string {
+  const [, second = '', third = second] = host.split('.').reverse()
+  return SECOND_LEVEL.test(second) ? third : second
+}
+
+/** Whether a name starts with another, word by word: `Acme Maps` is of `acme`, `Acmeville` is not. */
+function isNamedAfter(name: string, other: string): boolean {
+  const [plain, own] = [glueWithoutKind(other), withoutBrackets(name).replace(KIND_WORDS, ' ')]
+  const words = own.split(NOT_IN_WORDS).filter((word) => word !== '')
+  return plain !== '' && words.some((_, at) => glue(words.slice(0, at + 1).join('')) === plain)
 }
 
 function namesOf(name: string): string[] {

@@ -6,7 +6,7 @@ import { passes } from './filter-rows.ts'
 /** A query may be pasted as an address. */
 const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
 
-/** Rows that go before all others, whatever they score: the query is their id, host or whole name. */
+/** Rows that go before all others, whatever they score: the query is their id, host or a name of theirs. */
 export interface ExactRows {
   kind: ExactKind
   rows: readonly number[]
@@ -19,11 +19,17 @@ export function exactRows(
   { text, bits }: { text: string; bits: Uint32Array | null },
 ): ExactRows[] {
   const found: ExactRows[] = []
+  const add = (kind: ExactKind, rows: Iterable<number>) => {
+    const others = [...rows].filter((row) => passes(bits, row) && kindOf(found, row) === null)
+    if (others.length > 0) found.push({ kind, rows: others })
+  }
   for (const kind of EXACT_KINDS) {
-    const rows = [...rowsFor(index, part, kind, text)].filter(
-      (row) => passes(bits, row) && kindOf(found, row) === null,
-    )
-    if (rows.length > 0) found.push({ kind, rows })
+    const rows = rowsFor(index, part, kind, text)
+    // Of what a vendor has, that comes first which is named like it.
+    if (kind === 'vendor')
+      for (const named of ['name', 'product'] as const)
+        add(named, new Set(rows).intersection(new Set(rowsFor(index, part, named, text))))
+    add(kind, rows)
   }
   return found
 }
@@ -39,7 +45,8 @@ function rowsFor(
   text: string,
 ): Iterable<number> {
   const asked = text.trim()
-  if (kind === 'name') return findExact(part.exact, 'name', asked)
+  if (kind === 'vendor' || kind === 'product' || kind === 'name')
+    return findExact(part.exact, kind, asked)
   const [, host] = ADDRESS.exec(asked) ?? []
   if (kind === 'host') return host?.includes('.') ? findExact(part.exact, 'host', host) : []
   const id = asked.toLowerCase()

@@ -20,7 +20,7 @@ export interface CompactRow {
   trust: number | null
   vouched?: boolean
   call: boolean
-  explain?: { exact?: "id" | "host" | "name"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
+  explain?: { exact?: "id" | "host" | "vendor" | "name" | "product"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
 }
 
 export interface CompareRow {
@@ -175,7 +175,7 @@ export interface SearchResult {
   buy: "relay_x402" | "link_out"
   links: { listing: string; page: string; badge_svg: string; kit_manifest: string; call?: string; go: string }
   relevance: number
-  explain?: { exact?: "id" | "host" | "name"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
+  explain?: { exact?: "id" | "host" | "vendor" | "name" | "product"; matched: ({ term: string; as: string; fields: ("name" | "labels" | "summary")[]; score: number })[]; text: number; trust_factor: number; live_tested_factor: number }
 }
 
 export interface SeenCall {

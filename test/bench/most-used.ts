@@ -1,0 +1,123 @@
+/**
+ * The hundred most used services of our own content, by what others count, and what a search for the
+ * name of each answers first. `npm run bench:names` prints them and fails where another than the
+ * official listing of that name is first.
+ */
+import { join } from 'node:path'
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
+import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { isSharedHost } from '../../src/search/index/exact-table.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import { readSearchWords } from './shared-data.ts'
+
+const MOST = 100
+/** What others count, each in a unit of its own: a listing's place is its best one in any of them. */
+const COUNTS = ['calls_30d', 'downloads', 'stars'] as const
+const BASE_URL = 'https://waypost.example'
+
+/** A name that was asked, the listings that answer it, and what was first. */
+export interface NameAnswer {
+  name: string
+  wanted: readonly string[]
+  first: string
+}
+
+/** Every listing of the content as the build derives it. */
+function readOwnListings(): readonly DerivedListing[] {
+  const rules = { allowPrivate: false }
+  const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
+  if (content === null) throw new Error('the content has faults: run npm run check')
+  return createCatalogue(content, { baseUrl: BASE_URL, rules, ledger: NO_LEDGER_FACTS }).listings
+}
+
+/**
+ * Asks for the names of the most used: as they are listed, and as people say them.
+ * @param firstFor the id of the first answer
+ */
+export function askForMostUsed(
+  listings: readonly DerivedListing[],
+  firstFor: (q: string) => string | undefined,
+): NameAnswer[] {
+  const names = findMostUsed(listings).flatMap(({ facts: { name } }) => [name, saidName(name)])
+  return [...new Set(names)].map((name) => ({
+    name,
+    wanted: listingsNamed(listings, name),
+    first: firstFor(name) ?? 'nothing',
+  }))
+}
+
+function findMostUsed(listings: readonly DerivedListing[]): DerivedListing[] {
+  const places = new Map<DerivedListing, number>()
+  for (const count of COUNTS) {
+    const used = (listing: DerivedListing) =>
+      largestOf((listing.evidence.reported_use ?? []).map((use) => use[count] ?? 0))
+    const counted = listings.filter((listing) => used(listing) > 0)
+    counted.sort((a, b) => used(b) - used(a))
+    for (const [place, listing] of counted.entries())
+      places.set(listing, Math.min(places.get(listing) ?? place, place))
+  }
+  const ordered = [...places].sort(([, a], [, b]) => a - b)
+  return ordered.slice(0, MOST).map(([listing]) => listing)
+}
+
+/** @example saidName('MCP Acme (community)') → 'Acme' */
+function saidName(name: string): string {
+  const said = name
+    .replace(/\([^)]*\)/g, '')
+    .replace(/\b(?:MCP|API|server)\b/gi, '')
+    .replace(/\s+/g, ' ')
+  return said.trim() || name
+}
+
+/**
+ * Who may be first: of the listings with just that name, or with a name that starts with it, the
+ * seller's own, whose address has the name. The content names who else made it in brackets behind it.
+ */
+function listingsNamed(listings: readonly DerivedListing[], asked: string): string[] {
+  const plain = (text: string) => text.toLowerCase()
+  const name = plain(asked)
+  const named = (isNamed: (name: string, url: string) => boolean) =>
+    listings.filter(({ facts }) => isNamed(plain(facts.name), plain(facts.url)))
+  const isSaid = (own: string) => plain(saidName(own)) === plain(saidName(name))
+  const kinds = [
+    named((own) => own === name),
+    named((own) => isSaid(own) && !own.includes('(')),
+    named(
+      (own, url) => own.startsWith(`${name} `) && ownerOf(url).includes(name) && !own.includes('('),
+    ),
+    named(isSaid),
+  ]
+  const found = kinds.find(({ length }) => length > 0) ?? []
+  return found.map(({ id }) => id)
+}
+
+/** The host, and the account on it where it is one for strangers. */
+function ownerOf(url: string): string {
+  const { hostname, pathname } = new URL(url)
+  return isSharedHost(hostname) ? (pathname.split('/')[1] ?? '') : hostname
+}
+
+if (import.meta.main) {
+  const listings = readOwnListings()
+  const documents = listings.map((listing) => toSearchDocument(listing, BASE_URL))
+  const index = loadSearchIndex(buildSearchIndex(documents, { words: readSearchWords() }))
+  const answers = askForMostUsed(listings, (q) => {
+    const [first] = searchIndex(index, { q, limit: 1, offset: 0 }).organic.rows
+    return first && readId(index, 'organic', first.row)
+  })
+  const missed = answers.filter(({ wanted, first }) => !wanted.includes(first))
+  for (const { name, first } of answers) console.log(`${name}: ${first}`)
+  for (const { name, wanted, first } of missed)
+    console.log(`“${name}” should find ${wanted.join(' or ')} first, and finds ${first}`)
+  console.log(
+    `${answers.length - missed.length} of ${answers.length} names find their listing first`,
+  )
+  process.exitCode = missed.length > 0 ? 1 : 0
+}
