@@ -22,7 +22,7 @@ import { releasedPath } from '../support/fixture-release.ts'
 import { publishSmallRelease } from '../support/small-release.ts'
 
 const PUBLISHER = fileURLToPath(new URL('publisher.ts', import.meta.url))
-const ROUNDS = Number(process.env.KILLS ?? 12)
+const ROUNDS = Number(process.env.KILLS ?? 5)
 const [NAME, OTHER] = ['abcdef0123456789abcd', 'b'.repeat(20)] as const
 const PAGE = 'public/page-3/index.html'
 

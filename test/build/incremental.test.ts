@@ -23,7 +23,7 @@ import { copyPageCode, releasedPath } from '../support/fixture-release.ts'
 import { EDITS } from '../support/random-edits.ts'
 
 /** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
-const ROUNDS = Number(process.env.ROUNDS ?? 2)
+const ROUNDS = Number(process.env.ROUNDS ?? 1)
 
 let root: string
 let content: string
@@ -139,13 +139,7 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
 test('a build upon another that is killed at any stage leaves a whole release, and the next one is as from nothing', {
   timeout: 300_000,
 }, async () => {
-  for (const [seed, stage] of [
-    'read',
-    'json and badges',
-    'pages',
-    'search function',
-    'publish',
-  ].entries()) {
+  for (const [seed, stage] of ['read', 'pages', 'publish'].entries()) {
     editAll(3000 + seed, ['a changed summary', 'an added listing'])
     await killAfter(stage)
     expect(findObjects(stepwise, readCurrent(stepwise), 'bytes')?.isComplete, stage).toBe(true)

@@ -10,7 +10,7 @@ import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
 /** Raise with KILLS=200 for a long run. PostgreSQL outlives the killed process; a few show the path. */
-const KILLS = { sqlite: Number(process.env.KILLS ?? 15), postgres: 3 }
+const KILLS = { sqlite: Number(process.env.KILLS ?? 5), postgres: 2 }
 const CLIENTS = 16
 const SERVER = fileURLToPath(new URL('../support/go-server.ts', import.meta.url))
 

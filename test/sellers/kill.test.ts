@@ -6,7 +6,7 @@ import { createSecret, hashSecret } from '../../functions/sellers/sessions/login
 import { openStore } from '../../functions/store/open-store.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
-const ROUNDS = { sqlite: Number(process.env.KILLS ?? 4), postgres: 2 }
+const ROUNDS = { sqlite: Number(process.env.KILLS ?? 2), postgres: 1 }
 const TOKENS = 60
 const INSTANCE = fileURLToPath(new URL('../support/instance.ts', import.meta.url))
 
