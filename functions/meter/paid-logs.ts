@@ -56,10 +56,11 @@ export async function readConsents(
 }
 
 async function readTokenPayments(
-  { work, chain, ranges }: Reading,
+  reading: Reading,
   payouts: readonly string[],
   range: Range,
 ): Promise<PaidLogs> {
+  const { work, chain, ranges } = reading
   const coin = work.asset.address
   const received = await ranges.logsOf(payouts, range, (some) => [TRANSFER_TOPIC, null, some])
   const payers = [...new Set(received.map(({ topics }) => toAddress(topics[1])))]
@@ -70,7 +71,7 @@ async function readTokenPayments(
   const settled = await findSettled(chain, unknown)
   const explained = new Set([...settled.values()].flat())
   const others = unknown.filter((log) => !explained.has(log))
-  const permitted = await readCalls(EVM_RULES.permit2, { chain, coin }, others)
+  const permitted = await readCalls(EVM_RULES.permit2, reading, others)
   const elsewhere = uses.filter((use) => !known.has(use))
   return {
     paid: inOrder([...signed, ...permitted]),
@@ -98,10 +99,11 @@ async function findSettled(chain: EvmChain, transfers: readonly TimedLog[]) {
 }
 
 async function readMemoPayments(
-  { work, chain, ranges }: Reading,
+  reading: Reading,
   payouts: readonly string[],
   range: Range,
 ): Promise<PaidLogs> {
+  const { work, ranges } = reading
   const marks = new Map(
     work.payouts.map(({ payout, hosts }) => [
       payout,
@@ -114,7 +116,7 @@ async function readMemoPayments(
   const marked = received.filter((log) =>
     marks.get(toAddress(log.topics[2]))?.has(readRealmOf(log, coin) ?? ''),
   )
-  const paid = await readCalls(EVM_RULES.tempo_charge, { chain, coin }, marked)
+  const paid = await readCalls(EVM_RULES.tempo_charge, reading, marked)
   const payers = [...new Set(paid.map(({ payer }) => payer))]
   const given = await readMemos(work, ranges, range, { from: payers })
   const others = given.filter(({ topics }) => !marks.has(toAddress(topics[2])))
@@ -144,25 +146,40 @@ async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], ran
   return uses.filter((use) => !made.has(`${use.transactionHash} ${use.logIndex + 1}`))
 }
 
-/** Transactions looked up in one range, the largest first: a flood of small ones hides nothing. */
+/**
+ * Transactions looked up in one range for each payout, the largest first: a flood of small ones hides
+ * nothing, and one of large ones to a payout of the flooder's own hides nobody else's.
+ */
 const MOST_CALLS = 500
+/** Calls after which the node's answers are long enough that this process says it is still at it. */
+const CALLS_A_STEP = 100
 
 async function readCalls(
   rule: EvmRule,
-  { chain, coin }: { chain: EvmChain; coin: string },
+  { chain, work: { asset, onStep } }: Reading,
   logs: readonly TimedLog[],
 ): Promise<Payment[]> {
+  const coin = asset.address
   const largest = logs
     .filter((log) => amountOf(log) > 0n)
     .sort((one, other) => (amountOf(one) < amountOf(other) ? 1 : -1))
-  const transactions = [...Map.groupBy(largest, ({ transactionHash }) => transactionHash).values()]
+  const byPayout = Map.groupBy(largest, ({ topics }) => toAddress(topics[2]))
+  const wanted = new Set([...byPayout.values()].flatMap(firstTransactions))
   const payments: Payment[] = []
-  for (const own of transactions.slice(0, MOST_CALLS)) {
+  let asked = 0
+  for (const [hash, own] of Map.groupBy(largest, ({ transactionHash }) => transactionHash)) {
     const [first] = own
-    const call = first === undefined ? null : await chain.call(first)
+    if (first === undefined || !wanted.has(hash)) continue
+    if (++asked % CALLS_A_STEP === 0) await onStep()
+    const call = await chain.call(first)
     for (const payment of rule.read({ logs: own, call, coin })) payments.push(payment)
   }
   return payments
+}
+
+function firstTransactions(logs: readonly TimedLog[]): string[] {
+  const hashes = new Set(logs.map(({ transactionHash }) => transactionHash))
+  return [...hashes].slice(0, MOST_CALLS)
 }
 
 /** By wallet, the first block in which it did one of these things. */

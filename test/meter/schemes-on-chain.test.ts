@@ -54,8 +54,8 @@ beforeAll(async () => {
 beforeEach(() => ledger.empty())
 afterAll(() => ledger.close())
 
-async function open(chain: Chain, faults: Faults = {}) {
-  await prove(ledger.store, [SHOP])
+async function open(chain: Chain, faults: Faults = {}, payouts = [SHOP]) {
+  await prove(ledger.store, payouts)
   const node = createNode(chain, faults)
   const meter = createMeter(ledger.store, node.rpc, chain.now)
   const amounts = async () => (await meter.rows()).map(({ amount }) => Number(amount))
@@ -104,6 +104,20 @@ test('a flood of transfers hides no payment that is worth more, and costs a boun
   expect(await amounts()).toEqual([1_000])
   const looked = node.asked.filter((method) => method === 'eth_getTransactionByHash')
   expect(looked.length).toBeLessThanOrEqual(500)
+})
+
+test('a flood of large transfers to a payout of a rival’s own hides no payment to anybody else', async () => {
+  const chain = aChain()
+  const rival = wallet(2)
+  // The money comes back to the rival: all that it costs is fees.
+  for (let n = 0; n < 6; n += 1)
+    chain.mine(...Array.from({ length: 100 }, () => [transfer(wallet(30), rival, 5_000_000)]))
+  chain.mine(byPermit2(BUYER, 1_000))
+  const { node, meter, amounts } = await open(chain, {}, [SHOP, rival])
+  await meter.run()
+  expect(await amounts()).toEqual([1_000])
+  const looked = node.asked.filter((method) => method === 'eth_getTransactionByHash')
+  expect(looked.length).toBeLessThanOrEqual(501)
 })
 
 test('what is paid by authorisation alone costs no look at a transaction, and channels none at all', async () => {
