@@ -93,6 +93,23 @@ describeStores('payouts that content publishes for known operators', ({ newStore
     expect(fewer.byId.get('x402.0')?.trust).toMatchObject({ measured: { verified_buyers_30d: 3 } })
   })
 
+  test('are its payees alone: who took over a forgotten part of its domain proves none beside them', async () => {
+    const content = readMarket(3)
+    const listing = content.listings.find(({ id }) => id === 'x402.one')
+    if (listing === undefined) throw new Error('there is a known seller')
+    const own = `${NETWORK}:${seedPayout(0)}`
+    const payeesOf = (host: string, proven: string[]) => {
+      listing.facts.url = `https://${host}/buy`
+      const claimed = new Map([[listing.id, host]])
+      const facts = { ...NO_LEDGER_FACTS, claimed, provenPayouts: new Map([[listing.id, proven]]) }
+      const rows = readPayees(content, facts, BASE_URL)
+      return rows.flatMap(({ owner, payee }) => (owner === 'one.example' ? [payee] : []))
+    }
+    const other = `${NETWORK}:${SHOP}`
+    expect(payeesOf('forgotten.one.example', [own, other])).toEqual([own])
+    expect(payeesOf('one.example', [own, other])).toEqual([other, own])
+  })
+
   test('of anybody else too, where a page of the seller’s own names them, and only there', async () => {
     const content = readMarket(0)
     const [first] = content.listings

@@ -79,12 +79,19 @@ export function readPayoutFacts(
       const { sharedHosts } = tables
       // Who proved a repository speaks for no other page of the code host.
       const owner = place?.includes('/') === true ? place : ownerAt(host, sharedHosts)
+      const isSeed = seeds.has(owner)
+      const published = isOnSiteOf(facts.payout_source, host, sharedHosts) ? facts.payout : []
+      const proven = place === undefined ? [] : (ledger.provenPayouts.get(id) ?? [])
+      // A name below a large operator's domain may be taken over, and what is paid to a seed vouches for
+      // others: there a signature adds no payee to those that people found.
+      const isWholeOperator = !isSeed || host === owner
+      const known = new Set(published.map(normalizePayout))
       return {
         id,
         owner,
-        isSeed: seeds.has(owner),
-        published: isOnSiteOf(facts.payout_source, host, sharedHosts) ? facts.payout : [],
-        proven: place === undefined ? [] : (ledger.provenPayouts.get(id) ?? []),
+        isSeed,
+        published,
+        proven: isWholeOperator ? proven : proven.filter((one) => known.has(normalizePayout(one))),
       }
     })
 }

@@ -48,6 +48,7 @@ export const RULE_REASONS = [
   'Custom is counted by day, so that a rival who pays people to buy elsewhere has to pay them again each day.',
   'We compared this rule with five others; `npm run simulate:trust` prints how each of them does.',
   `The rule holds where at least ${measuredSeeds} known sellers are measured: where buyers paid each of them ${MEASURED} in the window, of which we take at most ${FULL} of each buyer. A payment more never ends it. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
+  'A payee is a known seller’s where people found it on that seller’s own site. Who takes over a part of its domain and signs with a wallet adds none.',
   'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
   'Another provider’s figures are sums, so this rule can’t be applied to them. Such a score names the provider, and earns no tier or badge.',
 ]
