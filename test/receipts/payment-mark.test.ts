@@ -64,6 +64,23 @@ test.each(['x402-v1', 'x402-v2', 'mpp'] as const)('a payment by %s on EVM is too
   expect(toPaymentMarks(signed)?.authorization).toBe(mark)
 })
 
+test('a request that names two payers has no mark: nobody brands a seller in another buyer’s name', () => {
+  const [buyer, rival, shop] = ['a1', 'c3', 'b2'].map((byte) => `0x${byte.repeat(20)}`)
+  const sent = (payer = '') =>
+    decodePayments(Object.entries(paymentHeaders('x402-v2', payer, shop ?? '')).flat())
+  expect(toPaymentMarks(sent(rival))).not.toBeNull()
+  expect(toPaymentMarks([...sent(buyer), ...sent(rival)])).toBeNull()
+  // A seller that is paid by Permit2 reads the second member, and does not look at the first.
+  const [paid] = sent(rival) as { payload: { authorization: object } }[]
+  const permit2Authorization = {
+    ...{ from: rival, permitted: { token: shop, amount: '1000' }, nonce: '1', deadline: '1' },
+    witness: { to: shop },
+  }
+  const both = { ...paid?.payload.authorization, from: buyer }
+  const mixed = { ...paid, payload: { authorization: both, permit2Authorization } }
+  expect(toPaymentMarks([mixed])).toBeNull()
+})
+
 test('what is cut, doubled or nonsense has no mark', () => {
   const bytes = Buffer.from(SOLANA.v0, 'base64')
   for (let size = 0; size < bytes.length - 1; size += 7)

@@ -18,25 +18,35 @@ export interface PaymentMarks {
   authorization: string | null
 }
 
-/** Null where it cannot be read who pays whom. */
+/**
+ * Null where it cannot be read who pays whom. A request that names two payers, in two payments or in two
+ * members of one, is one of these: a seller takes the one that pays, and the other could be anybody.
+ */
 export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
-  for (const payment of payments) {
-    const payload = memberOf(payment, 'payload')
-    const payer = readPayer(payload)
-    const payee = payer === null ? null : readSignedPayment(payment).at(-1)?.payee
-    if (payer !== null && typeof payee === 'string') {
-      const mark = toMark(payee, payer)
-      const nonce = readNonce(payload)
-      return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }
-    }
-    const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
-    const network = memberOf(memberOf(payment, 'accepted') ?? payment, 'network')
-    if (transfer !== null) {
-      const account = `${toCaip2(String(network))}:${transfer.destination}`
-      return { payment: toMark(account, transfer.authority), authorization: null }
-    }
+  const [first, ...others] = payments.map(readMarks)
+  const isSame = (marks: PaymentMarks | null) =>
+    marks?.payment === first?.payment && marks?.authorization === first?.authorization
+  return others.every(isSame) ? (first ?? null) : null
+}
+
+/** Members of a payload that say who pays: each scheme has one of them. */
+const PAYING = ['authorization', 'permit2Authorization', 'channelConfig', 'from', 'transaction']
+
+function readMarks(payment: object): PaymentMarks | null {
+  const payload = memberOf(payment, 'payload')
+  if (PAYING.filter((name) => memberOf(payload, name) !== undefined).length !== 1) return null
+  const payer = readPayer(payload)
+  const payee = payer === null ? null : readSignedPayment(payment).at(-1)?.payee
+  if (payer !== null && typeof payee === 'string') {
+    const mark = toMark(payee, payer)
+    const nonce = readNonce(payload)
+    return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }
   }
-  return null
+  const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
+  if (transfer === null) return null
+  const network = memberOf(memberOf(payment, 'accepted') ?? payment, 'network')
+  const account = `${toCaip2(String(network))}:${transfer.destination}`
+  return { payment: toMark(account, transfer.authority), authorization: null }
 }
 
 /** The second of them, of a payment that a chain shows with the authorisation that was used for it. */
