@@ -43,9 +43,11 @@ export const WITNESS_LIMITS = {
   requestBytes: 64 * 1024,
   /** Receipts an hour: a client that writes payment headers at random must not fill the log. */
   receiptsOfClient: 600,
+  receiptsOfListing: 5_000,
   receiptsInAll: 20_000,
   /** Of answers that name no transaction: anybody can get those for nothing. */
   unsettledOfClient: 120,
+  unsettledOfListing: 500,
   unsettledInAll: 2_000,
 }
 
@@ -60,15 +62,11 @@ export function createWitness({
   const counter = createWindows({ seconds: HOUR_S })
   const draw = createDraws()
   let copying = 0
-  const isWithin = (kind: 'receipts' | 'unsettled', client: string) => {
-    const own = counter.count(`${kind} ${client}`)
-    const all = counter.count(kind)
-    const [most, mostInAll] =
-      kind === 'receipts'
-        ? [bounds.receiptsOfClient, bounds.receiptsInAll]
-        : [bounds.unsettledOfClient, bounds.unsettledInAll]
-    return own.used <= most && all.used <= mostInAll
-  }
+  // What is past a narrow bound uses nothing of a wider one up.
+  const isWithin = (kind: 'receipts' | 'unsettled', client: string, listing: string) =>
+    counter.count(`${kind} of client ${client}`).used <= bounds[`${kind}OfClient`] &&
+    counter.count(`${kind} of listing ${listing}`).used <= bounds[`${kind}OfListing`] &&
+    counter.count(kind).used <= bounds[`${kind}InAll`]
   return {
     watch(req, { listing, path, client }) {
       const declared = config.WITNESS ? findDeclared(req, listing, path) : null
@@ -83,8 +81,9 @@ export function createWitness({
       const done = (isSeen: boolean) => {
         if (copies) copying -= 1
         if (!isSeen) return
-        if (!isWithin('receipts', client)) return
-        if (call.transaction === null && !isWithin('unsettled', client)) return
+        // The narrower bound first: a call without a receipt uses none up.
+        if (call.transaction === null && !isWithin('unsettled', client, listing.id)) return
+        if (!isWithin('receipts', client, listing.id)) return
         call.ms = Math.max(0, Math.round(clock.now() - call.startedAt))
         judge(call)
       }
