@@ -40,8 +40,11 @@ export function createRecentAnswers() {
       return {
         hasArgument: (name, value) => others.some(({ each }) => each.has(mark(`${name}=${value}`))),
         sameAnswers: () => {
-          const same = others.filter((each) => each.answer === call.answer)
-          return new Set(same.map(({ args: one }) => one)).size
+          const told = Map.groupBy(others, (each) => each.answer === call.answer)
+          const count = (isSame: boolean) =>
+            new Set(told.get(isSame)?.map((each) => each.args)).size
+          // A few may have asked for one thing by several names, or in vain.
+          return count(true) > count(false) ? count(true) : 0
         },
       }
     },

@@ -16,6 +16,9 @@ const LEAST_PIECE = 16 * 1024
 /** Windows of 8 MiB are what HTTP allows (RFC 9659); a frame may ask for gigabytes. */
 const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 }
 
+/** Larger than is unpacked here, or than HTTP allows. */
+const UNREAD_CODES = new Set(['ERR_BUFFER_TOO_LARGE', 'ZSTD_error_frameParameter_windowTooLarge'])
+
 type Options = { maxOutputLength: number; chunkSize: number }
 type Unpack = (bytes: Buffer, options: Options) => Buffer
 
@@ -31,7 +34,11 @@ const CODINGS = new Map<string, Unpack>([
   ],
 ])
 
-/** @param encodings values of `Content-Encoding` */
+/**
+ * What is not packed as it says is judged as it came: else rubbish would be judged by nobody, for a header.
+ *
+ * @param encodings values of `Content-Encoding`
+ */
 export function unpackAnswer(
   bytes: Buffer,
   encodings: readonly string[],
@@ -47,8 +54,11 @@ export function unpackAnswer(
   try {
     return { end: 'whole', body: bytes.length === 0 ? bytes : unpackWhole(bytes, unpack) }
   } catch (error) {
-    const isCut = /^Z_BUF_ERROR$|UNEXPECTED_EOF|_ERROR_UNEXPECTED/.test(codeOf(error))
-    return { end: isCut ? 'cut' : 'unread', body: Buffer.alloc(0) }
+    const code = codeOf(error)
+    if (/^Z_BUF_ERROR$|UNEXPECTED_EOF|_ERROR_UNEXPECTED/.test(code))
+      return { end: 'cut', body: Buffer.alloc(0) }
+    if (UNREAD_CODES.has(code)) return { end: 'unread', body: Buffer.alloc(0) }
+    return { end: 'whole', body: bytes }
   }
 }
 

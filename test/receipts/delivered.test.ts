@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FULL } from '../../src/domain/independence/weigh-buyer.ts'
-import { countDelivered } from '../../src/domain/receipts/delivered.ts'
+import { countDelivered, earnsDelivers } from '../../src/domain/receipts/delivered.ts'
 import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import type { WitnessedCall } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
@@ -103,6 +103,33 @@ describe('what came back for payments', () => {
     expect(figuresOf([...forged, ...honest], good, vouched)).toMatchObject({
       ...{ delivered: 3, paid_calls: 3, others: {} },
     })
+  })
+  it('calls no answer canned that one buyer of several met: a place has more names than one', () => {
+    const calls = good.map((payment, n) => aCall(payment, n === 0 ? 'canned' : 'as_declared'))
+    expect(figuresOf(calls, good, vouched)).toMatchObject({
+      delivered: 2,
+      paid_calls: 2,
+      others: {},
+    })
+    const met = good.map((payment, n) => aCall(payment, n < 2 ? 'canned' : 'as_declared'))
+    expect(figuresOf(met, good, vouched)).toMatchObject({ delivered: 1, others: { canned: 2 } })
+    const alone = good.slice(0, 1).map((payment) => aCall(payment, 'canned'))
+    expect(figuresOf(alone, good, vouched)).toMatchObject({ delivered: 0, paid_calls: 1 })
+  })
+  it('is earned by nobody who packs most answers so that they cannot be judged', () => {
+    const many = Array.from({ length: 30 }, (_, n) => aPayment(n, (n % 3) + 1))
+    const evasive = many.map((payment, n) =>
+      aCall(payment, n % 2 === 0 ? 'as_declared' : 'too_large_to_judge'),
+    )
+    const figures = figuresOf(evasive, many, vouched)
+    expect(figures).toMatchObject({
+      delivered: 15,
+      paid_calls: 15,
+      others: { too_large_to_judge: 15 },
+    })
+    expect(earnsDelivers(figures)).toBe(false)
+    const honest = many.map((payment) => aCall(payment, 'as_declared'))
+    expect(earnsDelivers(figuresOf(honest, many, vouched))).toBe(true)
   })
   it('counts a second 402 that two buyers met, who had signed before', () => {
     const met = good.slice(0, 2).map((payment) => aCall(payment, 'payment_asked_again', false))

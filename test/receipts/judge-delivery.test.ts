@@ -179,6 +179,14 @@ describe('what is surely wrong', () => {
     const bytes = Buffer.isBuffer(body) ? { body } : {}
     expect(judge(response, body, bytes)).toMatchObject({ verdict })
   })
+  it.each([
+    ['empty', '{}\n{}\n'],
+    ['empty', 'data: {}\n\ndata: {"price":null}\n\n'],
+    ['too_large_to_judge', '{"greeting":"hello"}\n{"plan":"free"}\n'],
+    ['too_large_to_judge', 'data: {"greeting":"hello"}\n\n'],
+  ])('%s, and not as declared, in pieces of which none is what is declared', (verdict, body) => {
+    expect(judge(quote, body).verdict).toBe(verdict)
+  })
   it('by the status alone', () => {
     expect(judge(quote, '', { status: 402 }).verdict).toBe('payment_asked_again')
     expect(judge(quote, '', { status: 500 }).verdict).toBe('refused')

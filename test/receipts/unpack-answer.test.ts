@@ -33,6 +33,14 @@ test.each(CODINGS)('%s: what is small is read, a bomb is not, a piece is cut', (
   expect(unpackAnswer(pack(LARGE), [coding]).end).toBe('unread')
 })
 
+test.each(['gzip', 'br', 'deflate', 'zstd'])(
+  'what is not %s, though it says so, is judged as it came',
+  (coding) => {
+    const rubbish = Buffer.from('<p>thank you for your money</p>')
+    expect(unpackAnswer(rubbish, [coding])).toEqual({ end: 'whole', body: rubbish })
+  },
+)
+
 test('two codings, and one that nobody knows, are not read', () => {
   expect(unpackAnswer(gzipSync(gzipSync(SMALL)), ['gzip, gzip']).end).toBe('unread')
   expect(unpackAnswer(SMALL, ['constructor']).end).toBe('unread')

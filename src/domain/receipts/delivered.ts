@@ -41,7 +41,8 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * vouched for counts nothing, and where nobody can be vouched for nothing is shown.
  *
  * A refusal and a second 402 can be brought about by a caller alone, who sends nonsense or one payment twice:
- * they count where the seller's own answer names the payment, or two buyers met them.
+ * they count where the seller's own answer names the payment, or two buyers met them. So can a canned answer,
+ * by another name of what others ask for: it counts where two buyers met one, or there is but one.
  *
  * Known limits: where an answer names no transaction, its call is found by the nonce of an EIP-3009
  * authorisation alone, and only if it came two seconds before the block; under other schemes it counts
@@ -135,19 +136,24 @@ function limitBuyers(matched: readonly Matched[]): Matched[] {
 }
 
 function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
-  const isOpen = ({ call, isNamed }: Matched) =>
+  const isRefused = ({ call, isNamed }: Matched) =>
     !isNamed && (call.verdict === 'refused' || call.verdict === 'payment_asked_again')
-  const isMetByTwo = new Set(matched.filter(isOpen).map(({ payer }) => payer)).size > 1
-  return matched.filter((one) => isMetByTwo || !isOpen(one))
+  const isCanned = ({ call }: Matched) => call.verdict === 'canned'
+  const countPayers = (some: readonly Matched[]) => new Set(some.map(({ payer }) => payer)).size
+  const isAlone = countPayers(matched) === 1
+  const dropped = [isRefused, ...(isAlone ? [] : [isCanned])].filter(
+    (isOpen) => countPayers(matched.filter(isOpen)) < 2,
+  )
+  return matched.filter((one) => !dropped.some((isOpen) => isOpen(one)))
 }
 
-/** Buyers count in part; the wire has whole ones. What was not judged is neither delivered nor not. */
+/** Buyers count in part; the wire has whole ones. What was not judged is neither delivered nor not, and named. */
 function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
   const judged = matched.filter(({ call }) => call.verdict !== 'too_large_to_judge')
   const weigh = (rows: readonly { payer: string }[]) =>
     Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)
   const buyers = [...new Set(judged.map(({ payer }) => payer))].map((payer) => ({ payer }))
-  const byVerdict = Map.groupBy(judged, ({ call }) => call.verdict)
+  const byVerdict = Map.groupBy(matched, ({ call }) => call.verdict)
   const others = DELIVERY_VERDICTS.flatMap((verdict) => {
     const number = verdict === 'as_declared' ? 0 : weigh(byVerdict.get(verdict) ?? [])
     return number > 0 ? [[verdict, number] as const] : []
@@ -160,9 +166,10 @@ function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, num
   }
 }
 
-/** Enough calls of enough buyers, and nearly all delivered. */
+/** Enough calls of enough buyers, and nearly all delivered: what nobody could judge was not seen to be. */
 export function earnsDelivers(delivered: Delivered | undefined): boolean {
   if (delivered === undefined) return false
-  const { delivered: good, paid_calls: all, buyers } = delivered
-  return all >= DELIVERS.calls && buyers >= DELIVERS.buyers && good >= all * DELIVERS.share
+  const { delivered: good, paid_calls: judged, buyers, others } = delivered
+  const all = judged + (others.too_large_to_judge ?? 0)
+  return judged >= DELIVERS.calls && buyers >= DELIVERS.buyers && good >= all * DELIVERS.share
 }

@@ -24,13 +24,19 @@ export function toDeliveredText({
   return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
 }
 
-/** What became of the others. @example 'Of the others, 2 were cut off.' */
-export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
+/** What became of the others. @example 'Of the others, 2 were cut off. 5 more were not judged.' */
+export function toOthersText({ others: all }: Pick<Delivered, 'others'>): string {
+  const { too_large_to_judge: unjudged = 0, ...others } = all
   const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
+    if (verdict === 'too_large_to_judge') return []
     const number = others[verdict] ?? 0
     return number > 0
       ? [`${number} ${number === 1 ? 'was' : 'were'} ${VERDICT_WORDS[verdict]}`]
       : []
   })
-  return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
+  const more = unjudged === 1 ? '1 more was not judged.' : `${unjudged} more were not judged.`
+  return [
+    ...(parts.length === 0 ? [] : [`Of the others, ${parts.join(', ')}.`]),
+    ...(unjudged === 0 ? [] : [more]),
+  ].join(' ')
 }

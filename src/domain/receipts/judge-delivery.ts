@@ -79,12 +79,15 @@ function judgeValue(declared: DeclaredResponse, value: unknown, isWhole = true):
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
 
-/** A stream is as declared where one of its events is; pieces of one answer only must not be errors. */
+/** A stream is as declared where one of its events is; of pieces of one answer nobody knows what they make. */
 function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
   const judged = events.map((event) => judgeValue(declared, event))
-  const isGood = judged.some(({ verdict }) => verdict === 'as_declared')
+  if (judged.some(({ verdict }) => verdict === 'as_declared')) return AS_DECLARED
   const error = judged.find(({ verdict }) => verdict === 'error_in_200')
-  return isGood || error === undefined ? AS_DECLARED : error
+  if (error !== undefined) return error
+  const [first] = judged
+  if (first !== undefined && judged.every(({ verdict }) => verdict === 'empty')) return first
+  return toJudgement('too_large_to_judge', 'It came in pieces, none of which is what is declared.')
 }
 
 function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
