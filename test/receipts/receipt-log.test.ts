@@ -20,7 +20,7 @@ import {
   isConsistent,
   leafHash,
 } from '../../src/domain/receipts/merkle-log.ts'
-import { type Receipt, toLeaf } from '../../src/domain/receipts/receipt.ts'
+import { type Receipt, toLeaf, toSignedHead } from '../../src/domain/receipts/receipt.ts'
 import {
   extendsHead,
   isHeadSigned,
@@ -98,10 +98,15 @@ describeStores('the log of receipts', ({ newStore, newPlace: _ }) => {
     await log.written()
     await log.sign()
     const { head } = await readConsistency(store, null)
+    const stolen = await log.signers()
     await rotateKeys(store, Date.now() + 10 * HEAD_EVERY_MS)
     const keys = await readReceiptKeys(store, named)
     expect(keys.keys.map(({ until }) => until !== undefined)).toEqual([true, false])
     expect(head !== null && isHeadSigned(head, keys)).toBe(true)
+    const later = Date.now() + 20 * HEAD_EVERY_MS
+    const forged = { size: 9, root: '0'.repeat(64), at: new Date(later).toISOString() }
+    const signature = stolen.sign(toSignedHead(keys.log, forged))
+    expect(isHeadSigned({ ...forged, key: stolen.id, signature }, keys)).toBe(false)
     const secrets = await store.db.selectFrom('receipt_key').select('secret').execute()
     expect(secrets.filter(({ secret }) => secret === null)).toHaveLength(1)
   })

@@ -32,9 +32,15 @@ export function verifyReceipt(view: ReceiptView, keys: ReceiptKeys): ReceiptProo
   }
 }
 
+/** A key that was rotated out, perhaps because it was stolen, signs no head any more. */
 export function isHeadSigned(head: LogHead, keys: ReceiptKeys): boolean {
-  return isSignedBy(keys, head.key, toSignedHead(keys.log, head), head.signature)
+  const { until } = keys.keys.find((each) => each.id === head.key) ?? {}
+  const isLate = until !== undefined && Date.parse(head.at) > Date.parse(until) + CLOCKS_APART_MS
+  return !isLate && isSignedBy(keys, head.key, toSignedHead(keys.log, head), head.signature)
 }
+
+/** Of several servers, each learns of a new key within half a minute, and clocks are not one (milliseconds). */
+const CLOCKS_APART_MS = 5 * 60_000
 
 /** The Merkle tree hash of a whole log, in hex. */
 export function rootOfLog(receipts: readonly Receipt[]): string {
