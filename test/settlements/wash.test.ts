@@ -134,6 +134,30 @@ describe('money of the seller’s that came by another wallet', () => {
   })
 })
 
+describe('a refund of last month', () => {
+  const buyer = wallet(7000)
+  const paid = (daysAgo: number, amount = '10000') =>
+    aSettlement({ payer: buyer, at: NOON - daysAgo * DAY_MS, amount, usd: Number(amount) / 1e6 })
+  const back = (daysAgo: number, amount: string) =>
+    aTransfer({ to: buyer, at: NOON - daysAgo * DAY_MS, amount })
+
+  test('is not what a buyer who comes back was filled with', () => {
+    const measured = measureSeller([paid(40), paid(2)], [back(39, '3000')])
+    expect(measured).toMatchObject({ settlements_30d: 1, wash_flags: [] })
+  })
+
+  test('is held against what it was paid back for', () => {
+    const measured = measureSeller([paid(60, '5000000'), paid(40), paid(2)], [back(59, '3000000')])
+    expect(measured).toMatchObject({ settlements_30d: 1, wash_flags: [] })
+  })
+
+  test('does not make a wallet clean that the seller fills month after month', () => {
+    const filled = [50, 20].flatMap((day) => [back(day + 1, '10000'), back(day - 1, '10000')])
+    const measured = measureSeller([paid(50), paid(20)], filled)
+    expect(measured?.wash_flags).toEqual([{ flag: 'funded_by_payout', settlements: 1 }])
+  })
+})
+
 describe('a burst of same-amount first-time payers', () => {
   const burst = (count: number, gap: (n: number) => number) => {
     let at = NOON - DAY_MS

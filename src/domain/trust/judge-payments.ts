@@ -8,7 +8,6 @@ import {
   type LedgerPayment,
   type Verdict,
 } from './ledger-payment.ts'
-import { windowOf } from './score-listings.ts'
 
 const MICRO = 1_000_000
 
@@ -59,18 +58,19 @@ function findHindrance({ amount, is_untraced }: SeenPayment, payee?: LedgerPayee
 }
 
 export interface Surroundings {
-  /** End of the window, milliseconds. Each thirty days before it are judged by themselves. */
-  asOf: number
   payees: readonly LedgerPayee[]
   transfers: readonly Transfer[]
   /** Whether a wallet (as `normalizeWallet` writes it) was seen to pay a payee that is not read. */
   hasPaidElsewhere: (wallet: string) => boolean
 }
 
-/** The rows of the ledger: of those that would count, the exclusions leave some out. */
+/**
+ * The rows of the ledger: of those that would count, the exclusions leave some out. All that is known of a
+ * seller is judged together: a refund of last month is not what a buyer who comes back was filled with.
+ */
 export function judgePayments(
   payments: readonly MeteredPayment[],
-  { asOf, payees, transfers, hasPaidElsewhere }: Surroundings,
+  { payees, transfers, hasPaidElsewhere }: Surroundings,
 ): MeteredPayment[] {
   const payeeOf = createPayeeLookup(payees)
   const ownerOf = (payment: LedgerPayment) => payeeOf(payment)?.owner ?? ''
@@ -88,9 +88,8 @@ export function judgePayments(
     const wallets = (payeesOf.get(owner) ?? []).map(({ payee }) => toWallet(payee))
     const hasPaidOthers = (wallet: string) =>
       hasPaidElsewhere(wallet) || soleOwnerOf(wallet) !== owner
-    for (const window of Map.groupBy(own, ({ at }) => windowOf(at, asOf)).values())
-      for (const [payment, flag] of findWash(window, { wallets, transfers: known, hasPaidOthers }))
-        flags.set(payment, flag)
+    for (const [payment, flag] of findWash(own, { wallets, transfers: known, hasPaidOthers }))
+      flags.set(payment, flag)
   }
   if (flags.size === 0) return [...payments]
   return payments.map((payment) => {

@@ -23,7 +23,7 @@ export interface WashKnowledge {
 }
 
 /**
- * The wash among one seller's payments of one window, in any order, with the first flag that fits each.
+ * The wash among one seller's payments, in any order, with the first flag that fits each.
  * A seller who pays himself is not a buyer.
  */
 export function findWash<Payment extends Paid>(
