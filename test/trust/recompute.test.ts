@@ -130,6 +130,10 @@ describe('with a node', () => {
   })
   for (const buyer of [1, 2, 3])
     chain.mine(payment(wallet(5_000 + buyer), wallet(9), 1_000 * buyer))
+  // Somebody's own transfer, a coin of somebody's own, and what a buyer of the listing paid a known seller.
+  chain.mine([transfer(wallet(5_005), wallet(9), 7_000)])
+  chain.mine(payment(wallet(5_005), wallet(9), 8_000, wallet(77)))
+  chain.mine(payment(wallet(5_001), wallet(0), 6_000))
   for (let n = 0; n < 3; n += 1) chain.mine()
   const node = createNode(chain)
   const receiptOf = (hash: string) => {
@@ -150,13 +154,15 @@ describe('with a node', () => {
   })
   afterAll(() => void server.close())
 
-  const read = chain.blocks.flatMap(({ at, logs }) =>
+  const all = chain.blocks.flatMap(({ at, logs }) =>
     logs.flatMap((log): LedgerPayment[] => {
       const [, from = '', to = ''] = log.topics as string[]
       if (log.data === '0x') return []
       return [
         {
           ...aRow(9, 0, Number(log.data), 0),
+          asset: String(log.address),
+          scheme: from.endsWith(permitted.slice(2)) ? 'permit2_exact' : 'eip3009',
           transaction: String(log.transactionHash),
           log: Number(log.logIndex),
           at,
@@ -167,14 +173,17 @@ describe('with a node', () => {
       ]
     }),
   )
+  const rowsOf = (amount: number) => all.filter((row) => row.amount === String(amount))
+  const read = all.filter(({ amount }) => !['7000', '8000', '6000'].includes(amount))
+  const vouching = rowsOf(6_000).map((row) => ({ ...row, listings: [idOf(0)] }))
   const faultsOf = (payments: readonly LedgerPayment[]) =>
-    checkRows(url, { as_of: AS_OF, seeds: [], payees: payees(), payments }, idOf(9))
+    checkRows(url, { as_of: AS_OF, seeds: [hostOf(0)], payees: payees(), payments }, idOf(9))
   const altered = (changes: Partial<LedgerPayment>) =>
     read.map((row, n) => (n === 2 ? { ...row, ...changes } : row))
 
   test('rows that are the chain’s have no fault', async () => {
     expect(read).toHaveLength(4)
-    expect(await faultsOf(read)).toEqual([])
+    expect(await faultsOf([...read, ...vouching])).toEqual([])
   })
 
   test.each<[string, LedgerPayment[]]>([
@@ -182,6 +191,28 @@ describe('with a node', () => {
     ['a payer', altered({ payer: wallet(1) })],
     ['a time', altered({ at: NOON - DAY_MS })],
     ['a log', altered({ log: 0 })],
+    ['a transfer that nobody signed for', [...read, ...rowsOf(7_000)]],
+    ['a payment in a coin of somebody’s own', [...read, ...rowsOf(8_000)]],
+    ['a channel that no contract has', altered({ scheme: 'batch_settlement', payer: wallet(1) })],
+    [
+      'what a buyer never paid a known seller',
+      [...read, ...vouching.map((row) => ({ ...row, transaction: `0x${'9'.repeat(64)}` }))],
+    ],
+    ['another coin', altered({ asset: wallet(3) })],
+    ['dollars that the amount is not', altered({ usd_micro: 9_999_999 })],
+    ['a row that is there twice', [...read, ...read.slice(2, 3)]],
+    [
+      'a row that is there twice, in other letters',
+      [
+        ...read,
+        ...read
+          .slice(2, 3)
+          .map((row) => ({
+            ...row,
+            transaction: row.transaction.toUpperCase().replace('0X', '0x'),
+          })),
+      ],
+    ],
     ['an invented row', [...read, { ...aRow(9, 4, 5_000, 1), verdict: 'counted' }]],
     ['a missing row', read.filter((_, n) => n !== 2)],
     ['a missing row by Permit2', read.filter(({ amount }) => amount !== '4000')],
