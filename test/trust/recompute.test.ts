@@ -205,12 +205,10 @@ describe('with a node', () => {
       'a row that is there twice, in other letters',
       [
         ...read,
-        ...read
-          .slice(2, 3)
-          .map((row) => ({
-            ...row,
-            transaction: row.transaction.toUpperCase().replace('0X', '0x'),
-          })),
+        ...read.slice(2, 3).map((row) => ({
+          ...row,
+          transaction: row.transaction.toUpperCase().replace('0X', '0x'),
+        })),
       ],
     ],
     ['an invented row', [...read, { ...aRow(9, 4, 5_000, 1), verdict: 'counted' }]],
