@@ -8,6 +8,7 @@ import { splitTarget } from '../http/find-request-fault.ts'
 import { publicJson } from '../http/problem.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
+import { isRefusedByPage } from '../http/wants-page.ts'
 import type { Parts } from '../parts/parts.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
 import { withPatience } from '../store/schema/patience.ts'
@@ -131,7 +132,7 @@ function refuse(
   }
   const detail =
     'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
-  if (isBrowser && !isDoorPath(path)) {
+  if (isRefusedByPage(req, path) && !isDoorPath(path)) {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
     if (release().files.serve(req, res, ACCESS_PAGE, 401)) return
   }

@@ -15,6 +15,7 @@ import { findRequestFault, type RequestFault, splitTarget } from '../http/find-r
 import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/method-answers.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/turns.ts'
+import { wantsPage } from '../http/wants-page.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Parts } from '../parts/parts.ts'
 import { withRequestId } from '../ports/log.ts'
@@ -233,12 +234,4 @@ function cutSlowBody({ req, res }: Asked): false {
   timer.unref()
   res.once('close', () => clearTimeout(timer))
   return false
-}
-
-/** A browser asking for a page that does not exist gets one that says so; `/api/` is always JSON. */
-function wantsPage(req: IncomingMessage, path: string): boolean {
-  if (/^\/(?:api\/|go\/|healthz$|readyz$)/.test(path)) return false
-  if (req.method !== 'GET' && req.method !== 'HEAD') return false
-  const accept = req.headers.accept ?? ''
-  return accept.includes('text/html') && !accept.startsWith('application/json')
 }

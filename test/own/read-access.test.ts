@@ -174,6 +174,15 @@ describe('a directory that is closed', () => {
     })
   })
 
+  test('shows a browser its page, and answers JSON under /api/ as everywhere', async () => {
+    const asked = async (path: string, method = 'GET') =>
+      (await ask(path, { accept: 'text/html,*/*;q=0.8' }, method)).headers['content-type']
+    expect(await asked('/docs')).toBe('text/html; charset=utf-8')
+    expect(await asked('/sellers')).toBe('text/html; charset=utf-8')
+    for (const path of ['/api/v1/stats', '/api/v1/listings/x402.weather/kit.json', '/go/x402.a'])
+      expect(await asked(path), path).toBe('application/problem+json')
+  })
+
   test('opens to its token in three places, and no cache may hold what it gives', async () => {
     const ways = [
       { authorization: `Bearer ${token}` },
