@@ -85,7 +85,7 @@ if (!existsSync(CLI)) {
   if (status !== 0) throw new Error('Lighthouse could not be installed')
 }
 const chosen = process.argv.slice(2)
-const demo = await startDemo()
+const demo = await startDemo({ isOwnAddress: true })
 const port = 9222 + (process.pid % 1000)
 const outDir = mkdtempSync(join(tmpdir(), 'waypost-lighthouse-'))
 try {

@@ -26,22 +26,15 @@ export function keepAxe(page: Page): Promise<unknown> {
 
 /** @param rules axe's, all when left out */
 export async function auditPage(page: Page, rules?: readonly string[]): Promise<PageAudit> {
-  const layoutShift = await page.evaluate(readLayoutShift)
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE)
-  const accessibility = await page.evaluate(runAxe, rules)
-  const headings = await page.locator('h1').count()
-  return { accessibility, overflow: await readOverflow(page), layoutShift, headings }
+  return page.evaluate(audit, rules)
 }
 
-/** The rules whose answer depends on colours. */
-const COLOURS = ['color-contrast', 'link-in-text-block']
-/** Those whose answer depends on the width as well. */
-export const LAYOUT = [...COLOURS, 'target-size', 'scrollable-region-focusable', 'meta-viewport']
-
-/** What other colours can change on a page that `auditPage` has looked at. */
-export async function auditColours(page: Page) {
-  return { accessibility: await page.evaluate(runAxe, COLOURS), overflow: await readOverflow(page) }
-}
+/** The rules whose answer depends on colours, or on the width. */
+export const LAYOUT = [
+  ...['color-contrast', 'link-in-text-block'],
+  ...['target-size', 'scrollable-region-focusable', 'meta-viewport'],
+]
 
 /** Pixels the page is wider than its window. */
 export function readOverflow(page: Page): Promise<number> {
@@ -85,26 +78,30 @@ function judgeFocus(isFirst: boolean): string | null {
   return hasRing && isSeen ? null : `${hasRing ? 'out of sight' : 'no ring'}: ${name}`
 }
 
-async function runAxe(runOnly: readonly string[] | undefined): Promise<string[]> {
+/** Runs in the page. What moved is counted from the navigation until axe has looked at everything. */
+async function audit(runOnly: readonly string[] | undefined): Promise<PageAudit> {
+  let shift = 0
+  const add = (entries: PerformanceEntryList) => {
+    for (const entry of entries) shift += Reflect.get(entry, 'value')
+  }
+  const observer = new PerformanceObserver((list) => add(list.getEntries()))
+  observer.observe({ type: 'layout-shift', buffered: true })
   // axe has put itself on the window; the page's own types know nothing of it.
   const axe = Reflect.get(window, 'axe')
   const { violations } = await axe.run(document, {
     resultTypes: ['violations'],
+    // It would fetch every style sheet again.
+    preload: false,
     ...(runOnly !== undefined && { runOnly: { type: 'rule', values: runOnly } }),
   })
-  return violations.flatMap((rule: { id: string; nodes: { target: unknown[] }[] }) =>
-    rule.nodes.map((node) => `${rule.id}: ${node.target.join(' ')}`),
-  )
-}
-
-/** Runs in the page: buffered entries since the navigation. */
-function readLayoutShift(): Promise<number> {
-  return new Promise((resolve) => {
-    let sum = 0
-    const observer = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) sum += Reflect.get(entry, 'value')
-    })
-    observer.observe({ type: 'layout-shift', buffered: true })
-    setTimeout(() => resolve(Math.round(sum * 10_000) / 10_000), 100)
-  })
+  add(observer.takeRecords())
+  const { scrollWidth, clientWidth } = document.documentElement
+  return {
+    accessibility: violations.flatMap((rule: { id: string; nodes: { target: unknown[] }[] }) =>
+      rule.nodes.map((node) => `${rule.id}: ${node.target.join(' ')}`),
+    ),
+    overflow: scrollWidth - clientWidth,
+    layoutShift: Math.round(shift * 10_000) / 10_000,
+    headings: document.querySelectorAll('h1').length,
+  }
 }

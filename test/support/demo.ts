@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FIXTURE_ENV } from './fixture-env.ts'
 import { findFreePort } from './free-port.ts'
 
 export interface Demo {
@@ -12,16 +13,21 @@ export interface Demo {
   close(): Promise<void>
 }
 
-/** Starts what `npm run demo` starts, from a state of its own; its release is built once for all runs. */
-export async function startDemo(): Promise<Demo> {
+/**
+ * Starts what `npm run demo` starts, from a state of its own; its release is built once for all runs.
+ *
+ * @param isOwnAddress whether its pages name the address they are served at, which each run has anew: all of
+ *   them are built for it. Without it they name that of the fixture.
+ */
+export async function startDemo({ isOwnAddress = false } = {}): Promise<Demo> {
   const stateDir = mkdtempSync(join(tmpdir(), 'waypost-demo-'))
   const port = await findFreePort()
   const url = `http://localhost:${port}`
   const env = {
     ...process.env,
     PORT: String(port),
-    BASE_URL: url,
-    OUT_DIR: '.cache/test-demo',
+    BASE_URL: isOwnAddress ? url : FIXTURE_ENV.BASE_URL,
+    OUT_DIR: isOwnAddress ? '.cache/lighthouse-demo' : '.cache/test-demo',
     STATE_DIR: stateDir,
     RATE_LIMITS: '{"search":"off","check":"off"}',
   }
