@@ -62,9 +62,25 @@ describe('a directory without sellers, payments, business model, roadmap and tru
   test('a tool takes no argument of them', async () => {
     const given = { name: 'search_listings', arguments: { query: 'notes', max_price_usd: 1 } }
     expect(JSON.stringify(await askMcp('tools/call', given))).toContain('max_price_usd')
-    const found = JSON.stringify(await askMcp('tools/list'))
+    const sorted = { name: 'search_listings', arguments: { query: 'notes', sort: 'price' } }
+    expect(JSON.stringify(await askMcp('tools/call', sorted))).toContain('sort')
+    const found = JSON.stringify(await askMcp('tools/list'), (key, value) =>
+      key === 'outputSchema' ? undefined : value,
+    )
     expect(found).toContain('"category"')
-    expect(found).not.toContain('"min_trust"')
+    expect(found).toContain('["relevance","newest"]')
+    expect(found).not.toMatch(/"(?:min_trust|rail|payment|price|trust)"/)
+  })
+
+  test('its interface takes no parameter of them, and no value', async () => {
+    const { paths } = await (await fetch(`${acme.url}/openapi.json`)).json()
+    const { parameters } = paths['/api/v1/search'].get
+    const values = parameters.map(({ name, schema }: { name: string; schema: object }) => [
+      name,
+      ...(JSON.stringify(schema).match(/"enum":\[[^\]]*\]/) ?? []),
+    ])
+    expect(JSON.stringify(values)).toContain('newest')
+    expect(JSON.stringify(values)).not.toMatch(/price|trust|rail|network|paid|payment/)
   })
 
   test.each([

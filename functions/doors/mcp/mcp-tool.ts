@@ -47,9 +47,7 @@ export function createTool<const Input extends ToolInput>(
         )
       },
       answer(given, meta) {
-        if (!Object.keys(given).every((key) => Object.hasOwn(offered.entries, key))) return null
-        const asked = v.safeParse(input, given)
-        return asked.success ? answer(asked.output, meta) : null
+        return v.is(offered, given) ? answer(v.parse(input, given), meta) : null
       },
     }
   }

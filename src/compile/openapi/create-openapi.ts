@@ -18,7 +18,7 @@ export function createOpenApi(
   site: Pick<SiteNames, 'name' | 'strapline' | 'reading'> & { switches?: Switches },
 ): Record<string, unknown> {
   const paths = Object.fromEntries(
-    Object.entries(toPaths()).filter(([path]) => !isSwitchedOff(path, site.switches)),
+    Object.entries(toPaths(site.switches)).filter(([path]) => !isSwitchedOff(path, site.switches)),
   )
   return {
     openapi: '3.1.0',
@@ -46,7 +46,7 @@ export function createOpenApi(
   }
 }
 
-function toPaths(): Record<string, Record<string, unknown>> {
+function toPaths(switches?: Switches): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [id, facts] of Object.entries(OPERATIONS)) {
     if (!isRouteId(id)) continue
@@ -54,20 +54,30 @@ function toPaths(): Record<string, Record<string, unknown>> {
     const template = path.replace(/:(\w+)/g, '{$1}')
     const item = paths[template] ?? {}
     for (const method of methods)
-      item[method.toLowerCase()] = toOperation(id, facts, methods.length > 1 ? method : null)
+      item[method.toLowerCase()] = toOperation(
+        id,
+        facts,
+        methods.length > 1 ? method : null,
+        switches,
+      )
     paths[template] = item
   }
   return paths
 }
 
-function toOperation(id: RouteId, facts: OperationFacts, method: string | null) {
+function toOperation(
+  id: RouteId,
+  facts: OperationFacts,
+  method: string | null,
+  switches?: Switches,
+) {
   const { body } = facts
   return {
     operationId: method === null ? id : `${id}_${method.toLowerCase()}`,
     summary: facts.summary,
     description: facts.description,
     tags: [facts.tag],
-    parameters: toParameters(id),
+    parameters: toParameters(id, switches),
     ...(body !== undefined && {
       requestBody: {
         required: true,

@@ -1,3 +1,5 @@
+import type { Switches } from '../../domain/derived/switches.ts'
+import { isOffered } from '../../domain/search/offered-words.ts'
 import { FILTER_ROWS, type FilterName } from '../../domain/search/search-filters.ts'
 import {
   LISTINGS_ENDPOINT,
@@ -61,14 +63,23 @@ const DEFAULTS: Record<string, { default: number }> = {
   offset: { default: 0 },
 }
 
-/** The parameters of a route: those of its path first. */
-export function toParameters(id: RouteId): Parameter[] {
+/** The parameters of a route in a directory that may be without some parts: those of its path first. */
+export function toParameters(id: RouteId, switches?: Switches): Parameter[] {
   return [
     ...pathParameters(id),
     ...(id === 'search' ? searchParameters() : []),
     ...(id === 'operations' ? operationParameters() : []),
     ...(OPERATIONS[id]?.parameters ?? []),
   ]
+    .filter(({ name }) => isOffered(name, switches))
+    .map((parameter) => ({ ...parameter, schema: toOfferedValues(parameter.schema, switches) }))
+}
+
+/** A closed list without the values that ask about a part which is not there. */
+function toOfferedValues(schema: Record<string, unknown>, switches?: Switches) {
+  return JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === 'enum' ? value.filter((word: string) => isOffered(word, switches)) : value,
+  )
 }
 
 function pathParameters(id: RouteId): Parameter[] {

@@ -19,12 +19,15 @@ export const SwitchesSchema = v.optional(
 )
 export type Switches = v.InferOutput<typeof SwitchesSchema>
 
+/** Parts that this directory does not have. */
+export function toMissingParts(switches: Partial<Switches>): DirectoryPart[] {
+  return PARTS.filter((part) => switches[part] === false)
+}
+
 /** Whether an address belongs to a part that this directory does not have. */
 export function isSwitchedOff(path: string, switches: Partial<Switches> = {}): boolean {
-  return PARTS.some(
-    (part) =>
-      switches[part] === false &&
-      ADDRESSES[part].some((address) => path === address || path.startsWith(`${address}/`)),
+  return toMissingParts(switches).some((part) =>
+    ADDRESSES[part].some((address) => path === address || path.startsWith(`${address}/`)),
   )
 }
 

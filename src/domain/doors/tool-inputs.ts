@@ -4,7 +4,8 @@ import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
 import { MAX_PLAN_ROWS, PLAN_ROWS } from '../plans/task-plan.ts'
 import { namesIn } from '../relay/relayed-headers.ts'
-import { FILTER_ROWS, FILTERS, MAX_TRUST } from '../search/search-filters.ts'
+import { isOffered } from '../search/offered-words.ts'
+import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { toUnknown } from '../search/search-parameters.ts'
 import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../search/search-query.ts'
 import { MOST_COMPARED } from '../wire/links.ts'
@@ -37,19 +38,25 @@ function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
 
 export type ToolInput = ReturnType<typeof toolInput>
 
-/** Arguments that ask about a part of a directory, as filters of a search do. */
-const PART_OF = new Map<string, keyof Switches>([
-  ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
-  ['expect', 'payments'] as const,
-])
+/** Arguments with a closed list of values, some of which ask about a part of a directory. */
+const LISTS = {
+  sort: (isThere = (_: string) => true) =>
+    optional(v.picklist(SEARCH_SORTS.filter(isThere)), 'relevance unless said otherwise.'),
+  auth: (isThere = (_: string) => true) =>
+    optional(
+      v.picklist(FILTERS.auth.values.filter(isThere)),
+      'Only listings whose callers sign in this way; no_account: nobody signs up.',
+    ),
+}
 
-/** The arguments of a tool in a directory that may be without payments or trust. */
+/** The arguments of a tool, and their values, in a directory that may be without payments or trust. */
 export function toOfferedInput({ entries }: ToolInput, switches: Switches): ToolInput {
-  const offered = Object.entries(entries).filter(([name]) => {
-    const part = PART_OF.get(name)
-    return part === undefined || switches[part]
-  })
-  return toolInput(Object.fromEntries(offered))
+  const isThere = (word: string) => isOffered(word, switches)
+  const offered = Object.entries(entries).filter(([name]) => isThere(name))
+  const narrowed = Object.entries(LISTS).flatMap(([name, list]) =>
+    Object.hasOwn(entries, name) ? [[name, list(isThere)] as const] : [],
+  )
+  return toolInput(Object.fromEntries([...offered, ...narrowed]))
 }
 
 const words = v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))
@@ -66,13 +73,10 @@ export const SearchToolInput = toolInput({
     'Only listings with at least this score of payment-verified trust.',
   ),
   paid_only: optional(v.boolean(), 'Only listings that name a payment rail.'),
-  auth: optional(
-    v.picklist(FILTERS.auth.values),
-    'Only listings whose callers sign in this way; no_account: nobody signs up.',
-  ),
+  auth: LISTS.auth(),
   network: optional(v.string(), 'Only listings paid on this network: base, solana, eip155:4217.'),
   runs: optional(v.picklist(RUNS), 'remote at its host, or local from a package.'),
-  sort: optional(v.picklist(SEARCH_SORTS), 'relevance unless said otherwise.'),
+  sort: LISTS.sort(),
   limit: optional(
     whole(1, MOST_TOOL_RESULTS),
     `How many results, ${TOOL_RESULTS} unless said otherwise.`,

@@ -1,3 +1,4 @@
+import { isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
 import { DOORS, type DoorId } from '../../domain/wire/door-table.ts'
 import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 
@@ -63,8 +64,10 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
 }
 
 /** Every door beside our own API, in the order of the table, a group for each protocol. */
-export function toDoorGroups(baseUrl: string) {
-  const rows = Object.entries(DOORS).flatMap(([id, door]) => (isDoorId(id) ? [{ id, door }] : []))
+export function toDoorGroups(baseUrl: string, switches: Switches) {
+  const rows = Object.entries(DOORS).flatMap(([id, door]) =>
+    isDoorId(id) && !isSwitchedOff(door.path, switches) ? [{ id, door }] : [],
+  )
   return [...Map.groupBy(rows, ({ door }) => door.protocol)].map(([protocol, group]) => ({
     protocol,
     doors: group.map(({ id, door }) => ({

@@ -1,0 +1,15 @@
+import type { DirectoryPart, Switches } from '../derived/switches.ts'
+import { FILTER_ROWS } from './search-filters.ts'
+
+/** Names of arguments, and values of their closed lists, by the part of a directory that they ask about. */
+const PART_OF = new Map<string, DirectoryPart>([
+  ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
+  ...(['expect', 'price', 'calls', 'payment'] as const).map((word) => [word, 'payments'] as const),
+  ['trust', 'trust'],
+])
+
+/** Whether a directory that is without some parts has what an argument, or one of its values, asks about. */
+export function isOffered(word: string, switches: Partial<Switches> = {}): boolean {
+  const part = PART_OF.get(word)
+  return part === undefined || switches[part] !== false
+}
