@@ -11,6 +11,7 @@ const box = suggest?.closest('form')?.querySelector<HTMLInputElement>('[data-sea
 if (suggest && box) start(box, suggest)
 
 function start(box: HTMLInputElement, suggest: HTMLElement): void {
+  const without = (suggest.dataset.without ?? '').split(' ')
   const form = () => parseSearchForm(new URLSearchParams({ q: box.value }))
   whileTyping(box, async (signal) => {
     const wanted = form()
@@ -21,10 +22,12 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
     const asked = await askSearch(wanted, { limit: ROWS, hasFacets: false, signal })
     if (signal.aborted) return
     if (asked.kind === 'refused') showReason(suggest, asked.reason)
-    else showAnswer(suggest, asked, toSearchView(wanted, asked, new Map()))
+    else showAnswer(suggest, asked, toSearchView(wanted, asked, new Map(), without))
     suggest.querySelector('[data-all]')?.setAttribute('href', toSearchPath(wanted))
     suggest.hidden = false
   })
+  // What was typed before this was there.
+  if (box.value !== '') box.dispatchEvent(new Event('input'))
   addArrowKeys(suggest, box)
   const leave = (event: Event) => {
     const target = event instanceof FocusEvent ? event.relatedTarget : event.target

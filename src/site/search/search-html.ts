@@ -11,8 +11,8 @@ import type { NotePiece, SearchOption, SearchView } from './search-view.ts'
  * What an answer puts into the places of the search page, by the place's name (`data-<name>`): the
  * server prints it, and so does the browser while somebody types.
  */
-export function toSearchParts({ rows, own }: SearchResults, view: SearchView) {
-  const { notes, status, nothing, chips, sorts, facets, previous, next, watch } = view
+export function toSearchParts({ own }: SearchResults, view: SearchView) {
+  const { rows, notes, status, nothing, chips, sorts, facets, previous, next, watch } = view
   return {
     status: html`${status}`,
     'filter-count': html`${chips.length > 0 && `(${chips.length})`}`,
@@ -133,6 +133,6 @@ function toOwn(rows: readonly OwnRow[]): Markup {
   }))
   return html`
     <section class="section first-party" aria-labelledby="own"><h2 id="own">Made by us</h2>
-      <p class="soft small">Our own kits are listed apart from the results. They are free.</p>
+      <p class="soft small">Our own kits are listed apart from the results.</p>
       <ul class="items">${toListingItems(items)}</ul></section>`
 }

@@ -30,6 +30,7 @@ export function toSearchView(
   without: readonly string[] = [],
 ) {
   const { total, offset, rows } = answer
+  const hasPayments = !without.includes('payments')
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
   return {
@@ -37,6 +38,7 @@ export function toSearchView(
     status: toStatus(total, offset, rows.length),
     /** Why the answer has no rows; empty when it has some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
+    rows: hasPayments ? rows : rows.map((row) => ({ ...row, price: null })),
     chips: toChips(form, names),
     sorts: toSorts(form, answer, without).map(([id, text]) => ({
       text,
@@ -136,8 +138,13 @@ const SORTS = [
   ['calls', 'Most called'],
 ] as const
 
-/** An order that no result has anything for is not offered, unless it was chosen. */
-function toSorts(form: SearchForm, { facets, rows }: SearchResults, without: readonly string[]) {
+/** An order that no result has anything for is not offered, unless it was chosen; nothing has no order. */
+function toSorts(
+  form: SearchForm,
+  { facets, rows, total }: SearchResults,
+  without: readonly string[],
+) {
+  if (total === 0) return []
   const hasPrice =
     rows.some(({ price }) => price !== null) || (facets.max_price_usd ?? []).length > 0
   const hasTrust = rows.some(({ trust }) => trust !== null) || (facets.min_trust ?? []).length > 0
@@ -161,7 +168,7 @@ function toStatus(total: number, offset: number, shown: number): string {
 
 function toNothing(total: number): string {
   return total === 0
-    ? 'Nothing matches. Try fewer words or fewer filters.'
+    ? 'Try fewer words or fewer filters.'
     : 'This page is past the last result. Go back to see the last ones.'
 }
 
