@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => waypost?.close())
 
 test.each(['x402.weather', 'mcp.harbour', 'api.hostile-text', 'a2a.planner'])(
-  'the page of %s weighs at most 60 KB, 30 KB compressed with its face, in seven requests',
+  'the page of %s weighs at most 60 KB, 30 KB compressed with its face, in eight requests',
   async (id) => expectLight(await read(`/listing/${id}`), read),
 )
 

@@ -27,11 +27,11 @@ export function toDecisionFacts(
   if (view.kind === 'kit') return [...price, toRuns(view), ...toAccess(view)]
   return [
     ...price,
+    ...toProbe(probes, view),
     ...(payments ? toRails(view.pricing) : []),
     toRuns(view),
     ...toAccess(view),
     ...(trust ? toTrust(view) : []),
-    ...toProbe(probes, view),
   ]
 }
 
