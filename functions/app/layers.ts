@@ -113,7 +113,9 @@ function createLayerTable(layers: Layers): Layer[] {
       [release().files, pages, cards].some((layer) => layer?.has(asked.path) === true) &&
       refuseOtherMethods(asked, problem),
     ({ req, res, path }) =>
-      wantsPage(req, path) && release().files.serve(req, res, '/404.html', 404),
+      wantsPage(req, path) &&
+      findAllowedMethods(path).length === 0 &&
+      release().files.serve(req, res, '/404.html', 404),
     toApp,
   ]
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -275,5 +276,19 @@ describe('a browser', () => {
       'text/html; charset=utf-8',
     ])
     expect(api.headers.get('content-type')).toBe('application/problem+json')
+  })
+
+  test('gets at each endpoint what any client gets', async () => {
+    const read = Object.values(ROUTES).filter(({ methods }) => methods.some((m) => m === 'GET'))
+    const asked = async (path: string, accept: string) => {
+      const options = { headers: { accept }, redirect: 'manual' } as const
+      const answer = await fetch(waypost.url + path, options)
+      await answer.arrayBuffer()
+      return [path, answer.status, answer.headers.get('content-type')]
+    }
+    for (const { path: pattern } of read) {
+      const path = pattern.replace(':listing_id', 'mcp.harbour').replace(/:\w+/g, 'something')
+      expect(await asked(path, 'text/html')).toEqual(await asked(path, '*/*'))
+    }
   })
 })
