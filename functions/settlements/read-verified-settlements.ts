@@ -38,6 +38,7 @@ export async function readVerifiedSettlements(
     for (const seen of page) rows.push(toMeteredPayment(seen, payeeOf))
   if (rows.length === 0 && read.size === 0) return NO_PAYMENT_FACTS
   const payments = judgePayments(rows, {
+    asOf,
     payees,
     transfers: await readTransfers(store, asOf - HISTORY_MS - WASH.hopDays * DAY_MS),
     hasPaidElsewhere: payers.hasPaidElsewhere,

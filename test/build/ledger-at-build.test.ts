@@ -238,7 +238,7 @@ describe('who vouches for buyers', () => {
       ...paid.flatMap((name) => sold(`x402.${name}`, enough)),
       ...sold('x402.one', toOne),
     ]
-    const around = { payees, transfers: [], hasPaidElsewhere: () => false }
+    const around = { asOf, payees, transfers: [], hasPaidElsewhere: () => false }
     const payments = judgeSeen(seen, around)
     return build(files, { asOf, payments, payees }).catalogue.byId.get(ID)?.trust
   }

@@ -56,6 +56,7 @@ function seen(
 
 const judge = (payments: readonly SeenPayment[], own = payees) =>
   judgeSeen(payments, {
+    asOf: Date.parse(AS_OF),
     payees: own,
     transfers: [],
     hasPaidElsewhere: () => false,

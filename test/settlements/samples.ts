@@ -65,6 +65,7 @@ export const known = (
   wallets: [PAYOUT],
   transfers: indexTransfers(transfers),
   hasPaidOthers: () => false,
+  windowOf: () => 0,
   ...changes,
 })
 
@@ -100,7 +101,7 @@ export function measureSeller(
     listings: ['x402.seller'],
   }))
   const seen = settlements.map((one) => ({ ...one, asset: TOKEN, is_untraced: false }))
-  const payments = judgeSeen(seen, { payees, transfers, hasPaidElsewhere: () => false })
+  const payments = judgeSeen(seen, { asOf, payees, transfers, hasPaidElsewhere: () => false })
   const as_of = new Date(asOf).toISOString()
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set() })
   return listings.get('x402.seller')?.measured

@@ -184,6 +184,14 @@ describe('a burst of same-amount first-time payers', () => {
     expect(flagsAmong(burst(count, irregular), {})).toEqual(flags)
   })
 
+  test('after a month of sales is one all the same', () => {
+    const before = burst(30, () => 10 * MINUTE).map((one) => ({ ...one, at: one.at - 30 * DAY_MS }))
+    const windowOf = (at: number) => Math.floor((NOON - at) / (30 * DAY_MS))
+    expect(
+      excludeWash([...before, ...burst(12, irregular)], known([], { windowOf })).flags,
+    ).toEqual([{ flag: 'burst_cohort', settlements: 12 }])
+  })
+
   test('spread over hours is none', () => {
     expect(
       flagsAmong(

@@ -8,6 +8,7 @@ import {
   type LedgerPayment,
   type Verdict,
 } from './ledger-payment.ts'
+import { windowOf } from './score-listings.ts'
 
 const MICRO = 1_000_000
 
@@ -58,6 +59,8 @@ function findHindrance({ amount, is_untraced }: SeenPayment, payee?: LedgerPayee
 }
 
 export interface Surroundings {
+  /** End of the window, milliseconds. */
+  asOf: number
   payees: readonly LedgerPayee[]
   transfers: readonly Transfer[]
   /** Whether a wallet (as `normalizeWallet` writes it) was seen to pay a payee that is not read. */
@@ -70,11 +73,12 @@ export interface Surroundings {
  */
 export function judgePayments(
   payments: readonly MeteredPayment[],
-  { payees, transfers, hasPaidElsewhere }: Surroundings,
+  { asOf, payees, transfers, hasPaidElsewhere }: Surroundings,
 ): MeteredPayment[] {
   const payeeOf = createPayeeLookup(payees)
   const ownerOf = (payment: LedgerPayment) => payeeOf(payment)?.owner ?? ''
   const known = indexTransfers(transfers)
+  const inWindow = (at: number) => windowOf(at, asOf)
   const counted = payments.filter(({ verdict }) => verdict === 'counted')
   // Only a crowd within minutes makes anybody ask.
   let soleOwners: Map<string, string | null> | undefined
@@ -88,8 +92,8 @@ export function judgePayments(
     const wallets = (payeesOf.get(owner) ?? []).map(({ payee }) => toWallet(payee))
     const hasPaidOthers = (wallet: string) =>
       hasPaidElsewhere(wallet) || soleOwnerOf(wallet) !== owner
-    for (const [payment, flag] of findWash(own, { wallets, transfers: known, hasPaidOthers }))
-      flags.set(payment, flag)
+    const knowledge = { wallets, transfers: known, hasPaidOthers, windowOf: inWindow }
+    for (const [payment, flag] of findWash(own, knowledge)) flags.set(payment, flag)
   }
   if (flags.size === 0) return [...payments]
   return payments.map((payment) => {

@@ -20,6 +20,8 @@ export interface WashKnowledge {
   transfers: TransferIndex
   /** Whether a wallet (as `normalizeWallet` writes it) ever paid somebody else. */
   hasPaidOthers: (wallet: string) => boolean
+  /** Number of the thirty days that a payment lies in. */
+  windowOf: (at: number) => number
 }
 
 /**
@@ -28,7 +30,7 @@ export interface WashKnowledge {
  */
 export function findWash<Payment extends Paid>(
   payments: readonly Payment[],
-  { wallets, transfers, hasPaidOthers }: WashKnowledge,
+  { wallets, transfers, hasPaidOthers, windowOf }: WashKnowledge,
 ): Map<Payment, WashFlagId> {
   const own = new Set(wallets.map(normalizeWallet))
   const found = new Map<Payment, WashFlagId>()
@@ -42,7 +44,7 @@ export function findWash<Payment extends Paid>(
   exclude('funded_by_payout', ({ payer }) => funded.has(payer))
   const returned = findReturned(rest, own, transfers)
   exclude('round_trip', ({ payer }) => returned.has(payer))
-  const burst = findBursts(rest, transfers, hasPaidOthers)
+  const burst = findBursts(rest, { transfers, hasPaidOthers, windowOf })
   exclude('burst_cohort', (payment) => burst.has(payment))
   return found
 }
@@ -70,22 +72,27 @@ function findReturned(
  * Left out are the wallets of the crowded half hour alone, and where one wallet had funded the cohort, those
  * that it funded: else a rival, for a few cents, could send a crowd that takes a seller's real buyers with it.
  *
+ * A cohort is of one window: sales of months before must not hide that a month's buyers came at once.
+ *
  * @returns every settlement of those payers in that amount.
  */
 function findBursts<Payment extends Paid>(
   settlements: readonly Payment[],
-  transfers: TransferIndex,
-  hasPaidOthers: (wallet: string) => boolean,
+  { transfers, hasPaidOthers, windowOf }: Omit<WashKnowledge, 'wallets'>,
 ): Set<Payment> {
   const found = new Set<Payment>()
-  const cohorts = Map.groupBy(findFirstPayments(settlements).values(), ({ amount }) => amount)
-  for (const [amount, cohort] of cohorts) {
+  const cohorts = Map.groupBy(
+    findFirstPayments(settlements).values(),
+    ({ at, amount }) => `${windowOf(at)} ${amount}`,
+  )
+  for (const cohort of cohorts.values()) {
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
     if (crowd.length === 0) continue
     const hand = findHand(cohort, hasPaidOthers, transfers)
     const payers = new Set(crowd.map(({ payer }) => payer).filter((payer) => hand.has(payer)))
     for (const settlement of settlements)
-      if (settlement.amount === amount && payers.has(settlement.payer)) found.add(settlement)
+      if (settlement.amount === cohort[0]?.amount && payers.has(settlement.payer))
+        found.add(settlement)
   }
   return found
 }

@@ -148,6 +148,7 @@ export function createJudge(market: Market, measured = true): Judge {
       listing_id: hints.get(payment.transaction) ?? null,
     }))
     const rows = judgeSeen(paid, {
+      asOf: AS_OF,
       payees,
       transfers,
       hasPaidElsewhere: () => false,
