@@ -29,6 +29,8 @@ interface Griefing {
   knows: boolean
   /** Where no known seller has been paid yet. */
   isEarly?: true
+  /** Against sellers whose buyers spend little. */
+  isSmall?: true
   plans: readonly Plan[]
   moves: (scene: Scene, plan: Plan) => Moves
   /** Dollars the rival never sees again. */
@@ -58,6 +60,8 @@ interface Scene {
 /** Half of it is still a third too much. */
 const LOSS = 1 / 3
 const HUNDRED = 100
+/** What half of the buyers of small things spend less than, at one seller in a month. */
+const SMALL_USD = 0.05
 const FREE = 0
 /** What a rival spends at most on one seller. */
 const BUDGET_USD = 100
@@ -74,6 +78,7 @@ const DOLLARS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 50]
 const SPENDING = NUMBERS.flatMap((many) => DOLLARS.map((usd) => ({ ...ONCE, many, usd })))
 const CROWDS = NUMBERS.map((many) => ({ ...ONCE, many }))
 const SWITCHING = [1, 3, 5, 8, 9, 10, 12, 20].map((many) => ({ ...ONCE, many, usd: full }))
+const FEW_SHOPS = [1, 2, 3].map((many) => ({ ...ONCE, many, usd: CHEAP_USD }))
 const CHEAP = [0.001, 0.01, CHEAP_USD].flatMap((usd) => [
   { ...ONCE, usd },
   { ...ONCE, usd: usd / 3, days: 3 },
@@ -154,7 +159,7 @@ export const GRIEFINGS: readonly Griefing[] = [
   },
   {
     id: 'gifts',
-    name: 'Money of the victim’s, got for a sale, given to its buyers before they pay',
+    name: 'Money of the victim’s, got for a sale, given to its buyers, who hold $5 each, before they pay',
     knows: true,
     plans: SPENDING,
     cost: ({ usd }) => usd,
@@ -229,6 +234,24 @@ export const GRIEFINGS: readonly Griefing[] = [
     moves: (scene, plan) => ({ payments: layBaits(scene, plan) }),
   },
   {
+    id: 'cheap_shops_small',
+    name: `Up to three shops that sell each of them something for ${CHEAP_USD * 100} cents; a seller whose buyers spend about ${SMALL_USD * 100} cents there in a month`,
+    knows: true,
+    isSmall: true,
+    plans: FEW_SHOPS,
+    cost: () => FREE,
+    moves: (scene, plan) => ({ payments: sell(scene, plan) }),
+  },
+  {
+    id: 'bait_small',
+    name: `Shops that pay such a seller’s buyers $${REWARD_USD.toFixed(2)}, and the price, for each purchase there`,
+    knows: true,
+    isSmall: true,
+    plans: BAITS,
+    cost: costOfBaits,
+    moves: (scene, plan) => ({ payments: layBaits(scene, plan) }),
+  },
+  {
     id: 'bait_and_pay',
     name: 'The same, and one large payment to the victim',
     knows: true,
@@ -296,7 +319,14 @@ export function measureGriefing(
   shape: MarketShape,
   seeds: readonly number[],
 ): Pick<CostOfCheating, 'griefing' | 'victims'> {
-  const attacked = seeds.flatMap((seed) => {
+  const usual = findVictims(shape, seeds)
+  const small = findVictims({ ...shape, medianUsd: SMALL_USD }, seeds)
+  const griefing = GRIEFINGS.map((attack) => measureOne(attack, attack.isSmall ? small : usual))
+  return { griefing, victims: usual.map(({ seen }) => seen) }
+}
+
+function findVictims(shape: MarketShape, seeds: readonly number[]) {
+  return seeds.flatMap((seed) => {
     const market = createMarket(shape, seed)
     const calm = createJudge(market)({})
     return VICTIMS.map((wanted) => {
@@ -312,33 +342,37 @@ export function measureGriefing(
       }
     })
   })
-  const griefing = GRIEFINGS.map((attack) => {
-    const { id, name, knows, isEarly } = attack
-    const found = attacked.map(({ scene, judges: { whole, early }, wanted }) => {
-      const judge = isEarly === true ? early : whole
-      const score = judge({}).scoreOf(scene.victim)
-      const limit = score * (1 - LOSS)
-      return { score, wanted, ...findCheapest(attack, { scene, judge, limit }) }
-    })
-    const cheapestOf = (wanted: number): number | null =>
-      found
-        .filter((one) => one.wanted === wanted)
-        .reduce<number | null>((least, { cost_usd: cost }) => {
-          if (cost === null || least === null) return cost ?? least
-          return Math.min(cost, least)
-        }, null)
-    const [hardest] = found.toSorted((a, b) => a.least / a.score - b.least / b.score)
-    const { score = 0, least = 0 } = hardest ?? {}
-    console.error(`searched: ${name}`)
-    const [few, some, many] = VICTIMS
-    const costs: [number | null, number | null, number | null] = [
-      cheapestOf(few),
-      cheapestOf(some),
-      cheapestOf(many),
-    ]
-    return { id, name, knows, cost_usd: costs, score, least }
+}
+
+/** The cheapest of all of them, by size, and the hardest fall. */
+function measureOne(
+  attack: Griefing,
+  attacked: ReturnType<typeof findVictims>,
+): CostOfCheating['griefing'][number] {
+  const { id, name, knows, isEarly } = attack
+  const found = attacked.map(({ scene, judges: { whole, early }, wanted }) => {
+    const judge = isEarly === true ? early : whole
+    const score = judge({}).scoreOf(scene.victim)
+    const limit = score * (1 - LOSS)
+    return { score, wanted, ...findCheapest(attack, { scene, judge, limit }) }
   })
-  return { griefing, victims: attacked.map(({ seen }) => seen) }
+  const cheapestOf = (wanted: number): number | null =>
+    found
+      .filter((one) => one.wanted === wanted)
+      .reduce<number | null>((least, { cost_usd: cost }) => {
+        if (cost === null || least === null) return cost ?? least
+        return Math.min(cost, least)
+      }, null)
+  const [hardest] = found.toSorted((a, b) => a.least / a.score - b.least / b.score)
+  const { score = 0, least = 0 } = hardest ?? {}
+  console.error(`searched: ${name}`)
+  const [few, some, many] = VICTIMS
+  const costs: [number | null, number | null, number | null] = [
+    cheapestOf(few),
+    cheapestOf(some),
+    cheapestOf(many),
+  ]
+  return { id, name, knows, cost_usd: costs, score, least }
 }
 
 function withoutSeeds(market: Market): Market {
