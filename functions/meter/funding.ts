@@ -1,5 +1,6 @@
 import { amountOf, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
+import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import {
   type EvmChain,
@@ -41,7 +42,10 @@ function sumOf(given: readonly TimedLog[]): bigint {
   return given.reduce((sum, log) => sum + amountOf(log), 0n)
 }
 
-/** Which of it is worth keeping, as transfers; of wallets that had the seller's money, whether they are code. */
+/**
+ * Which of it is worth keeping, as transfers; of wallets that had the seller's money, or filled many payers,
+ * whether they are code.
+ */
 export async function toFundingTransfers(
   work: ChainWork,
   chain: EvmChain,
@@ -57,14 +61,32 @@ export async function toFundingTransfers(
   })
   if (kept.length === 0) return []
   const codes = new Map<string, boolean>()
+  const manyHanded = new Set(findManyHanded(kept))
   for (const wallet of new Set(kept.map(({ topics }) => toAddress(topics[1]))))
-    if (paidBySeller.has(wallet)) codes.set(wallet, await chain.hasCode(wallet))
+    if (paidBySeller.has(wallet) || manyHanded.has(wallet))
+      codes.set(wallet, await chain.hasCode(wallet))
   const last = largestOf(kept.map(({ blockNumber }) => blockNumber))
   const times = await readTimes(chain, kept, await needBlock(chain, last))
   return kept.map((log) => {
     const transfer = toTransfer(log, work.network, timeOf(log, times))
     return { ...transfer, from_contract: codes.get(transfer.from) ?? null }
   })
+}
+
+/** Half of the smallest crowd that can be a burst: who filled as many may be one hand, or a bridge. */
+const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
+/** Of those, asked about at once. */
+const MOST_ASKED = 50
+
+/** Wallets that filled many payers, those that filled most. */
+function findManyHanded(given: readonly TimedLog[]): string[] {
+  const bySender = Map.groupBy(given, ({ topics }) => toAddress(topics[1]))
+  return [...bySender]
+    .map(([wallet, own]) => ({ wallet, payers: new Set(own.map(({ topics }) => topics[2])).size }))
+    .filter(({ payers }) => payers >= MANY)
+    .sort((one, other) => other.payers - one.payers)
+    .slice(0, MOST_ASKED)
+    .map(({ wallet }) => wallet)
 }
 
 /** Of some wallets, the payouts we read and those that one of them sent money to. */

@@ -6,6 +6,8 @@ import { createMeter, openMeterStore, prove } from './meter-world.ts'
 /** Each wash pattern as a cheat would play it on the chain, beside one honest buyer. */
 const SHOP = wallet(1)
 const [HONEST, BANK, POOL] = [wallet(2), wallet(3), wallet(4)]
+/** Who new coins come from. */
+const NOBODY = `0x${'0'.repeat(40)}`
 const shill = (n: number) => wallet(100 + n)
 const many = (count: number, of: (n: number) => RawLog[]) =>
   Array.from({ length: count }, (_, n) => of(n))
@@ -70,6 +72,22 @@ const PATTERNS: [string, Played[], object[]][] = [
     'whose launch brings a crowd that also pays others',
     [
       many(12, (n) => payment(shill(n), wallet(800 + n), 100)),
+      many(12, (n) => payment(shill(n), SHOP, 4_000)),
+    ],
+    [],
+  ],
+  [
+    'whose launch brings twelve who came by CCTP within half an hour, and never paid before',
+    [
+      many(12, (n) => [transfer(NOBODY, shill(n), 9_000)]),
+      many(12, (n) => payment(shill(n), SHOP, 4_000)),
+    ],
+    [],
+  ],
+  [
+    'whose launch brings twelve who came over the pool of a bridge',
+    [
+      many(12, (n) => [transfer(POOL, shill(n), 9_000)]),
       many(12, (n) => payment(shill(n), SHOP, 4_000)),
     ],
     [],
