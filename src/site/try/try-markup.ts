@@ -62,11 +62,22 @@ interface Shown {
 
 /** What came back. Foreign bytes are text here, whatever the seller calls them. */
 export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown): Markup {
+  const body = html`<pre dir="auto"><code>${cutText(toReadable(type, text), MAX_SHOWN)}</code></pre>`
+  const problem = toProblemText(type, text)
   return html`
     <p><strong>${status}</strong> <span class="soft">${type}</span></p>
-    ${text !== '' && html`<pre dir="auto"><code>${cutText(toReadable(type, text), MAX_SHOWN)}</code></pre>`}
+    ${problem !== '' && toProblemMarkup(problem)}
+    ${problem !== '' && html`<details class="sample"><summary>As it came</summary>${body}</details>`}
+    ${problem === '' && text !== '' && body}
     ${receipt !== undefined && html`<details class="sample"><summary>Receipt of the seller</summary><pre><code>${JSON.stringify(receipt, null, 2)}</code></pre></details>`}
     ${witnessed !== null && html`<p class="small"><a href="${witnessed}">Our receipt of what came back</a></p>`}`
+}
+
+/** What a problem (RFC 9457) says in words, ours or the seller's; empty where an answer is none. */
+function toProblemText(type: string, text: string): string {
+  if (!type.startsWith('application/problem+json')) return ''
+  const { title, detail } = Object(parseJson(text))
+  return [title, detail].filter((words) => typeof words === 'string').join(': ')
 }
 
 /** JSON is indented where that changes nothing but spaces: a long number keeps every digit. */
