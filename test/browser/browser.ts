@@ -16,6 +16,14 @@ const FLAGS = [
 export const PHONE = { width: 390, height: 844 }
 export const DESKTOP = { width: 1280, height: 900 }
 
+let shared: Promise<Browser> | undefined
+
+/** The browser of all tests of one process, each page in a context of its own; it ends with the process. */
+export function shareBrowser(): Promise<Browser> {
+  shared ??= launchBrowser()
+  return shared
+}
+
 /** @param options.keepsPages as browsers do for "back", and tests mostly don't want */
 export function launchBrowser({ keepsPages = false } = {}): Promise<Browser> {
   const env = { ...process.env, TMPDIR: sharedTmp() }

@@ -2,16 +2,15 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scoreTrust } from '../../src/domain/trust/trust.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { launchBrowser, openPage } from './browser.ts'
+import { openPage, shareBrowser } from './browser.ts'
 
 let waypost: RunningService
 let browser: Browser
 beforeAll(async () => {
   waypost = await startService()
-  browser = await launchBrowser()
+  browser = await shareBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await waypost?.close()
 })
 

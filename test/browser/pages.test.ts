@@ -3,7 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
-import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
+import {
+  DESKTOP,
+  launchBrowser,
+  openPage,
+  PHONE,
+  shareBrowser,
+  type WatchedPage,
+} from './browser.ts'
 import { auditKeyboard, auditPage, FINE, keepAxe, LAYOUT, readOverflow } from './page-audit.ts'
 import { findTextOverlaps } from './text-overlaps.ts'
 
@@ -74,7 +81,7 @@ const outcomes = new Map<string, Outcome>()
 const states = new Map<string, State>()
 beforeAll(async () => {
   demo = await startDemo()
-  browser = await launchBrowser()
+  browser = await shareBrowser()
   const storageState = await signIn()
   const left = [...PAGES]
   const statesLeft = [...STATES]
@@ -100,7 +107,6 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }, 400_000)
 afterAll(async () => {
-  await browser?.close()
   await demo?.close()
 })
 
@@ -135,29 +141,25 @@ test('the page of every component has them all, and stands in no other release',
 
 test('going back shows a page as it was left', async () => {
   const keeping = await launchBrowser({ keepsPages: true })
-  const { page, close } = await openPage(keeping, demo.url)
-  await page.addInitScript(() => {
-    addEventListener('pageshow', ({ persisted }) => Reflect.set(window, 'wasKept', persisted))
-  })
-  const paths = [
-    '/',
-    '/search?q=search',
-    '/listing/x402.brightwell-search',
-    '/kind/http_api',
-    '/docs',
-  ]
-  for (const path of [
-    ...paths,
-    '/compare?ids=mcp.tenki,api.hostile-text',
-    '/propose',
-    '/sellers',
-  ]) {
-    await page.goto(path)
-    await page.goto('/keys')
-    await page.goBack({ waitUntil: 'commit' })
-    expect([path, await page.evaluate(() => Reflect.get(window, 'wasKept'))]).toEqual([path, true])
+  const forget = async (paths: readonly string[]) => {
+    const { page } = await openPage(keeping, demo.url)
+    await page.addInitScript(() => {
+      addEventListener('pageshow', ({ persisted }) => Reflect.set(window, 'wasKept', persisted))
+    })
+    const forgotten: string[] = []
+    for (const path of paths) {
+      await page.goto(path)
+      await page.goto('/healthz')
+      await page.goBack({ waitUntil: 'commit' })
+      if (!(await page.evaluate(() => Reflect.get(window, 'wasKept')))) forgotten.push(path)
+    }
+    return forgotten
   }
-  await close()
+  const forgotten = await Promise.all([
+    forget(['/', '/search?q=search', '/listing/x402.brightwell-search', '/kind/http_api']),
+    forget(['/docs', '/compare?ids=mcp.tenki,api.hostile-text', '/propose', '/sellers']),
+  ])
+  expect(forgotten.flat()).toEqual([])
   await keeping.close()
 })
 

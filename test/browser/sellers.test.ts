@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toBadgeEmbeds } from '../../src/site/sellers/claims/owned-listing.ts'
 import { readSignInPath } from '../support/demo.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { launchBrowser, openPage } from './browser.ts'
+import { openPage, shareBrowser } from './browser.ts'
 import { auditPage } from './page-audit.ts'
 
 let waypost: RunningService
@@ -16,10 +16,9 @@ let browser: Browser
 const stateDir = mkdtempSync(join(tmpdir(), 'waypost-sellers-'))
 beforeAll(async () => {
   waypost = await startService({ STATE_DIR: stateDir })
-  browser = await launchBrowser()
+  browser = await shareBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await waypost?.close()
   rmSync(stateDir, { recursive: true, force: true })
 })
