@@ -150,6 +150,19 @@ describe('a receipt', () => {
     const answer = await fetch(url, { headers: { ...payment, ...plain } })
     expect(answer.headers.get('call-receipt')).toBeNull()
   })
+  it('is of no buyer where a request names two', async () => {
+    const paymentOf = async (headers: Record<string, string>) => {
+      const { id } = await buy(right(), 'Oslo', headers)
+      await world.settle()
+      const row = store.db.selectFrom('receipt').select('payment').where('id', '=', id)
+      return (await row.executeTakeFirstOrThrow()).payment
+    }
+    const [own, other] = (['x402-v1', 'x402-v2'] as const).map((rail, n) =>
+      paymentHeaders(rail, `0x${'a1b2'.repeat(10).slice(n * 2, n * 2 + 40)}`.padEnd(42, '0')),
+    )
+    expect(await paymentOf({})).toMatch(/^[0-9a-f]{64}$/)
+    expect(await paymentOf({ ...own, ...other })).toBeNull()
+  })
   it('is written for nobody where WITNESS is off', async () => {
     const off = await startWitness(store, lab.slice(0, 1).map(toRow), { WITNESS: 'off' })
     const path = encodeURIComponent(`/${right().id}/Oslo`)
