@@ -35,7 +35,8 @@ export function createListingCards(parts: CardParts) {
   const { draw, close } = createDrawing(parts)
   async function answer(req: IncomingMessage, res: ServerResponse, id: string) {
     const view = await readListing(release(), id)
-    const svg = renderCardSvg(toListingCard(view, release().site.name))
+    const { name, switches } = release().site
+    const svg = renderCardSvg(toListingCard(view, name, switches))
     const key = toDrawingKey(svg)
     const headers = {
       ...DATA_HEADERS,

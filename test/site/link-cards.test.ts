@@ -10,8 +10,9 @@ import { type LinkCard, toListingCard, toPageCards } from '../../src/site/cards/
 import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
-const toCard = (facts: Record<string, unknown> = {}): LinkCard =>
-  toListingCard(toListingView(toListing({ facts }), VIEW_CONTEXT), 'Waypost')
+const WITHOUT = { payments: false, trust: false, business_model: false }
+const toCard = (facts: Record<string, unknown> = {}, switches = {}): LinkCard =>
+  toListingCard(toListingView(toListing({ facts }), VIEW_CONTEXT), 'Waypost', switches)
 const textsOf = (svg: string) =>
   [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text)
 
@@ -28,6 +29,28 @@ test('a card says what a listing is decided by', () => {
     'Waypost',
     'x402.example-weather',
   ])
+})
+
+test('where nothing that decides is known, it says where the listing runs', () => {
+  const unknown = { pricing: { model: 'unknown' } }
+  expect(toCard(unknown).facts).toEqual([{ label: 'Runs', value: 'Hosted', note: '' }])
+})
+
+test('a kind’s card says of it what its page says', () => {
+  const [http] = toPageCards([], SITE_TEXTS, {}).filter(({ path }) => path.includes('http_api'))
+  expect(http?.card.words).toBe(
+    'Called over plain HTTP. Paid ones answer 402 with their price and charge per call.',
+  )
+})
+
+test('a directory without payments and trust says no word of them on its cards', () => {
+  const texts = { ...SITE_TEXTS, strapline: 'Services of the house' }
+  const cards = toPageCards([], texts, WITHOUT).map(({ card }) => card)
+  const written = [...cards, { ...toCard({}, WITHOUT), foot: '' }].flatMap((card) =>
+    textsOf(renderCardSvg(card)),
+  )
+  expect(written.join(' ')).not.toMatch(/x402|MPP|402|price|pay|trust|\$/i)
+  expect(cards.map(renderCardSvg).join('')).not.toContain('M112 384h976')
 })
 
 test('hostile text is text: no element, no reference, no control character', () => {
@@ -55,7 +78,7 @@ test.each(['a'.repeat(400), `${'word '.repeat(90)}`, 'WWWWWWWW'.repeat(30), 'é'
 )
 
 test('every page has a card of its own name, none of two the same', () => {
-  const cards = toPageCards([{ id: 'a', name: 'A', description: 'First.' }], SITE_TEXTS)
+  const cards = toPageCards([{ id: 'a', name: 'A', description: 'First.' }], SITE_TEXTS, {})
   expect(cards.map(({ path }) => path)).toContain('/og/category/a.png')
   expect(new Set(cards.map(({ card }) => renderCardSvg(card))).size).toBe(cards.length)
 })

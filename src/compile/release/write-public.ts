@@ -175,7 +175,7 @@ async function drawCards({ categories, texts }: CompiledSite): Promise<Map<strin
   try {
     const drawn = new Map<string, Uint8Array>()
     // One after another, as the drawer works: the first that fails ends the build.
-    for (const { path, card } of toPageCards(categories.categories, texts)) {
+    for (const { path, card } of toPageCards(categories.categories, texts, texts.switches)) {
       const svg = renderCardSvg(card)
       const file = join(KEPT, `${toDrawingKey(svg)}.png`)
       drawn.set(path.slice(1), readKept(file) ?? keep(file, await drawer.draw(svg)))

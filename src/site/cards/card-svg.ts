@@ -46,7 +46,7 @@ export function renderCardSvg(card: LinkCard): string {
     `<g text-anchor="middle">${text(tab, { x: 960, y: 97, size: 38, weight: 800 })}</g>`,
     ...renderWords(toWritable(title) ?? titleElse, words),
     renderArm(arm, titleElse),
-    `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
+    facts.length === 0 ? '' : `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
     ...renderFacts(facts.slice(0, FACT_PLACES.length)),
     `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text(cutToWidth(brand, 800, 36, 400), { x: 284, y: 600, size: 36, weight: 800 })}`,
     `<g text-anchor="end">${text(cutToWidth(foot, 500, 27, 520), { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,

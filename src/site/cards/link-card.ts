@@ -1,10 +1,10 @@
-import type { Switches } from '../../domain/derived/switches.ts'
+import { type DirectoryPart, type Switches, toMissingParts } from '../../domain/derived/switches.ts'
 import type { SiteNames } from '../../domain/derived/tables.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
 import { KIND_LABELS, type Kind } from '../../domain/wire/vocabulary.ts'
 import { type DecisionFact, toDecisionFacts } from '../rows/decision-facts.ts'
-import { KIND_ORDER, KIND_TEXTS } from '../rows/kind-texts.ts'
+import { KIND_ORDER, KIND_TEXTS, toKindText } from '../rows/kind-texts.ts'
 import { toMonogram } from '../rows/tile.ts'
 
 /** What is drawn where somebody links to a page: a sign with a name and three facts. */
@@ -25,15 +25,17 @@ export interface LinkCard {
 
 const WANTED = ['Price', 'Price from', 'Pays with', 'Access', 'Trust']
 
-/** A listing's card: what a person decides by, in the words of its page. */
+/** A listing's card: what a person decides by, in the words of its page; where none of it is known, where it runs. */
 export function toListingCard(
   view: ListingView,
   brand: string,
-  switches: Partial<Switches> = {},
+  switches: Partial<Switches>,
 ): LinkCard {
-  const facts = toDecisionFacts(view, [], switches).filter(({ label }) => WANTED.includes(label))
+  const known = toDecisionFacts(view, [], switches)
+  const facts = known.filter(({ label }) => WANTED.includes(label))
   const paid = facts.some(({ label }) => label === 'Pays with')
-  const shown = facts.filter(({ label }) => !(paid && label === 'Access'))
+  const decisive = facts.filter(({ label }) => !(paid && label === 'Access'))
+  const shown = decisive.length > 0 ? decisive : known.filter(({ label }) => label === 'Runs')
   return {
     tab: KIND_LABELS[view.kind],
     arm: { kind: view.kind, letters: toMonogram(view.name) },
@@ -55,40 +57,43 @@ function toCardFact({ label, value, note }: DecisionFact): LinkCard['facts'][num
 }
 
 /** @example toListingCardText(view) → 'Brightwell Search: HTTP API. Price from $0.004. Pays with x402. Trust 72 of 100.' */
-export function toListingCardText(view: ListingView, switches: Partial<Switches> = {}): string {
+export function toListingCardText(view: ListingView, switches: Partial<Switches>): string {
   const { tab, title, facts } = toListingCard(view, '', switches)
   const said = facts.map(({ label, value }) => `${label} ${value}.`).join(' ')
   return `${title}: ${tab}. ${said}`
 }
 
 /** Said of every list: none of it changes with the content, so neither do the drawings. */
-const STANDING: LinkCard['facts'] = [
-  { label: 'Pays with', value: 'x402, MPP', note: '' },
-  { label: 'Trust from', value: 'payments', note: '' },
-  { label: 'Placements sold', value: 'none', note: '' },
+const STANDING: { part: DirectoryPart; fact: LinkCard['facts'][number] }[] = [
+  { part: 'payments', fact: { label: 'Pays with', value: 'x402, MPP', note: '' } },
+  { part: 'trust', fact: { label: 'Trust from', value: 'payments', note: '' } },
+  { part: 'business_model', fact: { label: 'Placements sold', value: 'none', note: '' } },
 ]
 
 /** The cards that a build draws: of every page without one of its own, of kinds and of categories. */
 export function toPageCards(
   categories: readonly { id: string; name: string; description: string }[],
   { name, strapline }: SiteNames,
+  switches: Partial<Switches>,
 ): { path: string; card: LinkCard }[] {
+  const missing = toMissingParts(switches)
+  const facts = STANDING.flatMap(({ part, fact }) => (missing.includes(part) ? [] : [fact]))
   const toCard = (title: string, words: string, arm: LinkCard['arm']): LinkCard => ({
     tab: 'Directory',
     arm,
     title,
     titleElse: name,
     words,
-    facts: STANDING,
+    facts,
     foot: 'services for agents',
     brand: name,
   })
   return [
     { path: '/og.png', card: toCard(name, strapline, null) },
     ...KIND_ORDER.map((kind) => {
-      const { plural, text } = KIND_TEXTS[kind]
+      const { plural } = KIND_TEXTS[kind]
       const arm = { kind, letters: toMonogram(plural) }
-      return { path: kindCardPath(kind), card: toCard(plural, text, arm) }
+      return { path: kindCardPath(kind), card: toCard(plural, toKindText(kind, switches), arm) }
     }),
     ...categories.map((category) => ({
       path: categoryCardPath(category.id),

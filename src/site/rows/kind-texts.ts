@@ -1,3 +1,4 @@
+import type { Switches } from '../../domain/derived/switches.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** What each kind is, for people who choose. */
@@ -23,3 +24,9 @@ export const KIND_TEXTS: Record<Kind, { plural: string; text: string; paid?: str
 
 /** Kinds in the order people look for them; our own kits last. */
 export const KIND_ORDER = ['http_api', 'mcp_server', 'a2a_agent', 'kit'] as const satisfies Kind[]
+
+/** What a kind is, in a directory that has payments or has none. */
+export function toKindText(kind: Kind, { payments = true }: Partial<Switches>): string {
+  const { text, paid } = KIND_TEXTS[kind]
+  return payments && paid !== undefined ? `${text} ${paid}` : text
+}
