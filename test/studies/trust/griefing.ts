@@ -235,7 +235,7 @@ export const GRIEFINGS: readonly Griefing[] = [
   },
   {
     id: 'cheap_shops_small',
-    name: `Up to three shops that sell each of them something for ${CHEAP_USD * 100} cents; a seller whose buyers spend about ${SMALL_USD * 100} cents there in a month`,
+    name: `Up to three shops that sell each buyer something for ${CHEAP_USD * 100} cents; a seller whose buyers spend about ${SMALL_USD * 100} cents there in a month`,
     knows: true,
     isSmall: true,
     plans: FEW_SHOPS,
@@ -253,7 +253,7 @@ export const GRIEFINGS: readonly Griefing[] = [
   },
   {
     id: 'bait_and_pay',
-    name: 'The same, and one large payment to the victim',
+    name: 'Rewards to the victim’s buyers as above, and one large payment to the victim',
     knows: true,
     plans: BAITS,
     cost: (plan, scene) => costOfBaits(plan, scene) + full + volumeOf(scene),
@@ -280,7 +280,7 @@ export const GRIEFINGS: readonly Griefing[] = [
   },
   {
     id: 'bait_everybody',
-    name: 'The same for everybody, as nobody says who the victim’s buyers are',
+    name: 'Such rewards to everybody, as nobody says who the victim’s buyers are',
     knows: false,
     plans: BAITS_OF_ALL,
     cost: ({ many, days }, { everybody }) => many * days * everybody * REWARD_USD,
