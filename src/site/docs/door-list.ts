@@ -12,7 +12,7 @@ interface Words {
 /** A protocol without words here stops the build. */
 const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   MCP: {
-    note: 'Streamable HTTP without sessions, in the current revision and the former ones. Six tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
+    note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
     example: rpc('{base}/mcp', 'tools/call', {
       name: 'search_listings',
       arguments: { query: 'web search' },
