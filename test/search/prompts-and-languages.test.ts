@@ -47,6 +47,8 @@ describe('a question in another language is read by the table', () => {
     ['Japanese, of which Chinese has another part', '写真', 'x402.image'],
     ['Arabic, after a stop word', 'البحث في الويب', 'x402.search'],
     ['several words for one', '加密货币价格', 'x402.crypto'],
+    ['a pronoun behind its verb', 'Pourrais-tu traduire ce document ?', 'x402.translate'],
+    ['as people ask an agent', 'Kannst du mir bitte den Text in ein Bild umwandeln?', 'x402.image'],
   ])('%s: %s', (_language, q, id) => {
     expect(first(q)).toBe(id)
     expect(notes(q)).toMatch(/Read “.+” as “.+”\./)
@@ -61,6 +63,11 @@ describe('a question in another language is read by the table', () => {
     )
     for (const q of ['météo', 'meteo', 'prévisions météo', 'previsions meteo'])
       expect(findIn(operations, q).notes.join(), q).toContain('“weather”')
+  })
+
+  test('a stretch of which only stop words were read is not left out', () => {
+    expect(notes('能不能帮我看一下')).not.toBe('')
+    expect(notes('帮我查猫')).toContain('猫')
   })
 
   test('its words are not slips of English ones', () => {
@@ -117,6 +124,12 @@ describe('a long prompt is read by the words that belong together', () => {
     expect(first(q)).toBe('x402.weather')
     expect(notes(q)).not.toContain('more words')
   })
+})
+
+test('a long question that is all about its task names the deed before what it takes', () => {
+  const asked =
+    'weather by city, country, image, text, recording, company, document, language, price'
+  expect(first(asked)).toBe('x402.weather')
 })
 
 describe('what is glued together', () => {

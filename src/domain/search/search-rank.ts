@@ -12,7 +12,14 @@ export type SearchField = keyof typeof FIELD_WEIGHTS
 export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
 
 /** What a term of a query counts: 1 for what was asked, less for what analysis put beside it. */
-export const TERM_WEIGHTS = { asked: 1, part: 0.3, pair: 0.5, related: 0.3, told: 0.2 } as const
+export const TERM_WEIGHTS = {
+  asked: 1,
+  detail: 0.5,
+  pair: 0.5,
+  part: 0.3,
+  related: 0.3,
+  told: 0.2,
+} as const
 
 export const LIVE_TESTED_FACTOR = 1.1
 

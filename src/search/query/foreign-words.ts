@@ -62,7 +62,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   const tried = (scripted ?? LATIN).map((language) => {
     const lexicon = lexicons.get(language) ?? emptyLexicon(language)
     const stretches = readStretches(
-      words.flatMap((word) => tokensOf(word, language)),
+      words.flatMap((word) => tokensOf(word, lexicon)),
       lexicon,
     )
     const votes = votesFor(index, stretches)
@@ -74,7 +74,13 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   return { ...replace(index, best.stretches), isForeign: true }
 }
 
-function tokensOf(word: Word, language: Language): Token[] {
+function tokensOf(word: Word, { language, meanings }: Lexicon): Token[] {
+  // French and Portuguese put a pronoun behind a verb: `pourrais-tu`.
+  if (word.style === 'hyphen' && word.parts.some((part) => meanings.get(part)?.english === null))
+    return word.parts.map((part) => {
+      const alone: Word = { whole: part, parts: [], style: 'plain' }
+      return { text: part, word: alone }
+    })
   if (word.style !== 'unspaced' || !UNSPACED.has(language)) return [{ text: word.whole, word }]
   const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(word.whole)
   return Array.from(segments, ({ segment }) => ({ text: segment, word }))
@@ -179,11 +185,9 @@ function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: 
 }
 
 function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'isForeign'> {
-  // What is left of an unspaced stretch of which something was read is an ending.
-  const touched = new Set(
-    stretches.flatMap(({ tokens, meaning }) => (meaning === null ? [] : wordsOf(tokens))),
-  )
   const told = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
+  // What is left of an unspaced stretch of which something was read is an ending.
+  const touched = new Set(told.flatMap(({ tokens }) => wordsOf(tokens)))
   const pairs = told.map(({ tokens, meaning }) => {
     const gap = tokens[0]?.word.style === 'unspaced' ? '' : ' '
     return [tokens.map(({ text }) => text).join(gap), meaning?.english] as const

@@ -39,6 +39,8 @@ const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
 /** Guessing does not help a query with more slips than this. */
 const MAX_REPAIRS = 4
+/** Words of a long question that name its deed, which it does before it says what that takes and gives. */
+const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
 
@@ -58,7 +60,8 @@ export function planQuery(
   const deed = withoutAside(index, withoutSubject(index, taken, query))
   const kept = belongingWords(index, deed, words)
   const isStory = kept.length < deed.length
-  const units = readUnits(index, kept, !read.isForeign)
+  const asked = readUnits(index, kept, !read.isForeign)
+  const units = isLong(kept) ? asked.map(toDetail) : asked
   // What was translated is the listings' own word already.
   const related = units.map((unit) => (read.isForeign ? [] : relatedTerms(index, unit)))
   const originals = readUnits(index, read.originals, false)
@@ -104,6 +107,13 @@ function withoutSubject(index: SearchIndex, words: readonly Word[], query: strin
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const deed = words.filter(({ whole }) => !aside.has(whole))
   return deed.length > 0 ? deed : words
+}
+
+/** What stands behind the first words of a long question counts as a detail of it. */
+function toDetail(unit: QueryUnit, at: number): QueryUnit {
+  if (at < LEADING_WORDS) return unit
+  const { detail } = TERM_WEIGHTS
+  return { ...unit, terms: unit.terms.map((term) => ({ ...term, weight: term.weight * detail })) }
 }
 
 function unreadNotes(count: number): string[] {

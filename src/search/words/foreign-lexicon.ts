@@ -60,6 +60,8 @@ export function createLexicons({ languages, stop, words }: ForeignWords): Lexico
 }
 
 function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {
+  // A language of which the row has no word.
+  if (key === '') return
   const known = meanings.get(key)
   if (known === undefined || known.isForm || known.english === null)
     meanings.set(key, { english, isForm: false })
