@@ -60,8 +60,7 @@ export function planQuery(
   const deed = withoutAside(index, withoutSubject(index, taken, query))
   const kept = belongingWords(index, deed, words)
   const isStory = kept.length < deed.length
-  const asked = readUnits(index, kept, !read.isForeign)
-  const units = isLong(kept) ? asked.map(toDetail) : asked
+  const units = readDeed(index, kept, !read.isForeign)
   // What was translated is the listings' own word already.
   const related = units.map((unit) => (read.isForeign ? [] : relatedTerms(index, unit)))
   const originals = readUnits(index, read.originals, false)
@@ -109,11 +108,15 @@ function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[])
   return deed.length > 0 ? deed : words
 }
 
-/** What stands behind the first words of a long question counts as a detail of it. */
-function toDetail(unit: QueryUnit, at: number): QueryUnit {
-  if (at < LEADING_WORDS) return unit
-  const { detail } = TERM_WEIGHTS
-  return { ...unit, terms: unit.terms.map((term) => ({ ...term, weight: term.weight * detail })) }
+/** Of a long question what stands behind its first words counts as a detail of its deed. */
+function readDeed(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryUnit[] {
+  const units = readUnits(index, kept, mayRepair)
+  if (!isLong(kept)) return units
+  const details = units.slice(LEADING_WORDS).map((unit) => ({
+    ...unit,
+    terms: unit.terms.map((term) => ({ ...term, weight: term.weight * TERM_WEIGHTS.detail })),
+  }))
+  return [...units.slice(0, LEADING_WORDS), ...details]
 }
 
 function unreadNotes(count: number): string[] {
