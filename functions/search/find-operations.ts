@@ -151,9 +151,13 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
 type Shorten = (result: Result) => Result
 
 /** What a row does without, the least needed first. */
-function toShorter({ operation: { example, input } }: Result, at: number): Shorten[] {
+function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
   const isSaidTwice = example !== undefined && input !== undefined
+  const isInExample = url !== undefined && example?.url?.startsWith(`${url}?`) === true
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
+  const isKept = !isSaidTwice || shown === 'input'
+  // Where nothing must be given, an example shows only what may be.
+  const behind = isKept && isInExample ? ['url'] : input === undefined ? ['example'] : []
   return [
     withoutPage,
     without('relay_url'),
@@ -161,6 +165,7 @@ function toShorter({ operation: { example, input } }: Result, at: number): Short
     without('output'),
     without('description'),
     withoutName,
+    ...(at === 0 ? [] : behind.map(without)),
   ]
 }
 

@@ -39,7 +39,10 @@ export const FoundOperationSchema = v.object({
     /** Of a tool or skill. */
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
-    /** Where it is called; of a tool the address of its server, of a skill where messages go. */
+    /**
+     * Where it is called; of a tool the address of its server, of a skill where messages go. Left out of an
+     * answer that is full, behind its first row, where the address of the example begins with it.
+     */
     url: v.optional(v.string()),
     /** What is spoken there, where it is neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
     protocol: v.optional(v.string()),

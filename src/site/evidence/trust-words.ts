@@ -49,7 +49,7 @@ export function toTrustWords(trust: Trust) {
       unknown === undefined
         ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, real or invented`
         : 'Paid by independent buyers',
-    explanation: `${worth}${unknown === undefined ? ` The figures are by ${trust.source}.` : ''}${few}`,
+    explanation: `${worth}${unknown === undefined ? ` ${trust.source}.` : ''}${few}`,
     worth,
     paidBy:
       trust.paid_by === undefined ? '' : `Paid by: ${trust.paid_by.map(nameOfScheme).join(', ')}.`,
