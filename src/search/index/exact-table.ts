@@ -15,7 +15,7 @@ export interface ExactTable {
 
 /**
  * In the order in which they put a listing first. `vendor`: who is at its address, see `vendorsOf`.
- * `product`: its name without what stands in brackets. Both without the words that any name may have.
+ * `product`: its name without the part in brackets. Both leave out words that any name may have.
  */
 export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
 export type ExactKind = (typeof EXACT_KINDS)[number]
@@ -24,7 +24,7 @@ const LOW_BITS = 21
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
 /** `io.github.someone/repo`: the name is also what stands behind the slash. */
 const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
-/** `Slack (community)`: what stands in brackets says whose it is, or which. */
+/** `Slack (community)`: the brackets say whose it is, or which. */
 const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */

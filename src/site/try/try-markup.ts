@@ -73,7 +73,7 @@ export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown
     ${witnessed !== null && html`<p class="small"><a href="${witnessed}">Our receipt of what came back</a></p>`}`
 }
 
-/** What a problem (RFC 9457) says in words, ours or the seller's; empty where an answer is none. */
+/** The words of a problem (RFC 9457), ours or the seller's; empty where the answer is not a problem. */
 function toProblemText(type: string, text: string): string {
   if (!type.startsWith('application/problem+json')) return ''
   const { title, detail } = Object(parseJson(text))
