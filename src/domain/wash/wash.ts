@@ -88,11 +88,11 @@ function findBursts<Payment extends Paid>(
   for (const cohort of cohorts.values()) {
     const crowd = cohort.length < WASH.burst.cohort ? [] : findCrowd(cohort)
     if (crowd.length === 0) continue
+    const amount = cohort[0]?.amount
     const hand = findHand(cohort, hasPaidOthers, transfers)
     const payers = new Set(crowd.map(({ payer }) => payer).filter((payer) => hand.has(payer)))
     for (const settlement of settlements)
-      if (settlement.amount === cohort[0]?.amount && payers.has(settlement.payer))
-        found.add(settlement)
+      if (settlement.amount === amount && payers.has(settlement.payer)) found.add(settlement)
   }
   return found
 }

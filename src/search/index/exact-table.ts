@@ -4,8 +4,8 @@ import { hashText } from './hash-text.ts'
 
 /**
  * Rows by what a query may be exactly: a listing's id, its host, its whole name, its vendor's name, or
- * its product's. Each is kept as a number of 53 bits, two hashes put together, in order; those that are equal have their rows in
- * order. Nothing proves a hit but the number: it is not a chance hit, and who could forge one could as
+ * its product's. Each is kept as a number of 53 bits, two hashes put together, in order; those that are
+ * equal have their rows in order. Nothing proves a hit but the number: it is not a chance hit, and who could forge one could as
  * well have taken the name. An id, which nobody can take, is proved by the row's body.
  */
 export interface ExactTable {
@@ -29,7 +29,7 @@ const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
-/** `acme.co.uk` is named `acme`. */
+/** `co.uk` is nobody's domain: `acme.co.uk` is. */
 const SECOND_LEVEL = /^(?:co|com|org|net|gov|ac|edu)$/
 /** Hosts many listings share: their domain says nothing about the listing. */
 const SHARED_HOSTS =
@@ -100,7 +100,7 @@ function withoutBrackets(text: string): string {
 function hostsOf(url: string): string[] {
   const host = URL.parse(url)?.hostname.replace(/^www\./, '') ?? ''
   if (host === '') return []
-  return isSharedHost(host) ? [host] : [host, host.split('.').slice(-2).join('.')]
+  return isSharedHost(host) ? [host] : [host, domainOf(host)]
 }
 
 export function isSharedHost(host: string): boolean {
@@ -114,14 +114,15 @@ export function isSharedHost(host: string): boolean {
 function vendorsOf(url: string, names: readonly string[]): string[] {
   const { hostname = '', pathname = '' } = URL.parse(url) ?? {}
   const isShared = isSharedHost(hostname)
-  const owner = isShared ? ACCOUNT.exec(`${pathname}/`)?.[1] : domainName(hostname)
+  const owner = isShared ? ACCOUNT.exec(`${pathname}/`)?.[1] : domainOf(hostname).split('.')[0]
   const named = names.some((name) => owner !== undefined && isNamedAfter(name, owner))
   return [...(named && owner !== undefined ? [owner] : []), ...(isShared ? [] : names)]
 }
 
-function domainName(host: string): string {
-  const [, second = '', third = second] = host.split('.').reverse()
-  return SECOND_LEVEL.test(second) ? third : second
+/** @example domainOf('api.acme.co.uk') → 'acme.co.uk' */
+function domainOf(host: string): string {
+  const labels = host.split('.')
+  return labels.slice(SECOND_LEVEL.test(labels.at(-2) ?? '') ? -3 : -2).join('.')
 }
 
 /** Whether a name starts with another, word by word: `Acme Maps` is of `acme`, `Acmeville` is not. */
