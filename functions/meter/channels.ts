@@ -1,8 +1,9 @@
 import {
-  type ChannelEvent,
+  type ChannelLog,
   type ChannelRule,
   CLAIMING,
-  findDepositors,
+  isDeposit,
+  keepProved,
 } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import { TRANSFER_TOPIC } from '../../src/domain/settlement/schemes/evm-log.ts'
@@ -62,11 +63,6 @@ export async function readChannels(
   return rows
 }
 
-interface Read {
-  log: TimedLog
-  event: ChannelEvent
-}
-
 /** Schemes whose contracts are read whole, and by channel its payer. */
 async function readKnownChannels({
   store,
@@ -91,11 +87,11 @@ async function readEvents(
   rule: ChannelRule,
   payers: Map<string, string>,
   range: Range,
-): Promise<Read[]> {
+): Promise<ChannelLog<TimedLog>[]> {
   const { payouts, asset } = work
   const wallets = payouts.map(({ payout }) => payout)
   const ours = new Set(wallets)
-  const all: Read[] = []
+  const all: ChannelLog<TimedLog>[] = []
   for (const contract of rule.contracts) {
     const logs =
       rule.mark === null
@@ -111,16 +107,7 @@ async function readEvents(
   const own = all.filter(({ event }) => payers.has(event.channel))
   if (!own.some(isDeposit)) return own
   const money = await ranges.logsOf(DEPOSIT_PLACES, range, (some) => [TRANSFER_TOPIC, null, some])
-  // Deposits into channels that are nobody's here have money too, which proves nothing else.
-  const deposits = all.filter(isDeposit).map(({ log, event }) => ({ log, amount: event.amount }))
-  const depositors = findDepositors(deposits, money, asset.address)
-  return own.filter(
-    (one) => !isDeposit(one) || depositors.get(one.log) === payers.get(one.event.channel),
-  )
-}
-
-function isDeposit({ event }: Read): boolean {
-  return event.kind === 'deposit'
+  return keepProved(all, payers, { transfers: money, coin: asset.address })
 }
 
 /** Says that the contracts of a scheme are read, whether or not there is any channel. */

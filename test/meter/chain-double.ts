@@ -131,6 +131,12 @@ export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) 
         const call = block?.calls.get(wanted)
         return call === undefined ? null : { hash: wanted, blockHash: block?.hash, ...call }
       }
+      case 'eth_getTransactionReceipt': {
+        const logs = chain.blocks.flatMap((block) => block.logs)
+        const own = logs.filter(({ transactionHash }) => transactionHash === params[0])
+        const blockNumber = own[0]?.blockNumber
+        return blockNumber === undefined ? null : { status: '0x1', blockNumber, logs: own }
+      }
       case 'eth_getCode':
         return codes.get(String(params[0])) ?? '0x'
       default:

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkRows } from '../../packages/client/cli/check-rows.ts'
@@ -14,8 +13,8 @@ import {
 } from '../../src/domain/trust/ledger-payment.ts'
 import { type LedgerFiles, TrustPayeesSchema } from '../../src/domain/trust/published-ledger.ts'
 import { createRandom } from '../bench/seeded-random.ts'
-import { listen } from '../call/relay-world.ts'
-import { createChain, createNode, payment, transfer } from '../meter/chain-double.ts'
+import { createChain, payment, transfer } from '../meter/chain-double.ts'
+import { serveNode } from '../meter/serve-node.ts'
 import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { createKeptFiles } from '../support/kept-files.ts'
@@ -135,24 +134,13 @@ describe('with a node', () => {
   chain.mine(payment(wallet(5_005), wallet(9), 8_000, wallet(77)))
   chain.mine(payment(wallet(5_001), wallet(0), 6_000))
   for (let n = 0; n < 3; n += 1) chain.mine()
-  const node = createNode(chain)
-  const receiptOf = (hash: string) => {
-    const logs = chain.blocks
-      .flatMap((block) => block.logs)
-      .filter((log) => log.transactionHash === hash)
-    return logs[0] === undefined ? null : { status: '0x1', blockNumber: logs[0].blockNumber, logs }
-  }
-  const server = createServer(async (request, response) => {
-    const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-    const isReceipt = method === 'eth_getTransactionReceipt'
-    const result = isReceipt ? receiptOf(params[0]) : node.answer(method, params)
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
-  })
   let url = ''
+  let node: Awaited<ReturnType<typeof serveNode>>
   beforeAll(async () => {
-    url = `http://127.0.0.1:${await listen(server)}`
+    node = await serveNode(chain)
+    url = node.url
   })
-  afterAll(() => void server.close())
+  afterAll(() => node.close())
 
   const all = chain.blocks.flatMap(({ at, logs }) =>
     logs.flatMap((log): LedgerPayment[] => {
@@ -177,7 +165,8 @@ describe('with a node', () => {
   const read = all.filter(({ amount }) => !['7000', '8000', '6000'].includes(amount))
   const vouching = rowsOf(6_000).map((row) => ({ ...row, listings: [idOf(0)] }))
   const faultsOf = (payments: readonly LedgerPayment[]) =>
-    checkRows(url, { as_of: AS_OF, seeds: [hostOf(0)], payees: payees(), payments }, idOf(9))
+    checkRows(url, { as_of: AS_OF, seeds: [hostOf(0)], payees: payees(), payments }, LISTING)
+  const LISTING = { id: idOf(9), host: hostOf(9) }
   const altered = (changes: Partial<LedgerPayment>) =>
     read.map((row, n) => (n === 2 ? { ...row, ...changes } : row))
 

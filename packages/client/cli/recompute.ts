@@ -1,12 +1,14 @@
 import * as v from 'valibot'
+import { hostOf } from '../../../src/domain/owners/shared-hosts.ts'
 import { LedgerPaymentSchema } from '../../../src/domain/trust/ledger-payment.ts'
 import { type LedgerFiles, TrustPayeesSchema } from '../../../src/domain/trust/published-ledger.ts'
 import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { checkRows, NOT_MISSED } from './check-rows.ts'
+import { checkRows } from './check-rows.ts'
 import { EXIT, type Run, readArguments, readSubject } from './command-line.ts'
+import { NOT_MISSED } from './find-missing.ts'
 import { printJson, toLine } from './printable.ts'
 
 /**
@@ -17,12 +19,15 @@ export const runRecompute: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, { rpc: { type: 'string' } })
   const id = readSubject(positionals, 'id')
   const waypost = connect(values.base)
-  const { trust } = await waypost.listing(id)
+  const { trust, url } = await waypost.listing(id)
   const files = await readFiles(waypost.baseUrl)
   const own = scoreFiles(files)(id)
   const shown = { score: trust.score, evidence: trust.evidence }
   const isSame = own.score === shown.score && own.evidence === shown.evidence
-  const faults = values.rpc === undefined ? [] : await checkRows(values.rpc, files, id)
+  const faults =
+    values.rpc === undefined
+      ? []
+      : await checkRows(values.rpc, files, { id, host: hostOf(url) ?? '' })
   const notes = values.rpc === undefined ? [] : [NOT_MISSED]
   if (values.json === true) printJson({ id, ...own, shown, same: isSame, faults, notes })
   else console.log([...toText(id, own, shown, faults), ...notes].map(toLine).join('\n'))

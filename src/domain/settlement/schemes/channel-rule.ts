@@ -75,6 +75,39 @@ export function findDepositors<Log extends EvmLog>(
   return depositors
 }
 
+/** What a log says of a channel. */
+export interface ChannelLog<Log extends EvmLog> {
+  log: Log
+  event: ChannelEvent
+}
+
+/**
+ * Of events of channels, those with a payer that we know, less the deposits that another one's money made. Deposits
+ * into all other channels of their transactions must be among them: they have money too, which proves nothing else.
+ *
+ * @param payers by channel
+ */
+export function keepProved<Log extends EvmLog>(
+  events: readonly ChannelLog<Log>[],
+  payers: ReadonlyMap<string, string>,
+  { transfers, coin }: { transfers: readonly EvmLog[]; coin: string },
+): ChannelLog<Log>[] {
+  const deposits = events.filter(isDeposit)
+  const depositors = findDepositors(
+    deposits.map(({ log, event }) => ({ log, amount: event.amount })),
+    transfers,
+    coin,
+  )
+  return events.filter((one) => {
+    const payer = payers.get(one.event.channel)
+    return payer !== undefined && (!isDeposit(one) || depositors.get(one.log) === payer)
+  })
+}
+
+export function isDeposit({ event }: Pick<ChannelLog<EvmLog>, 'event'>): boolean {
+  return event.kind === 'deposit'
+}
+
 /** Removes the last of some transfers that is this one. */
 function takeLast(
   open: EvmLog[],
