@@ -4,16 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import { chooseOperation } from '../../src/domain/kit/choose-operation.ts'
 import type { KitOperation } from '../../src/domain/kit/kit-operations.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { BASE_URL as baseUrl, catalogue, content } from '../support/own-catalogue.ts'
 import { ANSWERED, type DocumentedSellers, openDocumentedSellers } from './documented-sellers.ts'
 import { fillIn, sendTold, type ToldRequest } from './told-requests.ts'
 
@@ -21,11 +19,7 @@ import { fillIn, sendTold, type ToldRequest } from './told-requests.ts'
  * Can a program that reads only search and kit.json do a task? It takes the first result and sends
  * the kit's request, filled in with what its user said, to a double of the seller.
  */
-const baseUrl = 'https://directory.example'
-const rules = { allowPrivate: false }
-const { content } = readContent('content', rules)
-if (content === null) throw new Error('run "npm run check": the content has errors')
-const { listings } = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+const { listings } = catalogue
 const { categories, sources, searchWords, foreignWords: foreign } = content.tables
 const index = loadSearchIndex(
   buildSearchIndex(

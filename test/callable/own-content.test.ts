@@ -1,25 +1,15 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toKitCard } from '../../src/domain/doors/cards/kit-card.ts'
 import { toListingCard } from '../../src/domain/doors/cards/listing-card.ts'
 import { CompactKitSchema, toCompactKit } from '../../src/domain/kit/compact-kit.ts'
 import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { withoutListed } from '../../src/domain/unlisted/not-listed.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { catalogue, content, contentFaults as faults } from '../support/own-catalogue.ts'
 
 /** The product's own listings, as they are served: can an agent call them? */
-const rules = { allowPrivate: false }
-const { content, faults } = readContent('content', rules)
-if (content === null) throw new Error('run "npm run check": the content has errors')
-const catalogue = createCatalogue(content, {
-  baseUrl: 'https://directory.example',
-  rules,
-  ledger: NO_LEDGER_FACTS,
-})
 const kits = new Map(
   catalogue.listings.map((listing) => [
     listing.id,

@@ -1,32 +1,17 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
-import {
-  toDocumentRow,
-  toIndexTables,
-  toOperationDocuments,
-  toSearchIndex,
-} from '../../src/compile/engine/write-engine.ts'
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import {
+  catalogue,
+  operationDocuments as documents,
+  readOperationIndex,
+} from '../support/own-catalogue.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
-const rules = { allowPrivate: false }
-const baseUrl = 'https://waypost.example'
-const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
-if (content === null) throw new Error('the content has faults: run npm run check')
-const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
-const documents = catalogue.listings.flatMap((listing) => toOperationDocuments(listing, baseUrl))
-const rows = documents.map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
-const operations = loadSearchIndex(
-  toSearchIndex('operation', Buffer.from(rows.join('')), toIndexTables(catalogue)),
-)
+const operations = readOperationIndex()
 const [BASE, TEMPO] = ['eip155:8453', 'eip155:4217']
 const decoder = new TextDecoder()
 const whole = new Map<string, FoundOperation['operation']>()

@@ -1,18 +1,11 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { askForMostUsed } from '../bench/most-used.ts'
+import { BASE_URL as baseUrl, catalogue } from '../support/own-catalogue.ts'
 import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 
-const rules = { allowPrivate: false }
-const baseUrl = 'https://waypost.example'
-const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
-if (content === null) throw new Error('the content has faults: run npm run check')
-const { listings } = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+const { listings } = catalogue
 /** The product's own listings. */
 const index = indexOf(listings.map((listing) => toSearchDocument(listing, baseUrl)))
 

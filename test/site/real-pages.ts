@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
@@ -10,10 +8,10 @@ import { writeDump } from '../../src/compile/release/write-dump.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
 import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
 import { handOver } from '../../src/compiled.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { createKeptFiles } from '../support/kept-files.ts'
+import { catalogue } from '../support/own-catalogue.ts'
 
 /** Pages of the content that is served, rendered one by one by the code the fixture release was built with. */
 export interface RealPages {
@@ -27,10 +25,6 @@ export interface RealPages {
 
 export async function readRealPages(): Promise<RealPages> {
   const { BASE_URL: baseUrl, OUT_DIR } = FIXTURE_ENV
-  const rules = { allowPrivate: false }
-  const { content } = readContent('content', rules)
-  if (content === null) throw new Error('expected content without faults')
-  const catalogue = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
   const listings = toCompiledListings(catalogue)
   const { files } = createKeptFiles()
   const site = toCompiledSite(

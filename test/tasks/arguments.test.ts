@@ -2,17 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
-import {
-  toDocumentRow,
-  toIndexTables,
-  toOperationDocuments,
-  toSearchIndex,
-} from '../../src/compile/engine/write-engine.ts'
 import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
 import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
 import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
-import { BASE_URL, catalogue } from './own-catalogue.ts'
+import { readOperationIndex } from '../support/own-catalogue.ts'
 
 /** A Tuesday. */
 const NOW = Date.UTC(2026, 10, 24, 12)
@@ -163,14 +156,8 @@ describe('an example is filled with what was asked, never with its own values', 
   })
 })
 
-const rows = catalogue.listings
-  .flatMap((listing) => toOperationDocuments(listing, BASE_URL))
-  .map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
-const index = loadSearchIndex(
-  toSearchIndex('operation', Buffer.from(rows.join('')), toIndexTables(catalogue)),
-)
 const find = createFindOperations({
-  release: () => ({ operations: index }),
+  release: () => ({ operations: readOperationIndex() }),
   clock: { now: () => NOW },
 })
 

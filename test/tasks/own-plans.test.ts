@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { planTask } from '../../src/domain/plans/task-plan.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
-import { BASE_URL, listings, SELLERS, TASKS, tables } from './own-catalogue.ts'
+import { BASE_URL } from '../support/own-catalogue.ts'
+import { listings, SELLERS, TASKS, tables } from './own-catalogue.ts'
 
 const sellersOf = (id: string) => SELLERS.filter(({ task }) => task === id)
 const countOf = (id: string) => new Set(sellersOf(id).map(({ seller }) => seller.id)).size

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { toCompareView } from '../../src/domain/compare/compare-view.ts'
-import { catalogue, listings, tables } from './own-catalogue.ts'
+import { catalogue } from '../support/own-catalogue.ts'
+import { listings, tables } from './own-catalogue.ts'
 
 const { sources, byId, ledger, baseUrl } = catalogue
 const context = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }

@@ -1,0 +1,45 @@
+import { readContent } from '../../src/compile/content/read-content.ts'
+import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import {
+  toDocumentRow,
+  toIndexTables,
+  toOperationDocuments,
+  toSearchIndex,
+} from '../../src/compile/engine/write-engine.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { FIXTURE_ENV } from './fixture-env.ts'
+
+/**
+ * The content that is published, as the tests of one process share it: a thousand listings take seconds
+ * to read and to derive. No test may change it.
+ */
+const rules = { allowPrivate: false }
+const { content: read, faults } = readContent('content', rules)
+if (read === null) throw new Error('run "npm run check": the content has errors')
+export const { BASE_URL } = FIXTURE_ENV
+export const content = read
+export const contentFaults = faults
+export const catalogue = createCatalogue(content, {
+  baseUrl: BASE_URL,
+  rules,
+  ledger: NO_LEDGER_FACTS,
+})
+
+/** Of every listing. */
+export const operationDocuments = catalogue.listings.flatMap((listing) =>
+  toOperationDocuments(listing, BASE_URL),
+)
+
+let operations: SearchIndex | undefined
+
+/** The index that agents' questions are asked of, made once. */
+export function readOperationIndex(): SearchIndex {
+  const rows = () =>
+    operationDocuments.map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
+  operations ??= loadSearchIndex(
+    toSearchIndex('operation', Buffer.from(rows().join('')), toIndexTables(catalogue)),
+  )
+  return operations
+}
