@@ -2,7 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type BuildCache, memoize, openBuildCache } from '../../src/compile/files/build-cache.ts'
+import {
+  type BuildCache,
+  keepInMemory,
+  memoize,
+  openBuildCache,
+} from '../../src/compile/files/build-cache.ts'
 
 let dir: string
 let path: string
@@ -90,4 +95,12 @@ test('where nothing can be written a build goes on', () => {
   const nowhere = openBuildCache(join(path, 'a file is not a folder'), 'version 1')
   expect(madeFor(nowhere, 'weather')).toEqual(['weather'])
   expect(() => nowhere.close()).not.toThrow()
+})
+
+test('in memory the latest rows are kept, and those that are asked for', () => {
+  const cache = keepInMemory(2)
+  expect(madeFor(cache, 'tide', 'weather', 'tide', 'storm')).toEqual(['tide', 'weather', 'storm'])
+  expect(madeFor(cache, 'tide', 'storm', 'weather')).toEqual(['weather'])
+  cache.close()
+  expect(madeFor(cache, 'tide')).toEqual(['tide'])
 })

@@ -11,7 +11,7 @@ const TAG = /spec:[a-z]+\.\d+/g
 function findTitles(): string[] {
   return readSourceTree(['test'])
     .filter(({ path, text }) => path.endsWith('.test.ts') && text.includes('spec:'))
-    .flatMap((file) => [...walk(parseSource(file))].flatMap(toTitle))
+    .flatMap((file) => walk(parseSource(file)).flatMap(toTitle))
 }
 
 function toTitle(node: ts.Node): string[] {

@@ -49,11 +49,10 @@ export function parseSource({ path, text }: SourceFile): ts.SourceFile {
 }
 
 /** Every node below, parents before children. */
-export function* walk(node: ts.Node): Generator<ts.Node> {
-  yield node
-  const children: ts.Node[] = []
-  ts.forEachChild(node, (child) => void children.push(child))
-  for (const child of children) yield* walk(child)
+export function walk(node: ts.Node): ts.Node[] {
+  const nodes = [node]
+  for (const each of nodes) ts.forEachChild(each, (child) => void nodes.push(child))
+  return nodes
 }
 
 function listFiles(folder: string, source: RegExp): string[] {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import { type BuildCache, KEY, noCache, setValue } from '../files/build-cache.ts'
+import { type BuildCache, KEY, keepInMemory, noCache, setValue } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { findYamlLine, parseYaml, type YamlResult } from './parse-yaml.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
@@ -31,6 +31,9 @@ const FILES: Readonly<Record<string, string>> = {
   searchWords: 'search-words',
   foreignWords: 'foreign-words',
 }
+
+/** Words in other languages take a parser longer than all else; reviews and `dev` read them over and over. */
+const latest = keepInMemory(64)
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
 
@@ -148,10 +151,12 @@ function readYamlFile<Schema extends v.GenericSchema>(
 
 function recallYaml(text: string, cache: BuildCache): YamlResult {
   const key = digestOf(`table ${text}`, KEY)
-  const known = cache.get(key)
+  const kept = cache.get(key)
+  const known = kept ?? latest.get(key)
   // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
-  if (known !== null) return JSON.parse(known.toString())
-  const parsed = parseYaml(text)
-  if (parsed.ok) setValue(cache, key, parsed)
+  const parsed: YamlResult = known === null ? parseYaml(text) : JSON.parse(known.toString())
+  if (parsed.ok && known === null) setValue(latest, key, parsed)
+  const row = kept === null ? latest.get(key) : null
+  if (row !== null) cache.set(key, row)
   return parsed
 }

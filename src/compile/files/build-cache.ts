@@ -158,6 +158,26 @@ export function lazy<Value>(make: () => Value): () => Value {
   }
 }
 
+/** Of one process, gone with it: the latest rows that were kept or asked for. */
+export function keepInMemory(most: number): BuildCache {
+  const rows = new Map<string, Buffer>()
+  const set = (key: string, bytes: Uint8Array) => {
+    rows.delete(key)
+    rows.set(key, Buffer.from(bytes))
+    const [oldest = key] = rows.keys()
+    if (rows.size > most) rows.delete(oldest)
+  }
+  return {
+    get(key) {
+      const bytes = rows.get(key) ?? null
+      if (bytes !== null) set(key, bytes)
+      return bytes
+    },
+    set,
+    close: () => rows.clear(),
+  }
+}
+
 export function noCache(): BuildCache {
   return { get: () => null, set: () => undefined, close: () => undefined }
 }
