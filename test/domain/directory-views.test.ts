@@ -265,6 +265,7 @@ const COST_OF_CHEATING: CostOfCheating = {
   honest: [
     { market: 'rich', about: 'many', known: 0.9, buyers_kept: 0.9, score_before: 40, score: 39 },
   ],
+  machine: [],
   spreading: [],
 }
 

@@ -50,16 +50,22 @@ const METER_TABLES = [
   'job',
 ] as const
 
-/** A seller that proved some payouts; each listing is `x402.<n>`. */
-export async function prove(store: Store, payouts: readonly string[], network = NETWORK) {
+/** A seller that proved some payouts; each listing is `x402.<n>`, unless one is named. */
+export async function prove(
+  store: Store,
+  payouts: readonly string[],
+  network = NETWORK,
+  named?: { id: string; host: string },
+) {
   const { db } = store
+  const prefix = `${network}-${named?.id ?? ''}`
   const claims = payouts.map((_, n) => ({
-    id: `claim-${network}-${n}`,
-    listing_id: `x402.${n}`,
+    id: `claim-${prefix}-${n}`,
+    listing_id: named?.id ?? `x402.${n}`,
     seller_id: 'seller',
-    host: `${n}.example`,
+    host: named?.host ?? `${n}.example`,
     method: 'well_known' as const,
-    token: `token-${network}-${n}`,
+    token: `token-${prefix}-${n}`,
     state: 'verified' as const,
     created_at: 1,
     expires_at: 2,
@@ -68,7 +74,7 @@ export async function prove(store: Store, payouts: readonly string[], network = 
     failing_since: null,
   }))
   const proofs = payouts.map((payout, n) => ({
-    claim_id: `claim-${network}-${n}`,
+    claim_id: `claim-${prefix}-${n}`,
     payout: normalizePayout(`${network}:${payout}`),
     proven_at: 1,
   }))
@@ -77,6 +83,7 @@ export async function prove(store: Store, payouts: readonly string[], network = 
     .values({ id: 'seller', email: 'seller@shop.example', created_at: 1 })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+  if (claims.length === 0) return
   await db.transaction().execute(async (trx) => {
     for (let at = 0; at < claims.length; at += 500) {
       const end = at + 500

@@ -142,32 +142,34 @@ export const AUTHORIZATION = [
   { name: 'nonce', type: 'bytes32' },
 ] as const
 
-/** Eleven buyers who pay a seller $0.27 to $0.47 each, as a facilitator settles it: it is measured now. */
-export async function payFromMany(chain: Chain, to: Address): Promise<void> {
+/** A new buyer's payment, as a facilitator settles it. */
+export async function payFromNew(chain: Chain, to: Address, value: bigint): Promise<void> {
   const settler = chain.walletOf(0)
-  for (let n = 0; n < 11; n++) {
-    const buyer = privateKeyToAccount(generatePrivateKey())
-    const value = BigInt(270_000 + n * 20_000)
-    await chain.mint(buyer.address, value)
-    const message = {
-      ...{ from: buyer.address, to, value, validAfter: 0n, validBefore: 2n ** 40n },
-      nonce: generatePrivateKey(),
-    }
-    const signature = await buyer.signTypedData({
-      domain: { name: 'USDC', version: '2', chainId: baseSepolia.id, verifyingContract: USDC },
-      types: { TransferWithAuthorization: AUTHORIZATION },
-      primaryType: 'TransferWithAuthorization',
-      message,
-    })
-    const { from, validAfter, validBefore, nonce } = message
-    const hash = await settler.writeContract({
-      address: USDC,
-      abi: PAYMENT_ABI,
-      functionName: 'transferWithAuthorization',
-      args: [from, to, value, validAfter, validBefore, nonce, signature],
-    })
-    await settler.waitForTransactionReceipt({ hash })
+  const buyer = privateKeyToAccount(generatePrivateKey())
+  await chain.mint(buyer.address, value)
+  const message = {
+    ...{ from: buyer.address, to, value, validAfter: 0n, validBefore: 2n ** 40n },
+    nonce: generatePrivateKey(),
   }
+  const signature = await buyer.signTypedData({
+    domain: { name: 'USDC', version: '2', chainId: baseSepolia.id, verifyingContract: USDC },
+    types: { TransferWithAuthorization: AUTHORIZATION },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  })
+  const { from, validAfter, validBefore, nonce } = message
+  const hash = await settler.writeContract({
+    address: USDC,
+    abi: PAYMENT_ABI,
+    functionName: 'transferWithAuthorization',
+    args: [from, to, value, validAfter, validBefore, nonce, signature],
+  })
+  await settler.waitForTransactionReceipt({ hash })
+}
+
+/** Eleven buyers who pay a seller $0.27 to $0.47 each: a known seller is measured by that. */
+export async function payFromMany(chain: Chain, to: Address): Promise<void> {
+  for (let n = 0; n < 11; n++) await payFromNew(chain, to, BigInt(270_000 + n * 20_000))
 }
 
 function createWallet(url: string, index: number) {

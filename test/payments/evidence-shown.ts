@@ -206,7 +206,8 @@ export function testPages(watched: () => Watched): void {
   test('the table of what cheating costs is on the page of the method', async () => {
     const { cost_of_cheating } = await readJson('/api/v1/trust/method')
     const text = toText(await read('/trust'))
-    for (const { name } of cost_of_cheating.cheating) expect(text).toContain(name)
+    for (const { name } of [...cost_of_cheating.cheating, ...cost_of_cheating.machine])
+      expect(text).toContain(name)
   })
 }
 

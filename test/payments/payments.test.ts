@@ -8,6 +8,7 @@ import { startUnpaidSellers } from './evidence-sellers.ts'
 import { testPages, testProbing, type Watched } from './evidence-shown.ts'
 import { testPaidOnPage } from './paid-on-page.ts'
 import { preparePaymentPackages } from './prepare.ts'
+import { KNOWN_DOMAIN, RIVALS, SECOND, testPlays, testPlaysAreNothing } from './rival-plays.ts'
 import type { World } from './world.ts'
 
 /**
@@ -38,7 +39,9 @@ const atLocalhost = <Listing extends { url: string }>(listing: Listing): Listing
 })
 
 /** Whoever is at 127.0.0.1 is nobody's front here. */
-const KNOWN = '- { domain: 127.0.0.1, name: Loopback, why: Everybody has one. }\n'
+const KNOWN = ['127.0.0.1', KNOWN_DOMAIN]
+  .map((domain) => `- { domain: ${domain}, name: ${domain}, why: Everybody knows it. }\n`)
+  .join('')
 
 describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_000 }, () => {
   let world: World
@@ -88,9 +91,10 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
           // Names payouts of a known owner as its own, to be paid by everybody who pays those.
           { ...atLocalhost(listing('forger')), copied: [PAYOUTS.v2, PAYOUTS.known] },
           // Another owner than all the rest, which are at 127.0.0.1.
-          atLocalhost(listing('direct')),
+          atLocalhost({ ...listing('direct'), copied: [SECOND] }),
           { ...listing('known'), maxUsd: 4.5 },
           { slug: 'fickle', url: `${fickle.url}/paid`, rails: '[x402]', maxUsd: 0.001 },
+          ...RIVALS,
         ],
         files: { ...unpaid.files, 'tables/independent_operators.yaml': KNOWN },
       },
@@ -389,6 +393,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     }
   })
 
+  testPlays(() => ({ world, lab, chain }))
+
   test('what was settled becomes trust at the next build; what was forged does not', async () => {
     expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
     await world.whileDown(() => world.run('measure'))
@@ -424,6 +430,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       wash_flags: [],
     })
   })
+
+  testPlaysAreNothing(() => ({ world }))
 
   testPages(() => lookedAt)
 

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, OnConflictBuilder } from 'kysely'
 import { mnemonicToAccount } from 'viem/accounts'
 import { recoverSigner } from '../../functions/sellers/payouts/payout-signature.ts'
 import { openChallenge, recordPayoutProof } from '../../functions/sellers/payouts/payout-store.ts'
@@ -6,7 +6,8 @@ import type { Tables } from '../../functions/store/schema/store.ts'
 
 /** The words behind anvil's accounts. */
 const WORDS = 'test test test test test test test test test test test junk'
-const ACCOUNTS = 10
+/** Anvil's ten, and one more that needs no coin to sign. */
+const ACCOUNTS = 11
 
 /** A seller whose claim stands proves a payout: its wallet really signs the challenge. */
 export async function proveByWallet(
@@ -38,7 +39,8 @@ export async function proveByWallet(
     failing_since: null,
   }
   const seller = { id: 'seller', email: 'seller@shop.example', created_at: Date.now() }
-  await db.insertInto('seller').values(seller).execute()
+  const isKnown = (conflict: OnConflictBuilder<Tables, 'seller'>) => conflict.doNothing()
+  await db.insertInto('seller').values(seller).onConflict(isKnown).execute()
   await db.insertInto('claim').values(claim).execute()
   const row = await db
     .selectFrom('claim')

@@ -40,6 +40,8 @@ export interface SellerListing {
   maxUsd?: number
   /** Its operations, in YAML. */
   http?: string
+  /** Nothing answers there, and nothing is asked. */
+  probe?: false
 }
 
 /** What the content holds: x402 listings, and any other file by its place. */
@@ -163,13 +165,15 @@ async function runScript(
   return out
 }
 
-function toListing({ slug, url, payout, copied = [], rails, maxUsd = 0.01, http }: SellerListing) {
+function toListing(listing: SellerListing) {
+  const { slug, url, payout, copied = [], rails, maxUsd = 0.01, http, probe } = listing
   const payouts = [...(payout === undefined ? [] : [payout]), ...copied]
   return listingText({
     name: slug,
     url,
     pricing: `{ model: per_call, min_usd: 0.001, max_usd: ${maxUsd}, rails: ${rails}, networks: ["eip155:84532"] }`,
     http: http ?? null,
+    probe: probe === false ? 'false' : null,
     payout:
       payouts.length === 0
         ? null

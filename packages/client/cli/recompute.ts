@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { hostOf } from '../../../src/domain/owners/shared-hosts.ts'
 import { LedgerPaymentSchema } from '../../../src/domain/trust/ledger-payment.ts'
 import { type LedgerFiles, TrustPayeesSchema } from '../../../src/domain/trust/published-ledger.ts'
 import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
@@ -27,7 +26,7 @@ export const runRecompute: Run = async (args, connect) => {
   const faults =
     values.rpc === undefined
       ? []
-      : await checkRows(values.rpc, files, { id, host: hostOf(url) ?? '' })
+      : await checkRows(values.rpc, files, { id, host: new URL(url).hostname })
   const notes = values.rpc === undefined ? [] : [NOT_MISSED]
   if (values.json === true) printJson({ id, ...own, shown, same: isSame, faults, notes })
   else console.log([...toText(id, own, shown, faults), ...notes].map(toLine).join('\n'))

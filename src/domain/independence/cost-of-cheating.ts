@@ -47,6 +47,24 @@ export const CostOfCheatingSchema = v.strictObject({
     [],
   ),
   /**
+   * Plays against relay, meter and payees: the score of a seller that is to lose by them, or of a cheat that is to
+   * gain, without and with them. A table of before has none.
+   */
+  machine: v.optional(
+    v.array(
+      v.strictObject({
+        id: text,
+        name: text,
+        aim: v.picklist(['harm', 'gain']),
+        cost_usd: usd,
+        before: score,
+        after: score,
+        held: v.boolean(),
+      }),
+    ),
+    [],
+  ),
+  /**
    * What a rival pays for a third of the score of a seller with about 4, 10 and 25 buyers; null where
    * nothing was found. `knows`: only who knows the seller's buyers can do it. `least` is the lowest that
    * the score of the one who was hit hardest came to, from `score`.

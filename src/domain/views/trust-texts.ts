@@ -111,7 +111,7 @@ export const GETS_PAST = [
   'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
   'On Solana, money that reached a payer through any other wallet is not recognised.',
   'On Solana each transfer is looked up by itself, ten in a second. Somebody who sends a payee dust all day keeps the payees after it waiting.',
-  'Many wallets within minutes that pay different amounts are not a burst to us.',
+  'Many wallets within minutes that pay different amounts are not a burst to us. Nor are wallets that a contract filled: it looks like a bridge, and may be the seller’s own.',
   'Of one payee we look up at most 500 transactions in each stretch of blocks, those that paid most first. Who pays a seller more than its buyers do, by 500 transfers in such a stretch, hides what they paid by Permit2 or on Tempo. The seller keeps that money.',
   'A chain node may leave payments out: we ask one node a chain and do not prove its answers. Anybody can check the published rows with another node.',
 ]

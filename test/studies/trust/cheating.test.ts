@@ -8,6 +8,7 @@ import { GRIEFINGS } from './griefing.ts'
 import { createJudge, createMarket } from './market.ts'
 import { playChains } from './play-chains.ts'
 import { costOf, playCheating } from './play-cheating.ts'
+import { playMachine } from './play-machine.ts'
 import { STUDIED } from './simulate-trust.ts'
 import { SPREADING_RULES } from './spreading-rules.ts'
 
@@ -56,6 +57,13 @@ describe('the published table of what cheating costs', () => {
     expect(await playChains()).toEqual(table.forged)
     for (const { id, payments, counted } of table.forged)
       expect([id, counted]).toEqual([id, id.startsWith('real') ? payments : 0])
+  })
+
+  test('holds what relay, meter and build make of each play, and what does not hold is named', async () => {
+    expect(await playMachine()).toEqual(table.machine)
+    // The page names each of these among what gets past the rule.
+    const past = table.machine.filter(({ held }) => !held).map(({ id }) => id)
+    expect(past).toEqual(['flood_payee', 'contested', 'crowd_of_pool'])
   })
 
   test('30, 60 and 90 cost what the rule promises, and under a cent where nobody is measured', () => {

@@ -18,7 +18,7 @@ import {
 /** What money costs while it goes round. */
 const INTEREST_A_YEAR = 0.1
 /** The least that settling a payment has cost on any chain counted here, whoever paid it. */
-const FEE_USD = 0.00001
+export const FEE_USD = 0.00001
 /** The least by which two payments differ. */
 const MICRO_USD = 0.000001
 

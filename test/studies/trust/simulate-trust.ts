@@ -17,6 +17,7 @@ import { MARKETS, measureLoss } from './honest-loss.ts'
 import { createJudge, createMarket } from './market.ts'
 import { playChains } from './play-chains.ts'
 import { playCheating } from './play-cheating.ts'
+import { playMachine } from './play-machine.ts'
 
 /**
  * `npm run simulate:trust [-- --seeds N --budget USD --wallets N --payments N --dry-run]`: an adversary
@@ -37,7 +38,8 @@ if (import.meta.main)
   await runMain(async () => {
     const { seeds, isDry, ...means } = readOptions()
     const forged = await playChains()
-    const table = { ...simulate(seeds, means), forged }
+    const machine = await playMachine()
+    const table = { ...simulate(seeds, means), forged, machine }
     for (const line of toLines(table)) console.log(line)
     if (isDry) return
     writeFileSync(FILE, toYaml(table))
@@ -48,7 +50,7 @@ if (import.meta.main)
 function simulate(
   seeds: readonly number[],
   means: CostOfCheating['means'],
-): Omit<CostOfCheating, 'forged'> {
+): Omit<CostOfCheating, 'forged' | 'machine'> {
   const found = seeds.map((seed) => searchMarket(seed, means))
   const [first] = found
   return {
@@ -145,7 +147,8 @@ function readOptions() {
 }
 
 function toLines(table: CostOfCheating): string[] {
-  const { means, cheating, forged, griefing, honest, unmeasured, victims, spreading } = table
+  const { means, cheating, forged, machine, griefing, honest, unmeasured, victims, spreading } =
+    table
   const toDollars = (usd: number | null) => `$${usd ?? '–'}`
   const toCosts = (goals: Goals) =>
     TARGETS.map((target) => `${target} for $${goals[target]?.cost_usd ?? '–'}`).join(', ')
@@ -159,6 +162,10 @@ function toLines(table: CostOfCheating): string[] {
     ...forged.map(
       ({ id, payments, counted, score }) =>
         `${counted} of ${payments} counted, score ${score}: ${id}`,
+    ),
+    ...machine.map(
+      ({ id, aim, cost_usd, before, after, held }) =>
+        `${toDollars(cost_usd)}, score ${before} becomes ${after}, ${held ? 'held' : 'NOT HELD'}: ${id} (${aim})`,
     ),
     `A third of the score of a seller with about 4, 10 or 25 buyers (${victims.map(({ buyers }) => buyers).join(', ')}):`,
     ...griefing.map(
