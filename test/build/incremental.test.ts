@@ -19,7 +19,7 @@ import { findObjects, readCurrent } from '../../src/store/releases.ts'
 import { findDifferences, hashFolder } from '../bench/scale/hash-folder.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { copyPageCode, releasedPath } from '../support/fixture-release.ts'
+import { copyFixture, copyPageCode, releasedPath } from '../support/fixture-release.ts'
 import { EDITS } from '../support/random-edits.ts'
 
 /** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
@@ -34,7 +34,7 @@ beforeAll(() => {
   content = join(root, 'content')
   stepwise = join(root, 'stepwise')
   cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
-  cpSync(FIXTURE_ENV.OUT_DIR, stepwise, { recursive: true, verbatimSymlinks: true })
+  copyFixture(stepwise)
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 

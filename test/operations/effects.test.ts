@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { copyPageCode } from '../support/fixture-release.ts'
+import { copyFixture } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const LISTING = 'x402.weather'
@@ -18,7 +18,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
 
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'waypost-effects-'))
-    copyPageCode(outDir())
+    copyFixture(outDir())
     withoutLedger = build()
     waypost = await startService({ OUT_DIR: outDir(), STATE_DIR: stateDir() })
   })

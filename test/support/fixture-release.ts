@@ -14,6 +14,11 @@ export function copyPageCode(outDir: string): void {
     cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
 }
 
+/** Gives a build into `outDir` the fixture's release and caches: what builds left there before. */
+export function copyFixture(outDir: string): void {
+  cpSync(FIXTURE, outDir, { recursive: true, verbatimSymlinks: true })
+}
+
 /** The release that all tests share. */
 export function readFixtureName(): string {
   const name = readCurrent(FIXTURE)
@@ -48,8 +53,9 @@ export function copyRelease(
   edited: Readonly<Record<string, string | Uint8Array>> = {},
 ): void {
   const fixture = readFixtureName()
+  // What is there from an earlier copy is the same: an object is named after its bytes.
   for (const folder of ['objects', 'server'])
-    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
+    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true, force: false })
   const objects = openObjects(outDir, new Set())
   const files = readReleaseList(FIXTURE, fixture).map((file) => {
     const bytes = edited[file.path]
