@@ -71,6 +71,17 @@ describe('a question in another language is read by the table', () => {
     expect(notes('帮我查猫')).toContain('猫')
   })
 
+  test('a place of several words is searched for beside the rest, as it is written', () => {
+    // `aires` has the stem of `air`.
+    const airs = indexOf([
+      ...several('news', 'News', 'The latest news of any company.'),
+      ...several('air', 'Air', 'The air.').slice(0, 5),
+    ])
+    expect(findIn(airs, 'noticias de Buenos Aires', 1).ids[0]).toMatch(/^x402\.news/)
+    for (const q of ['noticias de aires', 'Buenos Aires'])
+      expect(findIn(airs, q, 1).ids[0], q).toMatch(/^x402\.air/)
+  })
+
   test('its words are not slips of English ones', () => {
     for (const q of ['enviar una imagem', 'ein Bild von meinem Hund', 'une notice sur la page'])
       expect(notes(q), q).not.toContain('Showing results')
@@ -131,7 +142,7 @@ test('a long question that is all about its task names the deed before what it t
   const asked = 'weather forecast city token price text company number folder language gift phone'
   const { terms } = listingDatabases(index).organic.plan(asked)
   const weightOf = (word: string) => terms.find(({ written }) => written === word)?.weight
-  expect([weightOf('weather'), weightOf('folder')]).toEqual([1, 0.5])
+  expect([weightOf('weather'), weightOf('folder')]).toEqual([1, 0.65])
 })
 
 describe('what is glued together', () => {

@@ -146,6 +146,9 @@ export interface Place {
   longitude: number
 }
 
+/** `Ho Chi Minh`, `Rio de Janeiro`. */
+export const MAX_WORDS_OF_A_PLACE = 3
+
 /** By the name without case and accents. */
 export const PLACES_BY_NAME: ReadonlyMap<string, Place> = new Map(
   PLACES.trim()

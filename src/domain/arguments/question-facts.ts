@@ -4,7 +4,7 @@ import {
   CURRENCY_BY_WORD,
   LANGUAGE_BY_WORD,
 } from './argument-tables.ts'
-import { PLACES_BY_NAME, type Place, toPlainName } from './place-table.ts'
+import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME, type Place, toPlainName } from './place-table.ts'
 import { readDates } from './question-dates.ts'
 
 /** What a question says, by kind, in its order. Nothing is guessed: a kind that it does not say is empty. */
@@ -38,8 +38,6 @@ export interface QuestionFacts {
   /** The whole, as it was asked. */
   question: string
 }
-
-const MAX_WORDS_OF_A_PLACE = 3
 
 const URL_TEXT = /\bhttps?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/gi
 const EMAIL = /\b[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+\b/gi

@@ -14,7 +14,7 @@ export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies re
 /** What a term of a query counts: 1 for what was asked, less for what analysis put beside it. */
 export const TERM_WEIGHTS = {
   asked: 1,
-  detail: 0.5,
+  detail: 0.65,
   pair: 0.5,
   part: 0.3,
   related: 0.3,

@@ -1,3 +1,4 @@
+import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/place-table.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import {
   emptyLexicon,
@@ -34,6 +35,8 @@ interface Token {
 interface Stretch {
   tokens: readonly Token[]
   meaning: Meaning | null
+  /** Names a place of several words: `Buenos Aires` asks for no air. */
+  isPlace?: boolean
 }
 
 /** One script leaves one language, but for those that share it. */
@@ -96,6 +99,8 @@ function readStretches(tokens: readonly Token[], lexicon: Lexicon): Stretch[] {
 /** The longest known phrase the tokens start with, or the first of them alone. */
 function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
   const { language, meanings, phrases } = lexicon
+  const place = wordsOfPlace(tokens)
+  if (place > 1) return { tokens: tokens.slice(0, place), meaning: null, isPlace: true }
   const [first = '', ...others] = tokens.map(({ text }) => text)
   const isStart = UNSPACED.has(language) || phrases.has(first)
   for (let more = isStart ? others.length : 0; more >= 0; more -= 1) {
@@ -104,6 +109,12 @@ function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
       return { tokens: tokens.slice(0, more + 1), meaning }
   }
   return { tokens: tokens.slice(0, 1), meaning: readPart(tokens[0], lexicon) }
+}
+
+/** How many of the tokens name a place. */
+function wordsOfPlace(tokens: readonly Token[]): number {
+  const texts = tokens.slice(0, MAX_WORDS_OF_A_PLACE).map(({ text }) => text)
+  return texts.findLastIndex((_, at) => PLACES_BY_NAME.has(texts.slice(0, at + 1).join(' '))) + 1
 }
 
 function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
@@ -193,12 +204,15 @@ function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQu
     return [tokens.map(({ text }) => text).join(gap), meaning?.english] as const
   })
   const said = pairs.flatMap(([from, to]) => (from === to ? [] : `“${from}” as “${to}”`))
-  const read = stretches.flatMap(({ tokens, meaning }) =>
-    meaning === null
-      ? wordsOf(tokens).filter((word) => !touched.has(word))
-      : splitText(meaning.english ?? ''),
-  )
-  const originals = told.flatMap(({ tokens }) => wordsOf(tokens))
+  const places = told.length > 0 ? stretches.filter(({ isPlace }) => isPlace) : []
+  const read = stretches
+    .filter((stretch) => !places.includes(stretch))
+    .flatMap(({ tokens, meaning }) =>
+      meaning === null
+        ? wordsOf(tokens).filter((word) => !touched.has(word))
+        : splitText(meaning.english ?? ''),
+    )
+  const originals = [...told, ...places].flatMap(({ tokens }) => wordsOf(tokens))
   return {
     words: [...new Set(read)],
     originals: [...new Set(originals)].filter((word) => isWritten(index, word)),

@@ -7,10 +7,10 @@ import type { SearchDocument } from '../../../src/search/index/search-document.t
 import { foldText } from '../../../src/search/words/fold-text.ts'
 
 /**
- * Some questions are looked at while somebody works on the search, the others after: `aside` first, and
- * `later`, written when those had been looked at.
+ * Some questions are looked at while somebody works on the search, the others after: `aside` first, then
+ * `later` and `latest`, each written when those before had been looked at.
  */
-export const HALVES = ['development', 'aside', 'later'] as const
+export const HALVES = ['development', 'aside', 'later', 'latest'] as const
 export type Half = (typeof HALVES)[number]
 
 const QuestionSchema = v.strictObject({
@@ -44,6 +44,7 @@ const FILES: Record<Collection, readonly { name: string; half?: Half }[]> = {
     { name: 'deeds', half: 'development' },
     { name: 'deeds-aside', half: 'aside' },
     { name: 'deeds-aside-2026-11-24', half: 'later' },
+    { name: 'deeds-aside-2026-11-25', half: 'latest' },
   ],
 }
 export type QuestionKind = (typeof KINDS)[number] | 'story'
