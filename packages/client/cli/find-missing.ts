@@ -48,7 +48,7 @@ export async function findMissing(looked: Looked): Promise<{ faults: string[]; c
 
 interface Found {
   paid: EvmLog[]
-  /** Transfers that are no payment by themselves. */
+  /** Transfers that alone prove no payment. */
   unexplained: EvmLog[]
 }
 
