@@ -61,7 +61,7 @@ function toSeen(
     listing_id: row.listing_id === '' ? null : intern(row.listing_id),
     payer: payer?.wallet ?? row.payer,
     payee: intern(row.payee),
-    amount: row.amount,
+    amount: intern(row.amount),
     usd: micro_usd / 1_000_000,
     at: settled_at,
     block: block_number,

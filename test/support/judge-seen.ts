@@ -8,7 +8,10 @@ import {
 import { createPayeeLookup } from '../../src/domain/trust/ledger-payment.ts'
 
 /** What becomes of payments as a chain shows them, where the meter reads them all. */
-export function judgeSeen(seen: readonly SeenPayment[], around: Surroundings): MeteredPayment[] {
+export function judgeSeen(
+  seen: readonly SeenPayment[],
+  around: Surroundings,
+): readonly MeteredPayment[] {
   const payeeOf = createPayeeLookup(around.payees)
   return judgePayments(
     seen.map((one) => toMeteredPayment(one, payeeOf)),

@@ -74,7 +74,7 @@ export interface Surroundings {
 export function judgePayments(
   payments: readonly MeteredPayment[],
   { asOf, payees, transfers, hasPaidElsewhere }: Surroundings,
-): MeteredPayment[] {
+): readonly MeteredPayment[] {
   const payeeOf = createPayeeLookup(payees)
   const ownerOf = (payment: LedgerPayment) => payeeOf(payment)?.owner ?? ''
   const known = indexTransfers(transfers)
@@ -95,7 +95,7 @@ export function judgePayments(
     const knowledge = { wallets, transfers: known, hasPaidOthers, windowOf: inWindow }
     for (const [payment, flag] of findWash(own, knowledge)) flags.set(payment, flag)
   }
-  if (flags.size === 0) return [...payments]
+  if (flags.size === 0) return payments
   return payments.map((payment) => {
     const verdict = flags.get(payment)
     return verdict === undefined ? payment : { ...payment, verdict }

@@ -7,7 +7,7 @@ export interface Scheme {
   id: string
   /** As its packages call it; pages print it beside the payments it brought. */
   name: string
-  /** Counted on the chain for proven payouts, and on calls that went through us where they name a transaction. */
+  /** Counted where the payee is a listing's, proved or published. */
   counted: boolean
   /** Why it is safe to count, or why it is not counted. One or two sentences for people. */
   reason: string
@@ -47,7 +47,7 @@ export const SCHEMES = [
   counted(
     'auth_capture',
     'x402 auth-capture',
-    'What the seller got counts, after the operator’s fee and less what was refunded since. Only the known collectors move a buyer’s money, by his signature over this very payment. We see it on the chain only: what is paid through us may be refunded days later.',
+    'What the seller got counts, after the operator’s fee and less what was refunded since. Only the known collectors move a buyer’s money, by his signature over this very payment.',
   ),
   uncounted(
     'solana_smart_wallet',
@@ -68,11 +68,6 @@ export const SCHEMES = [
     'tempo_first_session',
     'MPP session on Tempo, by its first contract',
     'We have not seen that contract’s code, so we could not play its forgeries.',
-  ),
-  uncounted(
-    'unproved_channels',
-    'Channels and escrows of sellers who proved no payout',
-    'A call that is paid from one shows no payment of its own on the chain, or one that may be refunded later. We read them only where the seller proved its payout.',
   ),
   uncounted(
     'tempo_machine_token',
