@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
+import { BARE_ENV } from '../support/fixture-env.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
 /** Raise with KILLS=200 for a long run. PostgreSQL outlives the killed process; a few show the path. */
@@ -32,7 +33,7 @@ type Child = ChildProcessByStdio<Writable, Readable, null>
 /** Starts the server, clicks from many clients, kills it after some redirects, with more under way. */
 async function runUntilKilled(place: StorePlace, received: Set<string>): Promise<void> {
   const child: Child = spawn(process.execPath, [SERVER], {
-    env: { PATH: process.env.PATH, ...place.config },
+    env: { ...BARE_ENV, ...place.config },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const [line] = await once(child.stdout, 'data')

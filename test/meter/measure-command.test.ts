@@ -12,7 +12,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createJobQueue } from '../../functions/store/jobs.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { NETWORK, NOON, wallet } from '../settlements/samples.ts'
-import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { BARE_ENV, FIXTURE_ENV } from '../support/fixture-env.ts'
 import { silentLog } from '../support/stores.ts'
 import { createChain, createNode, payment } from './chain-double.ts'
 import { prove } from './meter-world.ts'
@@ -53,10 +53,8 @@ describe('the options', () => {
   })
 })
 
-/** Of this process a command gets nothing but what makes it start sooner. */
-const { PATH, NODE_COMPILE_CACHE } = process.env
 const { CONTENT_DIR } = FIXTURE_ENV
-const OWN_ENV = { PATH, NODE_COMPILE_CACHE, CONTENT_DIR, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }
+const OWN_ENV = { ...BARE_ENV, CONTENT_DIR, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }
 
 describe('npm run measure', () => {
   const places = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'waypost-measure-')))

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../../functions/store/open-store.ts'
 import { type Balancer, startBalancer } from '../support/balancer.ts'
+import { BARE_ENV } from '../support/fixture-env.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
@@ -46,7 +47,7 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
     const child = spawn(process.execPath, [INSTANCE], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
-        PATH: process.env.PATH,
+        ...BARE_ENV,
         BASE_URL: balancer.url,
         DATABASE_URL: database,
         SMTP_URL: mail.url,

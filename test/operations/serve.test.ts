@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { BARE_ENV, FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 /** `npm run serve` where nothing is but a release, production dependencies and an empty folder. */
@@ -23,7 +23,7 @@ function serve(env: Record<string, string>) {
   const child = spawn(process.execPath, [refusal, resolve('functions/commands/serve.ts')], {
     cwd: folder,
     env: {
-      PATH: process.env.PATH,
+      ...BARE_ENV,
       BASE_URL: FIXTURE_ENV.BASE_URL,
       OUT_DIR: resolve(FIXTURE_ENV.OUT_DIR),
       CONTENT_DIR: '/nowhere',

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { createSecret, hashSecret } from '../../functions/sellers/sessions/login-token.ts'
 import { openStore } from '../../functions/store/open-store.ts'
+import { BARE_ENV } from '../support/fixture-env.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
 const ROUNDS = { sqlite: Number(process.env.KILLS ?? 2), postgres: 1 }
@@ -57,7 +58,7 @@ async function plantTokens(place: StorePlace, round: number): Promise<Map<string
 
 async function redeemUntilKilled(place: StorePlace, tokens: string[]): Promise<Set<string>> {
   const child = spawn(process.execPath, [INSTANCE], {
-    env: { PATH: process.env.PATH, ...place.config, RATE_LIMITS: '{"session":"off"}' },
+    env: { ...BARE_ENV, ...place.config, RATE_LIMITS: '{"session":"off"}' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = await once(child.stdout, 'data')

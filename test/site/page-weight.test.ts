@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { expectLight } from './page-files.ts'
-import { readRealPages } from './real-pages.ts'
+import { type RealPages, readRealPages } from './real-pages.ts'
 
 let waypost: RunningService
+let own: RealPages
 beforeAll(async () => {
   waypost = await startService()
+  own = await readRealPages()
 })
 afterAll(() => waypost?.close())
 
@@ -15,7 +17,7 @@ test.each(['x402.weather', 'mcp.harbour', 'api.hostile-text', 'a2a.planner'])(
 )
 
 test('so do the heaviest pages of the content that is served', async () => {
-  const { ids, render, readAsset } = await readRealPages()
+  const { ids, render, readAsset } = own
   expect(ids.length).toBeGreaterThan(600)
   for (const id of ids.slice(0, 20))
     await expectLight(await render(id), async (path) => readAsset(path))

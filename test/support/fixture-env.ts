@@ -12,3 +12,8 @@ export const FIXTURE_ENV = {
   DATABASE_URL: '',
   SMTP_URL: '',
 } as const
+
+const { PATH, NODE_COMPILE_CACHE } = process.env
+
+/** For a program that shall see nothing of this process: it finds others, and code that is compiled already. */
+export const BARE_ENV = { PATH, NODE_COMPILE_CACHE }

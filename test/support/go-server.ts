@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { flushCompileCache } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from 'h3'
 import { createClickWriter } from '../../functions/analytics/go-writer.ts'
@@ -43,6 +44,8 @@ const server = createServer(toNodeHandler(app))
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
   process.stdout.write(`http://127.0.0.1:${port}\n`)
+  // Most are killed, which keeps nothing for the next one.
+  flushCompileCache()
 })
 process.stdin.on('data', () => {
   process.stdout.write(`${JSON.stringify({ cpu: process.cpuUsage(), tally: clicks.tally() })}\n`)

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { liveListing } from './live-listing.ts'
 import { openWorld } from './world.ts'
 
@@ -12,4 +13,6 @@ const world = await openWorld({
   realMailer: true,
 })
 process.stdout.write(`${world.url}\n`)
+// Most are killed, which keeps nothing for the next one.
+flushCompileCache()
 process.once('SIGTERM', () => void world.close().then(() => process.exit(0)))
