@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { SlowFirst } from './test/support/slow-first.ts'
 
 export default defineConfig({
   test: {
@@ -16,5 +17,6 @@ export default defineConfig({
     isolate: false,
     // On two cores: a worker waits a third of its time, for a browser, a child or a deadline.
     maxWorkers: 3,
+    sequence: { sequencer: SlowFirst },
   },
 })
