@@ -3,7 +3,7 @@ import type { SiteNames } from '../../domain/derived/tables.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
 import { KIND_LABELS, type Kind } from '../../domain/wire/vocabulary.ts'
-import { type DecisionFact, toDecisionFacts } from '../rows/decision-facts.ts'
+import { type DecisionFact, NO_NETWORK, toDecisionFacts } from '../rows/decision-facts.ts'
 import { KIND_ORDER, KIND_TEXTS, toKindText } from '../rows/kind-texts.ts'
 import { toMonogram } from '../rows/tile.ts'
 
@@ -42,16 +42,21 @@ export function toListingCard(
     title: view.name,
     titleElse: view.id,
     words: view.summary,
-    facts: shown.map(toCardFact),
+    facts: shown.map((fact) => toCardFact(fact, view)),
     foot: view.id,
     brand,
   }
 }
 
 /** Payment with the chains it is made on; of the rest, only what changes how a number is read. */
-function toCardFact({ label, value, note }: DecisionFact): LinkCard['facts'][number] {
-  if (label === 'Pays with' && note !== 'no chain named')
-    return { label: `${value} on`, value: note, note: '' }
+function toCardFact(
+  { label, value, note }: DecisionFact,
+  { pricing }: Pick<ListingView, 'pricing'>,
+): LinkCard['facts'][number] {
+  if (label === 'Pays with' && note !== NO_NETWORK) {
+    const count = pricing.model === 'per_call' ? pricing.networks.length : 0
+    return { label: `${value} on`, value: count > 2 ? `${count} networks` : note, note: '' }
+  }
   const isSample = label === 'Trust' && note.includes('buyers')
   return { label, value, note: isSample ? note.replace('independent ', '') : '' }
 }

@@ -14,6 +14,8 @@ export interface DecisionFact {
   value: string
   note: string
   tone: 'plain' | 'money' | 'missing'
+  /** Where the page says more, `#calls` for instance. */
+  href?: string
 }
 
 /** What nobody knows has no cell. */
@@ -64,25 +66,45 @@ function toPrice({ pricing, cost }: ListingView): DecisionFact[] {
 function toRails(pricing: ListingView['pricing']): DecisionFact[] {
   if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
   const names = pricing.networks.map(toNetworkName)
-  const [first = 'no chain named', second] = names
-  const note =
-    names.length > 2 ? `${names.length} networks` : [first, second].filter(Boolean).join(', ')
-  return [factOf('Pays with', pricing.rails.join(', '), note)]
+  const shown = names.slice(0, MOST_NETWORKS).join(', ')
+  const more = names.length > MOST_NETWORKS ? ` and ${names.length - MOST_NETWORKS} more` : ''
+  return [factOf('Pays with', pricing.rails.join(', '), shown === '' ? NO_NETWORK : shown + more)]
 }
 
-/** The strip under a listing's name. */
+const MOST_NETWORKS = 5
+/** Where a listing says how it is paid, and not on which chain. */
+export const NO_NETWORK = 'no chain named'
+
+/**
+ * The strip under a listing's name.
+ *
+ * @param gets what a call gives back
+ */
 export function toStrip(
   view: ListingView,
   probes: readonly Probe[],
   switches: Partial<Switches> = {},
+  gets: readonly DecisionFact[] = [],
 ): Markup {
-  const cells = toDecisionFacts(view, probes, switches).map(
-    ({ label, value, note, tone }) => html`
+  const facts = sayAccessOnce(toDecisionFacts(view, probes, switches))
+  const at = facts.findIndex(({ label }) => label === 'Runs')
+  const cells = [...facts.slice(0, at), ...gets, ...facts.slice(at)].map(
+    ({ label, value, note, tone, href }) => html`
       <div><dt>${label}</dt>
-        <dd class="${tone === 'money' && 'money'}">${tone === 'missing' && html`<span class="dot missing"></span> `}${value}</dd>
+        <dd class="${tone === 'money' && 'money'}">${tone === 'missing' && html`<span class="dot missing"></span> `}${href === undefined ? value : html`<a href="${href}"><bdi>${value}</bdi></a>`}</dd>
         ${note !== '' && html`<dd class="strip-note">${note}</dd>`}</div>`,
   )
   return html`<dl class="strip">${cells}</dl>`
+}
+
+/** Who pays needs nothing else: the cell of the ways to pay says so, and the other one has no room. */
+function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
+  const [payment, note] = ACCESS_TEXTS.payment
+  if (!facts.some(({ label, value }) => label === 'Access' && value === payment)) return [...facts]
+  if (!facts.some(({ label }) => label === 'Pays with')) return [...facts]
+  return facts
+    .filter(({ label }) => label !== 'Access')
+    .map((fact) => (fact.label === 'Pays with' ? { ...fact, note: `${fact.note}; ${note}` } : fact))
 }
 
 export function toNotices(notices: ListingView['notices']): Markup {

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { toKitView } from '../../src/domain/kit/kit-view.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toWhatYouGet } from '../../src/site/calls/what-you-get.ts'
+import { toStrip } from '../../src/site/rows/decision-facts.ts'
+import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
+
+const AT = '2026-11-20T00:00:00Z'
+const get = (more: object) => ({ method: 'GET', url: SAMPLE_FACTS.url, ...more })
+
+function listingOf(facts: Record<string, unknown>, evidence: object = {}) {
+  const listing = toListing({ facts, evidence })
+  const view = toListingView(listing, VIEW_CONTEXT)
+  return { view, kit: toKitView(listing, { baseUrl: BASE_URL, trust: view.trust }) }
+}
+
+describe('what a call gives', () => {
+  const { pathname } = new URL(SAMPLE_FACTS.url)
+  const toResponse = (example: unknown) => ({
+    response: { content_type: 'application/json', example, ref: 'https://docs.shop.example/' },
+  })
+  test.each([
+    [
+      'the fields of its answer',
+      [get(toResponse({ id: '1', results: [{ url: 'u' }] }))],
+      ['id, results', `from GET ${pathname}`],
+    ],
+    [
+      'at most three of them',
+      [get(toResponse({ a: 1, b: 2, c: 3, d: 4 })), get({ url: `${SAMPLE_FACTS.url}/more` })],
+      ['a, b, c, …', `from GET ${pathname}, 1 of 2 operations`],
+    ],
+    [
+      'a list of what is in it',
+      [get(toResponse([{ name: 'n', price: 1 }]))],
+      ['a list of name, price', `from GET ${pathname}`],
+    ],
+    [
+      'what it says it does, where no answer is known',
+      [get({ description: 'Tides of a place' })],
+      ['Tides of a place', `from GET ${pathname}`],
+    ],
+  ])('is %s', (_, http, [value, note]) => {
+    expect(toWhatYouGet(listingOf({ http }).kit)).toMatchObject([{ value, note, href: '#calls' }])
+  })
+
+  test('has no cell where nobody says it', () => {
+    expect(toWhatYouGet(listingOf({ http: [get({})] }).kit)).toEqual([])
+    expect(toWhatYouGet(listingOf({ http: [] }).kit)).toEqual([])
+  })
+
+  test('is the tools of a server, by their names, however long', () => {
+    const tools = ['a', 'b', 'c'.repeat(200), 'd'].map((name) => ({
+      ...{ name, description: 'x', input_schema: { type: 'object' } },
+    }))
+    const { kit } = listingOf(
+      { kind: 'mcp_server', pricing: { model: 'unknown' } },
+      { interface: { at: AT, from: 'mcp', tools } },
+    )
+    const [cell] = toWhatYouGet(kit)
+    expect(cell?.value).toBe('4 tools')
+    expect(cell?.note).toMatch(/^a, b, c{39}…, …$/)
+  })
+
+  test('is text in the strip, whatever it is called', () => {
+    const { view, kit } = listingOf({ http: [get(toResponse({ '<b>': 1 }))] })
+    const { text } = toStrip(view, [], {}, toWhatYouGet(kit))
+    expect(text).toContain('<a href="#calls"><bdi>&lt;b&gt;</bdi></a>')
+  })
+})
+
+describe('how a listing is paid', () => {
+  const toCells = (networks: string[], auth: string) => {
+    const pricing = { model: 'per_call', min_usd: 0.01, max_usd: 0.01, rails: ['x402'], networks }
+    return toStrip(listingOf({ pricing, auth: { type: auth } }).view, []).text
+  }
+  test('is said once: who pays needs no account and no key', () => {
+    const text = toCells(['eip155:8453'], 'payment')
+    expect(text).toContain('Base; no account, no key')
+    expect(text).not.toContain('Access')
+    expect(toCells(['eip155:8453'], 'api_key')).toContain('Access')
+  })
+
+  test('names five networks, and counts the others', () => {
+    const all = ['8453', '137', '42161', '10', '43114', '1'].map((id) => `eip155:${id}`)
+    expect(toCells(all, 'payment')).toMatch(/Base, Polygon.*Avalanche and 1 more/)
+    expect(toCells(all.slice(0, 5), 'payment')).not.toContain('more')
+  })
+})
