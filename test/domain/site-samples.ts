@@ -5,7 +5,7 @@ export const SITE_TEXTS: SiteTexts = {
   name: 'Waypost',
   short_name: 'Waypost',
   strapline: 'Find services an agent can call and pay for',
-  reading: 'Search and reads are free.',
+  reading: 'Search and reads need no key.',
   legal: [],
   public_badges: [],
   made_with: false,

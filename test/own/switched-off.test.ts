@@ -9,9 +9,9 @@ import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
 /** Words of what an internal directory left out. */
 const GONE =
-  /\b(?:sellers?|claim(?:s|ed)?|pay(?:s|ing|ments?|ees?)?|paid|wallets?|x402|402|prices?|buyers?|rails?|trust(?:ed)?|scores?|roadmap|business model)\b/gi
-/** Describes the interface of the software, whose answers keep their shape. */
-const REFERENCE = /^(?:docs|problems)(?:\/|$)/
+  /\b(?:sellers?|claim(?:s|ed)?|pay(?:s|ing|ments?|ees?)?|paid|wallets?|x402|402|prices?|buyers?|rails?|trust(?:ed)?|scores?|free|roadmap|business model)\b/gi
+/** Fields of answers, and codes of errors: answers keep their shape, whatever a directory does without. */
+const REFERENCE = /^(?:docs\/schemas|problems)(?:\/|$)/
 
 let own: OwnDirectory
 let acme: RunningService
@@ -46,6 +46,8 @@ describe('a directory without sellers, payments, business model, roadmap and tru
 
   test('has no word of them in what it says to agents', async () => {
     const found = []
+    const { info, paths } = await (await fetch(`${acme.url}/openapi.json`)).json()
+    found.push(...findGone('/openapi.json', toSaid({ info, paths })))
     for (const path of ['/llms.txt', '/llms-full.txt', '/listing/mcp.example-notes.md'])
       found.push(...findGone(path, await (await fetch(acme.url + path)).text()))
     for (const path of [
@@ -105,9 +107,14 @@ describe('a directory without sellers, payments, business model, roadmap and tru
     '/api/v1/business-model',
     '/api/v1/sellers/claims',
     '/api/v1/trust/method',
+    '/api/v1/receipts/log',
   ])('%s is not there, and the document does not name it', async (path) => {
     expect((await fetch(acme.url + path)).status).toBe(404)
     expect(await (await fetch(`${acme.url}/openapi.json`)).text()).not.toContain(`"${path}"`)
+  })
+
+  test('says how to compare where nobody wrote a comparison yet', async () => {
+    expect(await (await fetch(`${acme.url}/compare`)).text()).toContain('then press Compare')
   })
 
   test('keeps what it has', async () => {
@@ -159,9 +166,9 @@ function toSaid(document: unknown): string {
   })
   return said.join('\n')
 }
-const SAID = new Set(['description', 'title', 'instructions', 'displayName'])
+const SAID = new Set(['description', 'summary', 'title', 'instructions', 'displayName'])
 
-/** Pages of the release, by path in it, the interface's own description left out. */
+/** Pages of the release, by path in it, the fields of the interface left out. */
 function readPages({ outDir }: OwnDirectory): Map<string, string> {
   const files = readReleaseList(outDir, readCurrent(outDir) ?? '')
   return new Map(

@@ -50,7 +50,7 @@ function toSmallRelease(
       name: 'Waypost',
       short_name: 'Waypost',
       strapline: 'Find services',
-      reading: 'Search and reads are free.',
+      reading: 'Search and reads need no key.',
       legal: [],
       public_badges: [],
       made_with: false,

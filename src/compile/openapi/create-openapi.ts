@@ -1,9 +1,9 @@
-import { isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
+import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
 import type { SiteNames } from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
 import { OPERATIONS, type OperationFacts } from './operations.ts'
-import { toParameters } from './parameters.ts'
+import { toOfferedValues, toParameters } from './parameters.ts'
 import { toComponentSchemas, toRef } from './schemas.ts'
 
 /** Version of the interface (spec: Versioning). */
@@ -38,7 +38,7 @@ export function createOpenApi(
     tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
     // Before the paths: the document travels compressed, and is smaller this way round.
     components: {
-      schemas: toComponentSchemas(),
+      schemas: toUsedSchemas(paths, site.switches),
       responses: toProblemResponses(paths),
       securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-session' } },
     },
@@ -48,8 +48,9 @@ export function createOpenApi(
 
 function toPaths(switches?: Switches): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const [id, facts] of Object.entries(OPERATIONS)) {
+  for (const [id, whole] of Object.entries(OPERATIONS)) {
     if (!isRouteId(id)) continue
+    const facts = isBare(switches) ? { ...whole, ...whole.bare } : whole
     const { methods, path } = ROUTES[id]
     const template = path.replace(/:(\w+)/g, '{$1}')
     const item = paths[template] ?? {}
@@ -103,6 +104,27 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   for (const [status, codes] of byStatus)
     responses[status] ??= { $ref: `#/components/responses/${codes.join('_or_')}` }
   return responses
+}
+
+/** The schemas of what there is: a directory without sellers has no claims either. */
+function toUsedSchemas(paths: object, switches?: Switches): Record<string, object> {
+  const all = toComponentSchemas()
+  const used = new Set(['Problem'])
+  const read = (part: object) => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      const schema = all[name]
+      if (schema === undefined || used.has(name)) continue
+      used.add(name)
+      read(schema)
+    }
+  }
+  read(paths)
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, schema]) => {
+      if (!used.has(name)) return []
+      return [[name, name.endsWith('Body') ? toOfferedValues(schema, switches) : schema]]
+    }),
+  )
 }
 
 /** One response for each problem, or problems of one status, that some operation answers with. */

@@ -54,6 +54,15 @@ const OperationSchema = v.pipe(
     summary: v.string(),
     /** One sentence on what the summary leaves open. */
     description: v.string(),
+    /** Said instead by a directory without sellers, payments or trust. */
+    bare: v.optional(
+      v.strictObject({
+        summary: v.exactOptional(v.string()),
+        description: v.exactOptional(v.string()),
+        answers: v.exactOptional(v.record(v.string(), v.string())),
+      }),
+      {},
+    ),
     /** Of the body; absent where it is the seller's or empty. */
     answer: v.optional(name),
     /** What the answer is instead where a parameter asks for it. */

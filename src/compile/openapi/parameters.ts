@@ -75,12 +75,15 @@ export function toParameters(id: RouteId, switches?: Switches): Parameter[] {
     .map((parameter) => ({ ...parameter, schema: toOfferedValues(parameter.schema, switches) }))
 }
 
-/** A closed list without the values that ask about a part which is not there. */
-function toOfferedValues(schema: Record<string, unknown>, switches?: Switches) {
+/** Closed lists, and what is taken of them unasked, without the values that ask about a part which is not there. */
+export function toOfferedValues(schema: object, switches?: Switches) {
   return JSON.parse(JSON.stringify(schema), (key, value) =>
-    key === 'enum' ? value.filter((word: string) => isOffered(word, switches)) : value,
+    LISTS.has(key) && Array.isArray(value)
+      ? value.filter((word: unknown) => typeof word !== 'string' || isOffered(word, switches))
+      : value,
   )
 }
+const LISTS = new Set(['enum', 'default'])
 
 function pathParameters(id: RouteId): Parameter[] {
   return [...ROUTES[id].path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({

@@ -6,9 +6,15 @@ export type DirectoryPart = (typeof PARTS)[number]
 /** What each part answers: addresses, and all below them. */
 const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
   sellers: ['/sellers', '/api/v1/sellers', '/docs/sellers'],
-  payments: ['/market', '/api/v1/market', '/not-listed', '/discovery'],
+  payments: [
+    ...['/market', '/api/v1/market', '/not-listed', '/discovery'],
+    ...['/api/v1/receipts', '/.well-known/receipt-keys.json'],
+  ],
   business_model: ['/business-model', '/api/v1/business-model'],
-  roadmap: ['/roadmap', '/api/v1/roadmap', '/docs/roadmap-stubs'],
+  roadmap: [
+    ...['/roadmap', '/api/v1/roadmap', '/docs/roadmap-stubs'],
+    ...['/api/v1/sponsored', '/api/v1/tools', '/api/v1/buyers'],
+  ],
   trust: ['/trust', '/api/v1/trust', '/badges', '/dispute'],
 }
 
@@ -22,6 +28,11 @@ export type Switches = v.InferOutput<typeof SwitchesSchema>
 /** Parts that this directory does not have. */
 export function toMissingParts(switches: Partial<Switches>): DirectoryPart[] {
   return PARTS.filter((part) => switches[part] === false)
+}
+
+/** Whether a directory has no words for sellers, payments or trust. */
+export function isBare(switches: Partial<Switches> = {}): boolean {
+  return [switches.sellers, switches.payments, switches.trust].includes(false)
 }
 
 /** Whether an address belongs to a part that this directory does not have. */

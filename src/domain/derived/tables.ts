@@ -71,7 +71,7 @@ const SiteNamesSchema = v.strictObject({
   /** Imprint, terms, whatever the operator must say; on the privacy page. */
   legal: v.optional(v.array(v.strictObject({ title: line, text: line })), []),
   /** What reading costs and needs: one sentence. A closed directory says where its tokens come from. */
-  reading: v.optional(line, 'Search and reads are free.'),
+  reading: v.optional(line, 'Search and reads need no key.'),
   /** Ids of listings whose badges can be seen although `READ_ACCESS=token` closes everything else. */
   public_badges: v.optional(v.array(v.string()), []),
   switches: SwitchesSchema,

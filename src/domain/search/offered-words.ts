@@ -1,10 +1,15 @@
 import type { DirectoryPart, Switches } from '../derived/switches.ts'
 import { FILTER_ROWS } from './search-filters.ts'
 
+const PAYMENT_WORDS = [
+  ...['expect', 'price', 'calls', 'payment', 'pay', 'x402', 'mpp'],
+  ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
+]
+
 /** Names of arguments, and values of their closed lists, by the part of a directory that they ask about. */
 const PART_OF = new Map<string, DirectoryPart>([
   ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
-  ...(['expect', 'price', 'calls', 'payment'] as const).map((word) => [word, 'payments'] as const),
+  ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),
   ['trust', 'trust'],
 ])
 

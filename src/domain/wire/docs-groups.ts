@@ -4,18 +4,20 @@ export const DOCS_GROUPS = [
   group(
     'tasks',
     'Tasks',
-    'Say what is wanted once, and get several sellers of it with the filled request.',
+    'Say what is wanted once, and get several services for it with the filled request.',
   ),
   group('listings', 'Listings', 'Read a listing, its kit.json, its badge, and what changed.'),
   group(
     'calls',
     'Calls',
     'Call a paid API through the relay. The payment stays between you and the seller.',
+    'Call a service through the relay.',
   ),
   group(
     'service',
     'Service',
     'Health, statistics, the trust method and the documents that describe this service.',
+    'Health, statistics and the documents that describe this service.',
   ),
   group(
     'sellers',
@@ -28,6 +30,7 @@ export const DOCS_GROUPS = [
     'doors',
     null,
     'The same answers over MCP, A2A, the MCP registry API, x402 discovery and ARD.',
+    'The same answers over MCP, A2A, the MCP registry API and ARD.',
   ),
   group('schemas', null, 'The fields of every answer.'),
 ]
@@ -45,6 +48,8 @@ function group<const Slug extends string, const Tag extends string | null>(
   slug: Slug,
   tag: Tag,
   text: string,
+  /** Said by a directory without sellers, payments or trust. */
+  bare = text,
 ) {
-  return { slug, tag, text }
+  return { slug, tag, text, bare }
 }

@@ -1,10 +1,12 @@
-import { isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
+import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
 import { DOORS, type DoorId } from '../../domain/wire/door-table.ts'
 import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 
 interface Words {
   /** What its clients need to know, in a sentence. */
   note: string
+  /** Said by a directory without sellers, payments or trust. */
+  bare?: string
   /** A command one can run once `{base}` is this directory's address. */
   example: string
 }
@@ -13,6 +15,7 @@ interface Words {
 const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   MCP: {
     note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
+    bare: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>.',
     example: rpc('{base}/mcp', 'tools/call', {
       name: 'search_listings',
       arguments: { query: 'web search' },
@@ -31,6 +34,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   },
   'MCP registry API': {
     note: 'The read API of the MCP registry over our MCP listings, for clients that look there. Trust is under our own _meta key. With updated_since, servers that left are listed as deleted.',
+    bare: 'The read API of the MCP registry over our MCP listings, for clients that look there. With updated_since, servers that left are listed as deleted.',
     example: "curl -s '{base}/v0.1/servers?search=postgres&limit=5'",
   },
   'x402 discovery': {
@@ -76,11 +80,15 @@ export function toDoorGroups(baseUrl: string, switches: Switches) {
       method: door.methods.join(' '),
       path: door.path.replace(/:(\w+)/g, '{$1}'),
     })),
-    note: WORDS[protocol].note,
+    note: toNote(WORDS[protocol], switches),
     example: WORDS[protocol].example.replaceAll('{base}', baseUrl),
     /** What is shown and clicked through it counts as. */
     src: CLICK_SOURCES.find((src) => src === protocol.toLowerCase()) ?? 'api',
   }))
+}
+
+function toNote({ note, bare = note }: Words, switches: Switches): string {
+  return isBare(switches) ? bare : note
 }
 
 function isDoorId(id: string): id is DoorId {

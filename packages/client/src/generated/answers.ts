@@ -39,11 +39,11 @@ export interface SearchParameters {
   min_trust?: number | undefined
   /** If true, only listings that name a payment rail. */
   paid_only?: boolean | undefined
-  /** Only listings whose seller publishes all of these discovery files, separated by commas. */
+  /** Only listings whose service publishes all of these discovery files, separated by commas. */
   has?: ("openapi" | "llms_txt" | "x402_manifest" | "agent_card" | "ard")[] | undefined
-  /** Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up: none or payment. */
+  /** Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up. */
   auth?: "none" | "payment" | "api_key" | "bearer" | "oauth" | "other" | "unknown" | "no_account" | undefined
-  /** Only listings that run remote, at the seller, or that come as a package to run in a local process. */
+  /** Only listings that run remote, at the service, or that come as a package to run in a local process. */
   runs?: "remote" | "local" | undefined
   /** Only listings that take payment on this network: its CAIP-2 id or its common name, such as base or solana. */
   network?: string | undefined
