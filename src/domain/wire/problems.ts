@@ -122,17 +122,17 @@ export const PROBLEMS = {
   },
   'seller-unreachable': {
     status: 502,
-    title: 'The seller could not be reached',
+    title: 'The service could not be reached',
     help: 'The connection to the seller failed or broke before an answer came. If the call carried a payment, check your wallet before you pay again.',
   },
   'seller-redirected': {
     status: 502,
-    title: 'The seller answered with a redirect',
+    title: 'The service answered with a redirect',
     help: 'We do not follow redirects, because a payment header must not reach another host. `location` says where the seller pointed.',
   },
   'seller-refused': {
     status: 502,
-    title: "The seller's address is refused",
+    title: "The service's address is refused",
     help: 'The host resolves to an address that is not public, so nothing was sent.',
   },
   'proposals-full': {
@@ -157,7 +157,7 @@ export const PROBLEMS = {
   },
   'seller-timeout': {
     status: 504,
-    title: 'The seller did not answer in time',
+    title: 'The service did not answer in time',
     help: 'If the call carried a payment, it may have settled anyway. Check before you pay again.',
   },
   'relay-loop': {
