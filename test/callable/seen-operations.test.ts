@@ -81,6 +81,12 @@ describe('what a probe saw of an operation', () => {
     expect(toCallRows(kitOf([seen]))?.rows).toMatchObject([{ price: '$0.02', tags }])
   })
 
+  test('of which one asked for a key is not offered to try', () => {
+    const gated = { outcome: 'gated', status: 401 } as const
+    const rows = toCallRows(kitOf([spoke(0.02), gated]))?.rows ?? []
+    expect(rows.map(({ trial }) => trial !== null)).toEqual([true, false])
+  })
+
   test('is summed up in a sentence where several were called', () => {
     const said = (...seen: (Seen | undefined)[]) => toSeenSentence(kitOf(seen).operations)
     expect(said(spoke(0.02), undefined)).toBeNull()

@@ -53,9 +53,9 @@ export interface CallRows {
 }
 
 /** Bytes of HTML for a list's rows, and for what stands behind them: a page weighs 60 KB in all. */
-const ROOM_FOR_ROWS = 11_000
-const ROOM_FOR_PARAMS = 8_000
-const ROOM_FOR_RETURNS = 6_000
+const ROOM_FOR_ROWS = 10_400
+const ROOM_FOR_PARAMS = 7_300
+const ROOM_FOR_RETURNS = 5_500
 /** A longer answer is cut: kit.json has it whole (characters). */
 const MAX_EXAMPLE = 600
 const MAX_FIELDS = 12
@@ -158,9 +158,11 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     withoutParams: 'No input is described.',
     returns: operation.response === undefined ? null : toReturns(operation.response),
     assumed: (operation.assumed ?? []).filter((field) => field !== 'effect'),
-    // Where no key is asked for, and the relay goes there.
+    // Where no key is asked for, by the listing and at our probe, and the relay goes there.
     trial:
-      operation.relay_url !== undefined && NO_KEY.has(auth.type)
+      operation.relay_url !== undefined &&
+      NO_KEY.has(auth.type) &&
+      operation.seen?.outcome !== 'gated'
         ? `${method} ${operation.url}`
         : null,
   }
@@ -186,10 +188,10 @@ function toReturns(response: NonNullable<Kit['operations'][number]['response']>)
   }
 }
 
-/** Only the path where the host is the listing's own. */
+/** Only the path where the host is the listing's own; of another host the scheme goes without saying. */
 function toShortUrl(text: string, listing: string): string {
   const origin = new URL(listing).origin
-  return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text
+  return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text.replace('https://', '')
 }
 
 function toPriceText({ min_usd, max_usd, per }: { min_usd: number; max_usd: number; per: string }) {

@@ -2,6 +2,7 @@ import { readPaymentRequired } from '../../domain/doors/paid-call.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { normalizePayout } from '../../domain/listing/caip-account.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
 import { readOffer } from '../../domain/pins/offer.ts'
 import { toCaip2 } from '../../domain/settlement/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
@@ -83,7 +84,7 @@ function driftOfPrice(
   const expected = own?.max_usd === undefined ? (price?.per === 'call' ? price : undefined) : own
   if (usd === null || expected?.max_usd === undefined || usd <= expected.max_usd + ROUNDING)
     return []
-  return [`The listing says at most $${expected.max_usd}.`]
+  return [`The listing says at most ${toUsd(expected.max_usd)}.`]
 }
 
 /** Less than any coin's smallest unit, US dollars. */

@@ -1,4 +1,5 @@
 import { toPaymentHeader } from '../../domain/doors/paid-call.ts'
+import { toUsd } from '../../domain/operation/price-text.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'
 
@@ -46,7 +47,9 @@ export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number):
   if (typeof name !== 'string' || typeof version !== 'string')
     return 'The seller does not say the name and version of its coin, so nothing can be signed.'
   if (usd === null) return 'We do not know what this coin is worth, so we ask no wallet for it.'
-  return usd <= maxUsd ? null : `The seller asks $${usd}, more than your ceiling of $${maxUsd}.`
+  return usd <= maxUsd
+    ? null
+    : `The seller asks ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
 }
 
 /**

@@ -79,10 +79,16 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<Markup> {
   const answer = await call(tried.relay, request, {})
   if (answer.status !== 402) return toAnswerMarkup(answer)
   const terms = readAskedTerms(answer, tried.operation, tried.kit.payees)
-  if (terms === null)
-    return toProblemMarkup('The seller answered 402 without terms of x402 that can be read here.')
+  if (terms === null) return toProblemMarkup(toUnreadText(answer.headers))
   listenForPay(form, { ...tried, request, terms })
   return toTermsMarkup(terms, ceilingIn(form))
+}
+
+/** @param headers by lower-case name */
+function toUnreadText({ 'www-authenticate': challenge = '' }: Record<string, string>): string {
+  return /^payment\b/i.test(challenge)
+    ? 'The seller asks to be paid by MPP, and this page pays by x402 alone: kit.json says how a client pays it.'
+    : 'The seller answered 402 without terms of x402 that can be read here.'
 }
 
 function ceilingIn(form: HTMLFormElement): number {
