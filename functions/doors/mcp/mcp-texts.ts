@@ -38,7 +38,7 @@ export function toToolTexts({ payments, trust }: Switches): Record<ToolName, Too
   return {
     search_listings: {
       title: 'Search services',
-      description: `Services that do a task: ${list('kind', payments && 'price', payments && 'payment rails', 'sign-in', trust && 'payment-verified trust (null means no payment evidence, which is not a bad sign)')}. Then get_kit tells how to call one.`,
+      description: `Services that do a task: ${list('kind', payments && 'price', payments && 'payment rails', 'sign-in', trust && 'payment-verified trust (null means no payment evidence)')}. Then get_kit tells how to call one.`,
     },
     find_operations: {
       title: 'Find what to call',

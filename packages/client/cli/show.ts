@@ -36,7 +36,7 @@ function toListingText(listing: Listing): string {
     listing.url,
     `cost: ${listing.cost}; price: ${pricing.model === 'unknown' ? 'unknown' : `$${pricing.min_usd} to $${pricing.max_usd} a call`}; auth: ${listing.auth.type}`,
     trust.score === null
-      ? `trust: no score (${trust.evidence}), which is not a bad sign`
+      ? `trust: no score (${trust.evidence})`
       : `trust: ${trust.score} of 100, ${trust.verified_buyers_30d} buyers and ${trust.settlements_30d} settlements in 30 days`,
     ...operations.map(({ method, url, description }) => `  ${method} ${url}  ${description ?? ''}`),
     ...tools.map(({ name, description }) => `  tool ${name}  ${description}`),

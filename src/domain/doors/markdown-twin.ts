@@ -36,7 +36,7 @@ export function toListingMarkdown(
       ...(switches.payments ? [`- Price: ${price}`] : []),
       ...(switches.trust
         ? [
-            `- Trust: ${trust.score === null ? `no score (${trust.evidence}); that is not a bad sign` : `${trust.score} of 100. ${toWorth(trust)}`}`,
+            `- Trust: ${trust.score === null ? `no score (${trust.evidence})` : `${trust.score} of 100. ${toWorth(trust)}`}`,
           ]
         : []),
       ...(switches.sellers ? [`- Status: ${view.status}`] : []),

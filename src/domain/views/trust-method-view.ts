@@ -124,7 +124,7 @@ export function toTrustMethodView(
   return {
     method: TRUST_METHOD,
     summary:
-      'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score, and that is not a bad sign.',
+      'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score.',
     in_short: [toToday(measuredOperators, costOfCheating), ...IN_SHORT],
     formula: toFormula(),
     constants: toConstants(),

@@ -31,7 +31,7 @@ export function toToday(measured: number, table: CostOfCheating): string {
 
 export const IN_SHORT = [
   'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and its payee is the seller’s: proved by a signature, or published on the seller’s own site.',
-  'A score says that people paid this seller lately, not that the service is good. Having no score says nothing against a seller.',
+  'A score says that people paid this seller lately, not that the service is good. A seller without one has no payments that we measured.',
 ]
 
 /** The rule for buyers, in three sentences. */
@@ -72,7 +72,7 @@ export const RECOMPUTE = [
 
 export const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
   verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
-  no_payment_data: 'Nobody has measured payments to this seller. Not a bad sign.',
+  no_payment_data: 'Nobody has measured payments to this seller.',
   no_independent_paid_usage_30d:
     'Payments were measured, but none in the window came from an independent buyer.',
 }
