@@ -3,6 +3,7 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -87,8 +88,12 @@ export interface Objects {
 /** @param known names of objects that are there: they are not written again */
 export function openObjects(outDir: string, known: Set<string>): Objects {
   const unfinished = `${outDir}/objects/.next`
-  for (let first = 0; first < 256; first += 1)
-    mkdirSync(`${outDir}/objects/${first.toString(16).padStart(2, '0')}`, { recursive: true })
+  mkdirSync(`${outDir}/objects`, { recursive: true })
+  const folders = new Set(readdirSync(`${outDir}/objects`))
+  for (let first = 0; first < 256; first += 1) {
+    const folder = first.toString(16).padStart(2, '0')
+    if (!folders.has(folder)) mkdirSync(`${outDir}/objects/${folder}`, { recursive: true })
+  }
   let begun = 0
   const place = (stored: Stored, from: string) => {
     renameSync(from, objectPath(outDir, stored.digest))

@@ -46,3 +46,8 @@ function versionsIn(file: string): string[] | null {
 function lastLines(text: string): string {
   return text.trim().split('\n').slice(-3).join(' ')
 }
+
+if (import.meta.main) {
+  const missing = preparePaymentPackages()
+  console.log(missing ?? 'The payment packages under test are there')
+}

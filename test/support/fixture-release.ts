@@ -53,9 +53,11 @@ export function copyRelease(
   edited: Readonly<Record<string, string | Uint8Array>> = {},
 ): void {
   const fixture = readFixtureName()
-  // What is there from an earlier copy is the same: an object is named after its bytes.
-  for (const folder of ['objects', 'server'])
-    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true, force: false })
+  for (const folder of ['objects', 'server']) {
+    // What an earlier copy brought is the same: an object is named after its bytes.
+    if (existsSync(join(outDir, folder))) continue
+    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
+  }
   const objects = openObjects(outDir, new Set())
   const files = readReleaseList(FIXTURE, fixture).map((file) => {
     const bytes = edited[file.path]

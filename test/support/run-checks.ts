@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 
 /**
- * What `npm test` asks of the code before its tests, two checks at a time: each takes one core. The
- * longest are first. All are run, so that one run tells everything that is wrong.
+ * What `npm test` asks of the code before its tests, two checks at a time: each takes one core. First
+ * is what may have to be fetched, then what takes longest. All are run, so that one run tells
+ * everything that is wrong.
  */
-const CHECKS = ['types:pages', 'types', 'check', 'lint', 'dead', 'browser']
+const CHECKS = ['browser', 'payments', 'types:pages', 'types', 'check', 'lint', 'dead']
 const AT_ONCE = 2
 
 const left = [...CHECKS]

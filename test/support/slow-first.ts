@@ -11,7 +11,6 @@ const SLOW = [
   'test/payments/payments.test.ts',
   'test/payments/delivery.test.ts',
   'test/build/incremental.test.ts',
-  'test/attack/swaps.test.ts',
   'test/tasks/do-task.test.ts',
   'test/client/command-line.test.ts',
   'test/probe/sandbox.test.ts',
