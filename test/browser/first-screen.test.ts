@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Demo, startDemo } from '../support/demo.ts'
 import { openPage, PHONE, shareBrowser } from './browser.ts'
+import { readOverflow } from './page-audit.ts'
 
 /**
  * What people open a page for is in the first window of it, on a phone and on a small desktop: what it
@@ -46,6 +47,9 @@ test.each(WINDOWS)(
       }
     }
     expect(below).toEqual([])
+    // Its host is longer than a phone is wide.
+    await page.goto('/listing/x402.pneumonoultramicroscopic')
+    expect(await readOverflow(page)).toBe(0)
     await close()
   },
 )
