@@ -44,27 +44,28 @@ export async function* readSettlements(
   }
 }
 
+/** Names each column: to copy the rest of each of a million rows is work for nothing. */
 function toSeen(
-  { transaction_id, log_index, micro_usd, settled_at, block_number, ...row }: SettlementRow,
+  row: SettlementRow,
   payer: KnownPayer | undefined,
   interners: { text: (text: string) => string; scheme: (scheme: CountedScheme) => CountedScheme },
 ): SeenPayment {
-  const { scheme } = row
+  const { scheme, listing_id } = row
   const intern = interners.text
   const network = intern(row.network)
   return {
     network,
-    transaction: transaction_id,
-    log: log_index,
+    transaction: row.transaction_id,
+    log: row.log_index,
     // The meter reads one coin of each chain.
     asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
-    listing_id: row.listing_id === '' ? null : intern(row.listing_id),
+    listing_id: listing_id === '' ? null : intern(listing_id),
     payer: payer?.wallet ?? row.payer,
     payee: intern(row.payee),
     amount: intern(row.amount),
-    usd: micro_usd / 1_000_000,
-    at: settled_at,
-    block: block_number,
+    usd: row.micro_usd / 1_000_000,
+    at: row.settled_at,
+    block: row.block_number,
     scheme: scheme === null ? null : interners.scheme(scheme),
     is_untraced: payer?.isTraced !== true,
   }

@@ -50,7 +50,7 @@ export interface ChannelRule {
  * @param deposits of all channels, in chain order
  * @param transfers to places of `DEPOSIT_PLACES`, in chain order
  */
-export function findDepositors<Log extends EvmLog>(
+function findDepositors<Log extends EvmLog>(
   deposits: readonly { log: Log; amount: bigint }[],
   transfers: readonly EvmLog[],
   coin: string,
