@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import {
   amountOf,
   CallSchema,
@@ -14,8 +15,10 @@ import { createPayeeLookup, type LedgerPayment } from '../../../src/domain/trust
 import type { LedgerFiles } from '../../../src/domain/trust/published-ledger.ts'
 import { windowOf } from '../../../src/domain/trust/score-listings.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
+import { WaypostError } from '../src/waypost-error.ts'
 import { type Ask, createAsk, findBlock, placeOf, readReceipt, readTime } from './ask-node.ts'
 import { type Claim, findChannelFaults, readClaim } from './check-channels.ts'
+import { checkSolanaRows } from './check-solana.ts'
 import { findMissing, toMark } from './find-missing.ts'
 
 /** The listing whose rows are looked at, and its host as memos of payments name it. */
@@ -25,9 +28,9 @@ export interface CheckedListing {
 }
 
 /**
- * Holds the rows of a listing's window against an EVM chain's node, and those by which known sellers vouch for
- * its buyers: each row is one payment of the chain, by the scheme, between the wallets, in the coin, the amount and
- * the second it says, and is there once; and no payment is missing.
+ * Holds the rows of a listing's window against a chain's node, and those by which known sellers vouch for its buyers:
+ * each row is one payment of the chain, by the scheme, between the wallets, in the coin, the amount and the second it
+ * says, and is there once; and no payment is missing.
  *
  * Known limits: `NOT_MISSED` says what is not missed; why a row does not count is not asked.
  */
@@ -36,22 +39,49 @@ export async function checkRows(
   files: LedgerFiles,
   listing: CheckedListing,
 ): Promise<string[]> {
-  const { as_of, payments, payees } = files
   const ask = createAsk(url)
-  const network = `eip155:${await ask('eth_chainId', [], QuantitySchema)}`
+  const network = await readNetwork(ask)
+  const own = files.payees.filter(
+    ({ payee, listings }) => payee.startsWith(`${network}:`) && listings.includes(listing.id),
+  )
+  const looked = {
+    ask,
+    network,
+    checked: toChecked(files, network, listing.id),
+    rows: files.payments,
+    wallets: own.map(({ payee }) => payee.split(':')[2] ?? ''),
+    from: Date.parse(files.as_of) - WINDOW_MS,
+  }
+  return network.startsWith('solana:') ? checkSolanaRows(looked) : checkEvmRows(looked, listing)
+}
+
+/** The chain of a node: each kind refuses the other's question. */
+async function readNetwork(ask: Ask): Promise<string> {
+  try {
+    return `eip155:${await ask('eth_chainId', [], QuantitySchema)}`
+  } catch (error) {
+    if (!(error instanceof WaypostError) || error.code !== 'unreadable') throw error
+    const genesis = await ask('getGenesisHash', [], v.string())
+    return `solana:${genesis.slice(0, SOLANA_REFERENCE_LENGTH)}`
+  }
+}
+
+/** A CAIP-2 reference of Solana is the first 32 characters of the genesis hash. */
+const SOLANA_REFERENCE_LENGTH = 32
+
+async function checkEvmRows(
+  { ask, network, checked, rows, wallets, from }: Parameters<typeof checkSolanaRows>[0],
+  listing: CheckedListing,
+): Promise<string[]> {
   const coin = usdAssetOf(network, { allowTestCoins: true })?.address ?? ''
   const head = await ask('eth_blockNumber', [], QuantitySchema)
   // What came later than the newest row may not have been read yet.
-  const times = payments.filter((row) => row.network === network).map(({ at }) => at)
+  const times = rows.filter((row) => row.network === network).map(({ at }) => at)
   const newest = (await findBlock(ask, largestOf(times, 0) + 1, head + 1)) - 1
   const chain = { ask, network, coin, head, newest }
-  const { faults, claims } = await checkEach(ask, toChecked(files, network, listing.id), listing)
-  const own = payees.filter(
-    ({ payee, listings }) => payee.startsWith(`${network}:`) && listings.includes(listing.id),
-  )
-  const wallets = own.map(({ payee }) => payee.split(':')[2] ?? '')
-  const range = { from: await findBlock(ask, Date.parse(as_of) - WINDOW_MS, head), to: newest }
-  const known = new Set(payments.map((row) => toPlace(row)))
+  const { faults, claims } = await checkEach(ask, checked, listing)
+  const range = { from: await findBlock(ask, from, head), to: newest }
+  const known = new Set(rows.map((row) => toPlace(row)))
   const missing = await findMissing({ ...chain, wallets, range, known, host: listing.host })
   return [
     ...faults,

@@ -18,7 +18,7 @@ import { type Claim, findUnknownClaims } from './check-channels.ts'
 
 /** What is not missed: payments that nothing in the files or on the seller's own side of the chain points at. */
 export const NOT_MISSED =
-  'Missing rows are looked for up to the newest row of the chain: of channels and escrows, those opened in the 30 days whose contract paid the seller in them; on Tempo, charges for the listing’s own host. Rows of Solana are not looked at.'
+  'Missing rows are looked for up to the newest row of the chain: of channels and escrows, those opened in the 30 days whose contract paid the seller in them; on Tempo, charges for the listing’s own host.'
 
 interface Looked {
   ask: Ask

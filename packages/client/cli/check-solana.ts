@@ -1,0 +1,116 @@
+import * as v from 'valibot'
+import {
+  ParsedTransactionSchema,
+  readSolanaPayment,
+} from '../../../src/domain/settlement/solana-payments.ts'
+import { tokenAccountOf } from '../../../src/domain/settlement/token-account.ts'
+import { type UsdAsset, usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
+import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
+import { largestOf } from '../../../src/domain/wire/extremes.ts'
+import type { Ask } from './ask-node.ts'
+
+/** Signatures a node lists at once. */
+const PAGE = 1_000
+
+const SignaturesSchema = v.array(
+  v.object({ signature: v.string(), err: v.unknown(), blockTime: v.nullish(v.number()) }),
+)
+
+interface Looked {
+  ask: Ask
+  network: string
+  /** Of the listing, and of what its buyers paid known sellers. */
+  checked: readonly LedgerPayment[]
+  /** All of the file. */
+  rows: readonly LedgerPayment[]
+  wallets: readonly string[]
+  /** Start of the window, milliseconds. */
+  from: number
+}
+
+/** Holds rows of a Solana cluster against a node of it: each is what its transaction paid, and none is missing. */
+export async function checkSolanaRows(looked: Looked): Promise<string[]> {
+  const { ask, network, checked } = looked
+  const coin = usdAssetOf(network, { allowTestCoins: true })
+  if (coin === null)
+    return checked.map(({ transaction }) => `${transaction}: its coin does not count`)
+  const faults: string[] = []
+  const seen = new Set<string>()
+  for (const row of checked) {
+    const fault = seen.has(row.transaction)
+      ? 'the rows have it twice'
+      : await findFault(ask, row, coin)
+    seen.add(row.transaction)
+    if (fault !== null) faults.push(`${row.transaction}: ${fault}`)
+  }
+  for (const missing of await findMissing(looked, coin))
+    faults.push(`${missing}: the rows do not have this payment`)
+  return faults
+}
+
+async function findFault(ask: Ask, row: LedgerPayment, coin: UsdAsset): Promise<string | null> {
+  const paid = await readPayment(ask, row.transaction, { ...row, wallet: row.payee, coin })
+  if (paid === null) return 'the chain has no such payment to that payee'
+  const isSame =
+    paid.transaction === row.transaction &&
+    paid.log === row.log &&
+    paid.payer === row.payer &&
+    paid.amount === row.amount &&
+    Math.round(paid.usd * 1_000_000) === row.usd_micro &&
+    paid.at === row.at &&
+    coin.address === row.asset &&
+    (row.scheme === null || row.scheme === paid.scheme)
+  return isSame ? null : 'the chain has another payer, amount, coin, scheme or time there'
+}
+
+/** What touched the accounts of the payees in the window, up to the newest row: later ones may not be read yet. */
+async function findMissing(looked: Looked, coin: UsdAsset): Promise<string[]> {
+  const { ask, network, rows, wallets, from } = looked
+  const own = rows.filter((row) => row.network === network)
+  const known = new Set(own.map(({ transaction }) => transaction))
+  const newest = largestOf(
+    own.map(({ at }) => at),
+    0,
+  )
+  const missing: string[] = []
+  for (const wallet of wallets)
+    for (const { signature, blockTime } of await listSignatures(ask, wallet, coin, from)) {
+      if ((blockTime ?? 0) * 1000 > newest || known.has(signature)) continue
+      const paid = await readPayment(ask, signature, { network, wallet, coin })
+      if (paid !== null) missing.push(signature)
+    }
+  return missing
+}
+
+async function listSignatures(ask: Ask, wallet: string, coin: UsdAsset, from: number) {
+  const account = tokenAccountOf(wallet, coin.address)
+  const listed: v.InferOutput<typeof SignaturesSchema> = []
+  for (let before: { before?: string } = {}; account !== null; ) {
+    const options = { limit: PAGE, commitment: 'finalized', ...before }
+    const page = await ask('getSignaturesForAddress', [account, options], SignaturesSchema)
+    const inWindow = page.filter(({ blockTime }) => (blockTime ?? 0) * 1000 > from)
+    for (const one of inWindow) if (one.err === null) listed.push(one)
+    const last = page.at(-1)
+    if (page.length < PAGE || inWindow.length < page.length || last === undefined) break
+    before = { before: last.signature }
+  }
+  return listed
+}
+
+async function readPayment(
+  ask: Ask,
+  signature: string,
+  { network, wallet, coin }: { network: string; wallet: string; coin: UsdAsset },
+) {
+  const options = {
+    encoding: 'jsonParsed',
+    commitment: 'finalized',
+    maxSupportedTransactionVersion: 0,
+  }
+  const found = await ask(
+    'getTransaction',
+    [signature, options],
+    v.nullable(ParsedTransactionSchema),
+  )
+  return found === null ? null : readSolanaPayment(found, { network, wallets: [wallet], coin })
+}
