@@ -2,10 +2,11 @@ import { DisputeBodySchema, type DisputePage } from '../../src/domain/disputes/d
 import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
+import { createSessions } from '../sellers/sessions/session.ts'
 import { addDispute } from './dispute-store.ts'
 
 type Taken = Extract<DisputePage['answer'], { kind: 'taken' }>
-type FormParts = Pick<Parts, 'limits' | 'ledger' | 'clock' | 'release'>
+type FormParts = Pick<Parts, 'config' | 'limits' | 'ledger' | 'clock' | 'release'>
 
 const FULL = {
   listing: 'Many disputes about this listing already wait for a person.',
@@ -46,7 +47,8 @@ function createDisputeForm(
       const { ledger, clock, release } = parts
       if (!release().listings.has(body.listing_id))
         return refuse('listing-not-found', 'No listing has this id.')
-      const added = await addDispute(ledger.store, body, clock.now())
+      const seller = await createSessions(parts).read(caller.cookie)
+      const added = await addDispute(ledger.store, body, clock.now(), seller?.sellerId)
       if ('unknown' in added)
         return refuse('receipt-not-found', 'This listing has no receipt with this id.')
       if ('id' in added) return { kind: 'taken', id: added.id }
@@ -64,6 +66,6 @@ export function createDisputeRoute(parts: Parts): SellerRoute {
 }
 
 /** `/dispute?listing=`: the same for people. */
-export function createDisputePage(parts: FormParts & Pick<Parts, 'config' | 'log'>) {
+export function createDisputePage(parts: FormParts & Pick<Parts, 'log'>) {
   return createFormPage(parts, createDisputeForm(parts))
 }

@@ -7,14 +7,24 @@ import type { DisputeTable, Store } from '../store/schema/store.ts'
 const MAX_WAITING = 1000
 /** Of one listing: a crowd says no more than some of it. */
 const MAX_WAITING_OF_LISTING = 20
+/**
+ * Of a listing, whoever disputes, before its owner has to wait: no crowd of strangers keeps a seller from disputing a
+ * verdict on it.
+ */
+const MAX_WAITING_FOR_OWNER = 2 * MAX_WAITING_OF_LISTING
 
 export type AddedDispute = { id: string } | { full: 'queue' | 'listing' } | { unknown: 'receipt' }
 
-/** The same words about the same listing are one dispute, however often they are sent. */
+/**
+ * The same words about the same listing are one dispute, however often they are sent.
+ *
+ * @param sellerId who is signed in
+ */
 export async function addDispute(
   { db }: Store,
   { listing_id, reason, evidence_urls, receipt }: DisputeBody,
   now: number,
+  sellerId?: string,
 ): Promise<AddedDispute> {
   const about = receipt === undefined ? [] : [`receipt ${receipt}`]
   const said = JSON.stringify([listing_id, reason, ...evidence_urls, ...about])
@@ -26,10 +36,9 @@ export async function addDispute(
     }
     const disputes = trx.selectFrom('dispute')
     if ((await countRows(disputes.where('id', '=', id))) > 0) return { id }
-    const waiting = disputes.where('state', '=', 'waiting')
-    const own = waiting.where('listing_id', '=', listing_id)
-    if ((await countRows(own)) >= MAX_WAITING_OF_LISTING) return { full: 'listing' }
-    if ((await countRows(waiting)) >= MAX_WAITING) return { full: 'queue' }
+    const isOwners = receipt !== undefined && (await isOwner(trx, listing_id, sellerId))
+    const full = await findFull(trx, listing_id, isOwners)
+    if (full !== null) return { full }
     await trx
       .insertInto('dispute')
       .values({
@@ -44,6 +53,26 @@ export async function addDispute(
       .execute()
     return { id }
   })
+}
+
+/** What has no room for one more. */
+async function findFull(db: Store['db'], listingId: string, isOwners: boolean) {
+  const waiting = db.selectFrom('dispute').where('state', '=', 'waiting')
+  const ofListing = await countRows(waiting.where('listing_id', '=', listingId))
+  if (ofListing >= (isOwners ? MAX_WAITING_FOR_OWNER : MAX_WAITING_OF_LISTING)) return 'listing'
+  return !isOwners && (await countRows(waiting)) >= MAX_WAITING ? 'queue' : null
+}
+
+async function isOwner(
+  db: Store['db'],
+  listing_id: string,
+  seller_id: string | undefined,
+): Promise<boolean> {
+  if (seller_id === undefined) return false
+  const claims = db
+    .selectFrom('claim')
+    .where((eb) => eb.and({ listing_id, seller_id, state: 'verified' }))
+  return (await countRows(claims)) > 0
 }
 
 export async function listWaitingDisputes({ db }: Store): Promise<DisputeTable[]> {

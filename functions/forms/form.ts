@@ -16,6 +16,9 @@ import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
 
+/** Who sends a form; the cookie says whether a seller is signed in. */
+type Sender = Caller & { cookie: string | null }
+
 /**
  * Something that anybody may send, as JSON or with a form that needs no JavaScript. The body, the
  * limit, the rule about other sites and the outcome are one; only the rendering differs.
@@ -28,7 +31,7 @@ export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: 
   toSent(fields: URLSearchParams): Sent
   toBody(fields: URLSearchParams): Record<string, unknown>
   /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
-  take(body: v.InferOutput<Schema>, caller: Caller): Promise<Answer | Refused>
+  take(body: v.InferOutput<Schema>, caller: Sender): Promise<Answer | Refused>
 }
 
 /** The endpoint of a form. @param render the JSON of what became of it */
@@ -40,7 +43,8 @@ export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: 
   return createSellerRoute(parts, async (event) => {
     const body = await parseBody(event.req, form.schema, parts.problem)
     if ('refusal' in body) return body.refusal
-    const answer = await form.take(body.output, toCaller(event, parts.config))
+    const cookie = event.req.headers.get('cookie')
+    const answer = await form.take(body.output, { ...toCaller(event, parts.config), cookie })
     if (isRefused(answer)) return toProblem(answer, parts.problem)
     const { status, body: shown } = render(answer)
     return jsonAnswer(shown, {}, status)
@@ -63,7 +67,8 @@ export function createFormPage<S extends ObjectSchema, Sent, A extends { kind: s
         return await withPatience(() => show(new URL(req.url ?? '', 'http://x').searchParams))
       const fields = await readFields(req, parts.config.BASE_URL)
       if ('kind' in fields) return { answer: fields, sent: blank() }
-      const caller = toPageCaller(req, res, parts.config)
+      const cookie = req.headers.cookie ?? null
+      const caller = { ...toPageCaller(req, res, parts.config), cookie }
       const answer = await withPatience(() => takeFields(form, fields, caller))
       return { answer, sent: form.toSent(fields) }
     } catch (error) {
@@ -108,7 +113,7 @@ async function readFields(req: IncomingMessage, baseUrl: string) {
 async function takeFields<S extends ObjectSchema, A extends { kind: string }>(
   form: Pick<Form<S, unknown, A>, 'schema' | 'labels' | 'toBody' | 'take'>,
   fields: URLSearchParams,
-  caller: Caller,
+  caller: Sender,
 ): Promise<A | Refused> {
   const parsed = v.safeParse(form.schema, form.toBody(fields))
   const answer = parsed.success

@@ -16,6 +16,7 @@ import { receiptPath } from '../../src/domain/wire/links.ts'
 import { CallEnd } from '../call/call-problem.ts'
 import type { Watch, Witness } from '../call/call-watch.ts'
 import type { SellerHead, SellerListener } from '../call/seller-call.ts'
+import { networkOf } from '../limits/client-key.ts'
 import { createWindows } from '../limits/counter.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
@@ -37,6 +38,12 @@ interface WitnessParts {
 }
 
 export const WITNESS_LIMITS = {
+  /**
+   * The first of each client an hour come out of no listing's receipts: else a seller would use its own up, and
+   * refuse whoever comes then without a trace. It takes a thousand networks to use these up for the others.
+   */
+  firstOfClient: 20,
+  firstInAll: 20_000,
   /** Calls whose answers are copied at once: 16 MiB in all. */
   atOnce: 64,
   /** Bytes of a request that are kept to know what was asked. */
@@ -63,10 +70,16 @@ export function createWitness({
   const draw = createDraws()
   let copying = 0
   // What is past a narrow bound uses nothing of a wider one up.
-  const isWithin = (kind: 'receipts' | 'unsettled', client: string, listing: string) =>
-    counter.count(`${kind} of client ${client}`).used <= bounds[`${kind}OfClient`] &&
-    counter.count(`${kind} of listing ${listing}`).used <= bounds[`${kind}OfListing`] &&
-    counter.count(kind).used <= bounds[`${kind}InAll`]
+  const isWithin = (kind: 'receipts' | 'unsettled', client: string, listing: string) => {
+    const { used } = counter.count(`${kind} of client ${networkOf(client)}`)
+    if (used > bounds[`${kind}OfClient`]) return false
+    if (used <= bounds.firstOfClient && counter.count(`first ${kind}`).used <= bounds.firstInAll)
+      return true
+    return (
+      counter.count(`${kind} of listing ${listing}`).used <= bounds[`${kind}OfListing`] &&
+      counter.count(kind).used <= bounds[`${kind}InAll`]
+    )
+  }
   return {
     watch(req, { listing, path, client }) {
       const declared = config.WITNESS ? findDeclared(req, listing, path) : null

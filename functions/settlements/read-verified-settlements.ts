@@ -47,6 +47,6 @@ export async function readVerifiedSettlements(
     asOf,
     payments,
     payees,
-    witnessed: await readWitnessedCalls(store, asOf - HISTORY_MS / 3),
+    witnessed: await readWitnessedCalls(store, payments, asOf - HISTORY_MS / 3),
   }
 }

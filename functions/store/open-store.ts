@@ -12,6 +12,7 @@ import {
   addDisputedReceipts,
   addReceipts,
   createTables,
+  dropReceiptTime,
   keepOneReader,
 } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
@@ -65,6 +66,7 @@ function listMigrations(): Record<string, Migration> {
     '0011-receipts': { up: receipts },
     '0012-disputed-receipts': { up: disputedReceipts },
     '0013-authorizations': { up: authorizations },
+    '0014-receipt-time': { up: dropReceiptTime },
   }
 }
 

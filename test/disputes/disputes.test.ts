@@ -1,12 +1,15 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import { applyRetention } from '../../functions/analytics/retention.ts'
 import { readReceiptsOf, readWitnessedCalls } from '../../functions/receipts/log/read-deliveries.ts'
 import { appendReceipts, type NewReceipt } from '../../functions/receipts/log/receipt-log.ts'
+import { createSessions } from '../../functions/sellers/sessions/session.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { createDisputeQueue } from '../../seeds/review/open-sources.ts'
 import { toDisputeNotice } from '../../src/domain/disputes/dispute.ts'
+import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
+import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -15,17 +18,38 @@ const REASON = 'It answers with a page of advertisements instead of what was pai
 const ID = 'x402.shop'
 const DAY = 86_400_000
 
+function aPayment(listings: string[], at: number): LedgerPayment {
+  return {
+    ...{ network: 'eip155:8453', transaction: '0x1', log: 1, at, asset: 'usd', amount: '1000' },
+    ...{ usd_micro: 1000, scheme: null, payer: `0x${'a1'.repeat(20)}` },
+    ...{ payee: `0x${'b2'.repeat(20)}`, listings, verdict: 'counted' },
+  }
+}
+
 function aReceipt(listing_id: string, now: number): NewReceipt {
   return {
     receipt: {
       id: randomBytes(16).toString('base64url'),
       at: new Date(now).toISOString(),
       ...{ listing_id, operation: 'digest', request: null, answer: null, status: 200 },
-      ...{ verdict: 'empty', reason: 'The answer has no content.', transaction: null, ms: 1 },
+      ...{ verdict: 'empty', reason: 'The answer has no content.', transaction: '0x1', ms: 1 },
     },
     call: 'GET https://shop.example/buy',
-    payment: 'a hash',
+    payment: hash('sha256', createPaymentMarks()(aPayment([listing_id], now))),
     authorization: null,
+  }
+}
+
+const aSeller = (id: string, now: number) => ({
+  ...{ id, email: `${id}@shop.example`, created_at: now },
+})
+
+function aClaim(seller_id: string, now: number) {
+  return {
+    ...{ id: `claim-of-${seller_id}`, listing_id: ID, seller_id, host: 'shop.example' },
+    ...{ method: 'well_known' as const, token: seller_id, state: 'verified' as const },
+    ...{ created_at: now, expires_at: now + DAY, verified_at: now, last_checked_at: now },
+    ...{ failing_since: null, last_check: null },
   }
 }
 
@@ -143,11 +167,12 @@ describeStores('disputes', ({ newPlace }) => {
       { code: 'receipt-not-found' },
     ])
     expect((await send({ ...body, receipt: '?' })).status).toBe(400)
+    const paid = aPayment([ID, 'x402.other'], world.clock.now())
     const counted = async () =>
-      (await readWitnessedCalls(store, 0)).map(({ listing_id }) => listing_id)
+      (await readWitnessedCalls(store, [paid], 0)).map(({ listing_id }) => listing_id)
     expect((await send({ ...body, receipt: receipt.receipt.id })).status).toBe(202)
     const seen = async () => (await readReceiptsOf(store, ID)).map(({ dispute }) => dispute)
-    expect([await counted(), await seen()]).toEqual([[ID, 'x402.other'], ['waiting']])
+    expect([await counted(), await seen()]).toEqual([['x402.other', ID], ['waiting']])
     const queue = createDisputeQueue(store, now)
     const item = (await queue.list()).find(({ why }) => why === 'disputed_verdict')
     if (item === undefined) throw new Error('expected it to wait')
@@ -162,6 +187,34 @@ describeStores('disputes', ({ newPlace }) => {
     const response = await send({ listing_id: ID, reason: `${REASON} Once more.` })
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('86400')
+  })
+
+  test('a crowd of strangers keeps no seller from disputing a verdict on its listing', async () => {
+    const now = world.clock.now()
+    const receipt = aReceipt(ID, now)
+    await appendReceipts(store, [receipt])
+    const cookies = await Promise.all(
+      ['owner', 'rival'].map(async (id) => {
+        await store.db.insertInto('seller').values(aSeller(id, now)).execute()
+        const [cookie = ''] = await createSessions(world.parts).start(id)
+        return cookie.split(';')[0] ?? ''
+      }),
+    )
+    await store.db.insertInto('claim').values(aClaim('owner', now)).execute()
+    const sendAs = async (cookie: string, n: number) => {
+      const reason = `${REASON} The seller says so, number ${n}.`
+      const { status } = await send(
+        { listing_id: ID, reason, receipt: receipt.receipt.id },
+        { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' },
+      )
+      return status
+    }
+    const [owner = '', rival = ''] = cookies
+    expect([await sendAs(rival, 1), await sendAs('', 2)]).toEqual([429, 429])
+    expect([await sendAs(owner, 3), await sendAs(owner, 4)]).toEqual([202, 202])
+    // Nor is that without an end.
+    for (let n = 5; n < 23; n++) expect(await sendAs(owner, n)).toBe(202)
+    expect(await sendAs(owner, 23)).toBe(429)
   })
 
   test.each(HOSTILE)('%s is refused by name', async (_, body, status, code) => {

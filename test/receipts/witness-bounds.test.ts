@@ -37,8 +37,38 @@ function openWitness(bounds: Partial<typeof WITNESS_LIMITS>) {
   }
 }
 
+const TIGHT = {
+  ...{ firstOfClient: 2, firstInAll: 40, receiptsOfClient: 8, unsettledOfClient: 6 },
+  ...{ receiptsOfListing: 10, receiptsInAll: 10, unsettledOfListing: 10, unsettledInAll: 10 },
+}
+
+test('a seller that uses up its receipts hides nothing from a buyer it has not met', () => {
+  const judge = openWitness(TIGHT)
+  for (let n = 0; n < 15; n += 1) judge(20, `own ${n}`, 'x402.a', n % 2 === 0)
+  expect(judge(1, 'buyer', 'x402.a', false)).toBe(1)
+  expect(judge(1, 'other', 'x402.a', true)).toBe(1)
+  expect(judge(9, 'buyer', 'x402.a', false)).toBe(1)
+  // And of another listing, whose receipts are used up in all.
+  expect(judge(9, 'third', 'x402.b', false)).toBe(2)
+})
+
+test('what buyers get first is bounded in all', () => {
+  const judge = openWitness({ ...TIGHT, firstInAll: 5 })
+  for (let n = 0; n < 50; n += 1) judge(2, `own ${n}`, 'x402.a')
+  expect(judge(2, 'buyer', 'x402.a')).toBe(0)
+})
+
+test('the many clients of one IPv6 network are one client', () => {
+  const judge = openWitness(TIGHT)
+  let judged = 0
+  for (let n = 0; n < 100; n += 1)
+    judged += judge(2, `20010db80001${n.toString(16).padStart(4, '0')}::/64`, 'x402.a', false)
+  expect(judged).toBe(TIGHT.unsettledOfClient)
+})
+
 test('one client uses up its own receipts alone, however often it calls', () => {
   const judge = openWitness({
+    firstOfClient: 0,
     receiptsOfClient: 5,
     receiptsInAll: 20,
     unsettledOfClient: 2,
@@ -52,6 +82,7 @@ test('one client uses up its own receipts alone, however often it calls', () => 
 
 test('a seller’s own callers use up its own receipts alone', () => {
   const judge = openWitness({
+    firstOfClient: 0,
     receiptsOfListing: 10,
     receiptsInAll: 20,
     unsettledOfListing: 3,

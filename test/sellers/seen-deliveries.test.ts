@@ -32,11 +32,19 @@ test('a seller sees each verdict with its reason, its receipt and where to dispu
   expect(text.split(`/dispute?listing=x402.seller&amp;receipt=${ID}`)).toHaveLength(2)
 })
 
-test('what became of a dispute is there in place of the link', () => {
+test('what a person took back needs no dispute', () => {
   const text = show([aDelivery({ verdict: 'empty', dispute: 'accepted' })])
   expect(text).toContain('it does not count')
   expect(text).not.toContain('/dispute?')
 })
+
+test.each(['waiting', 'refused'] as const)(
+  'a stranger’s dispute that is %s takes no seller’s own away',
+  (dispute) => {
+    const text = show([aDelivery({ verdict: 'empty', dispute })])
+    expect(text).toMatch(/Disputed; .*Dispute this verdict/s)
+  },
+)
 
 test('nothing is said where nothing was judged', () => {
   expect(show([])).toContain('No paid call through the relay was judged yet.')

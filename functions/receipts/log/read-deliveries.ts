@@ -1,39 +1,140 @@
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
 import * as v from 'valibot'
+import { isInTime } from '../../../src/domain/receipts/delivered.ts'
+import { createPaymentMarks } from '../../../src/domain/receipts/payment-mark.ts'
 import { type Receipt, ReceiptSchema } from '../../../src/domain/receipts/receipt.ts'
 import type { WitnessedCall } from '../../../src/domain/trust/ledger-facts.ts'
+import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
-import type { DisputeTable, Store } from '../../store/schema/store.ts'
+import type { DisputeTable, Store, Tables } from '../../store/schema/store.ts'
 
 /** Receipts of one listing that its seller is shown. */
 const MAX_SHOWN = 50
-/** Receipts that a build reads: a month of a busy directory. */
-const MAX_READ = 500_000
+const ROWS_A_PAGE = 2_000
+/** Calls that are kept of each payment that one is surely of. */
+const MAX_OF_PAYMENT = 10
+/** And of each buyer of a listing, of those whose answer names something that the meter did not read. */
+const MAX_OF_BUYER = 1_000
 
 /**
- * Calls since a moment (milliseconds) whose payment can be looked for, oldest first; without those whose
- * verdict a person took back.
+ * Calls since a moment (milliseconds) that can be of payments that the meter read, by listing, oldest first;
+ * without those whose verdict a person took back.
+ *
+ * Security model: how much is kept of a listing depends on its own receipts and payments alone, so that no
+ * flood hides what another did. What anybody can have written for nothing is not kept: a call whose answer
+ * names no transaction and whose payer signed nothing that the meter saw.
  */
-export async function readWitnessedCalls({ db }: Store, since: number): Promise<WitnessedCall[]> {
+export async function readWitnessedCalls(
+  store: Store,
+  payments: readonly LedgerPayment[],
+  since: number,
+): Promise<WitnessedCall[]> {
+  const recent = payments.filter(({ at }) => at > since)
+  if (recent.length === 0) return []
+  const markOf = createPaymentMarks()
+  const isTakenBack = await readTakenBack(store)
+  const settledBy = await readAuthorizations(store, since)
+  const calls: WitnessedCall[] = []
+  for (const [id, own] of groupByListing(recent)) {
+    const kept = createKeptCalls(Map.groupBy(own, (one) => hash('sha256', markOf(one))))
+    for await (const page of readPages(store, id, since))
+      for (const row of page)
+        if (kept.hasBuyer(row.payment ?? '') && !isTakenBack.has(row.id))
+          kept.add(toCall(row, settledBy))
+    for (const call of kept.list()) calls.push(call)
+  }
+  return calls
+}
+
+function groupByListing(payments: readonly LedgerPayment[]): [string, LedgerPayment[]][] {
+  const rows = payments.flatMap((payment) => payment.listings.map((id) => ({ id, payment })))
+  return [...Map.groupBy(rows, ({ id }) => id)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, own]) => [id, own.map(({ payment }) => payment)])
+}
+
+function toCall(
+  { listing_id, call, called_at, payment, authorization_hash, body }: Tables['receipt'],
+  settledBy: ReadonlyMap<string, string>,
+): WitnessedCall {
+  const { verdict, transaction } = toReceipt(body)
+  const settled = settledBy.get(authorization_hash ?? '') ?? null
+  return { listing_id, call, called_at, payment: payment ?? '', transaction, settled, verdict }
+}
+
+/** Of each payment the first calls, of each buyer the newest that are of none that is known. */
+function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>) {
+  const ofPayments = new Map<string, WitnessedCall[]>()
+  const ofBuyers = new Map<string, WitnessedCall[]>()
+  const times = new Map(
+    [...payments].flatMap(([mark, own]) =>
+      own.map(({ transaction, at }) => [`${mark} ${transaction}`, at] as const),
+    ),
+  )
+  const keyOf = (call: WitnessedCall) =>
+    [call.settled, call.transaction]
+      .map((transaction) => `${call.payment} ${transaction}` as const)
+      .find((key) => isInTime(call, { at: times.get(key) ?? Number.NaN }))
+  return {
+    hasBuyer: (mark: string) => payments.has(mark),
+    add(call: WitnessedCall): void {
+      if (call.settled === null && call.transaction === null) return
+      const key = keyOf(call)
+      const [kept, name] = key === undefined ? [ofBuyers, call.payment] : [ofPayments, key]
+      const list = kept.get(name) ?? []
+      kept.set(name, list)
+      if (key === undefined && list.length >= MAX_OF_BUYER) list.shift()
+      if (key === undefined || list.length < MAX_OF_PAYMENT) list.push(call)
+    },
+    list: () =>
+      [...ofPayments.values(), ...ofBuyers.values()]
+        .flat()
+        .sort((a, b) => a.called_at - b.called_at),
+  }
+}
+
+/** Receipts whose verdict a person took back. */
+async function readTakenBack({ db }: Store): Promise<Set<string>> {
   const rows = await db
-    .selectFrom('receipt')
-    .leftJoin('settlement', 'settlement.authorization_hash', 'receipt.authorization_hash')
-    .select(['receipt.listing_id', 'call', 'called_at', 'payment', 'body'])
-    .select('settlement.transaction_id as settled')
-    .where('called_at', '>', since)
-    .where('payment', 'is not', null)
-    .where('id', 'not in', ({ selectFrom }) =>
-      selectFrom('dispute')
-        .select(({ ref }) => ref('receipt').$notNull().as('receipt'))
-        .where('receipt', 'is not', null)
-        .where('state', '=', 'accepted'),
-    )
-    .orderBy('position', 'desc')
-    .limit(MAX_READ)
+    .selectFrom('dispute')
+    .select('receipt')
+    .where('receipt', 'is not', null)
+    .where('state', '=', 'accepted')
     .execute()
-  return rows.reverse().map(({ body, payment, ...row }) => {
-    const { verdict, transaction } = toReceipt(body)
-    return { ...row, payment: payment ?? '', verdict, transaction }
-  })
+  return new Set(rows.map(({ receipt }) => receipt ?? ''))
+}
+
+/** Transactions by what their payers had signed. */
+async function readAuthorizations({ db }: Store, since: number): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('settlement')
+    .select(['authorization_hash', 'transaction_id'])
+    .where('settled_at', '>', since)
+    .where('authorization_hash', 'is not', null)
+    .execute()
+  return new Map(rows.map((row) => [row.authorization_hash ?? '', row.transaction_id]))
+}
+
+/** Receipts of a listing by time. */
+async function* readPages({ db }: Store, listingId: string, since: number) {
+  const all = db
+    .selectFrom('receipt')
+    .selectAll()
+    .where('listing_id', '=', listingId)
+    .orderBy('called_at')
+    .orderBy('position')
+    .limit(ROWS_A_PAGE)
+  for (let page = await all.where('called_at', '>', since).execute(); ; ) {
+    yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < ROWS_A_PAGE) return
+    const place = sql`(${last.called_at}, ${last.position})`
+    page = await all
+      .where('called_at', '>=', last.called_at)
+      .where(sql<boolean>`(called_at, position) > ${place}`)
+      .execute()
+  }
 }
 
 /** The newest receipts of a listing, with what each was judged to be: for its seller. */

@@ -25,7 +25,7 @@ export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.s
  * @param db where a change of sessions is part of a larger one, its transaction
  */
 export function createSessions(
-  { config, ledger, clock }: Parts,
+  { config, ledger, clock }: Pick<Parts, 'config' | 'ledger' | 'clock'>,
   db: Kysely<Tables> = ledger.store.db,
 ) {
   const secure = isSecure({ config })

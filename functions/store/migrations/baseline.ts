@@ -39,8 +39,7 @@ export async function keepOneReader(db: Kysely<unknown>): Promise<void> {
 /** Receipts of paid calls, and their log. */
 export async function addReceipts(db: Kysely<unknown>): Promise<void> {
   for (const [name, table] of Object.entries(RECEIPT_TABLES)) await createTable(db, name, table)
-  for (const index of ['receipt_listing', 'receipt_time'] as const)
-    await sql.raw(`create index ${index} on ${INDEXES[index]}`).execute(db)
+  await sql.raw(`create index receipt_listing on ${INDEXES.receipt_listing}`).execute(db)
 }
 
 /** A verdict may be disputed, and not only a listing. */
@@ -55,6 +54,11 @@ export async function addAuthorizations(
 ): Promise<void> {
   for (const name of tables)
     await sql`alter table ${sql.table(name)} add column authorization_hash text`.execute(db)
+}
+
+/** Receipts are read by listing alone: an index of all by their time made each paid call dearer. */
+export async function dropReceiptTime(db: Kysely<unknown>): Promise<void> {
+  await sql`drop index if exists receipt_time`.execute(db)
 }
 
 async function createTable(
@@ -106,5 +110,4 @@ const INDEXES = {
   watch_target: 'watch (kind, target)',
   watch_owner: 'watch (owner)',
   receipt_listing: 'receipt (listing_id, called_at)',
-  receipt_time: 'receipt (called_at)',
 }

@@ -122,7 +122,11 @@ function matchPayments(
   return matched
 }
 
-function isInTime({ called_at }: WitnessedCall, { at }: LedgerPayment): boolean {
+/** Whether a payment of this time can be the one that a call carried. */
+export function isInTime(
+  { called_at }: Pick<WitnessedCall, 'called_at'>,
+  { at }: Pick<LedgerPayment, 'at'>,
+): boolean {
   return called_at <= at + CLOCKS_APART_MS && called_at >= at - SETTLES_WITHIN_MS
 }
 

@@ -32,10 +32,12 @@ export function toDeliveriesPanel({ listing_id, deliveries }: Numbers): Markup {
 function toRow(listingId: string, { id, at, call, verdict, reason, dispute }: Delivery): Markup {
   const words = VERDICT_WORDS[verdict]
   const about = html`<a href="${verdictDisputePath(listingId, id)}">Dispute this verdict</a>`
-  const next = dispute === undefined ? verdict !== 'as_declared' && about : DISPUTES[dispute]
+  const said = dispute !== undefined && ` ${DISPUTES[dispute]}`
+  // Anybody may have disputed it, and badly: the seller has its own say until it is taken back.
+  const next = verdict !== 'as_declared' && dispute !== 'accepted' && about
   return html`
     <li>
       <p><a href="${receiptPath(id)}">${toTime(at)}</a> <code dir="ltr">${call}</code></p>
-      <p>It was <strong>${words}</strong>. ${reason} ${next}</p>
+      <p>It was <strong>${words}</strong>. ${reason}${said} ${next}</p>
     </li>`
 }
