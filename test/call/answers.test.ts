@@ -107,6 +107,22 @@ describe('the answer', () => {
     expect(answer.text).not.toMatch(/set-cookie|trailer/i)
   })
 
+  test('nor does a trailer name a receipt, a settlement or a length', async () => {
+    const names = [
+      'Call-Receipt',
+      'PAYMENT-RESPONSE',
+      'Payment-Receipt',
+      'Content-Length',
+      'Content-Type',
+    ]
+    const trailers = names.map((name) => `${name}: 1\r\n`).join('')
+    const answer = await answerOf(
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n${trailers}\r\n`,
+    )
+    expect(answer.body).toBe('2\r\nhi\r\n0\r\n\r\n')
+    expect(answer.text).not.toMatch(/^(?:call-receipt|payment-|content-length|content-type):/im)
+  })
+
   test('an answer that ends with its connection passes whole', async () => {
     const answer = await answerOf('HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhello')
     expect(answer.status).toBe(200)

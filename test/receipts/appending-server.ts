@@ -4,8 +4,14 @@ import { openStore } from '../../functions/store/open-store.ts'
 import { silentLog } from '../support/stores.ts'
 import { aReceipt, BASE } from './receipt-samples.ts'
 
-/** A server that appends until it is killed. Prints what is written and what it signed, a line each. */
-const { STATE_DIR = '', DATABASE_URL } = process.env
+/**
+ * A server that appends until it is killed. Prints what is written and what it signed, a line each. `DIES` is where it
+ * kills itself in its third turn: before it signs a head over what it wrote, or before it tells anybody of that head.
+ */
+const { STATE_DIR = '', DATABASE_URL, DIES } = process.env
+const dieAt = (place: string, turn: number) => {
+  if (DIES === place && turn === 2) process.kill(process.pid, 'SIGKILL')
+}
 const store = await openStore({ STATE_DIR, DATABASE_URL }, silentLog)
 // Its minutes are short.
 let now = Date.now()
@@ -15,8 +21,10 @@ for (let n = 0; ; n += 3) {
   const batch = [aReceipt(n), aReceipt(n + 1), aReceipt(n + 2)]
   for (const each of batch) receipts.add(each)
   await receipts.written()
+  dieAt('head', n / 3)
   now += HEAD_EVERY_MS + 1
   await receipts.signHead()
+  dieAt('answer', n / 3)
   const head = await store.db
     .selectFrom('receipt_head')
     .select(['size', 'root'])

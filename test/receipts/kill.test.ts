@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openReceipts } from '../../functions/receipts/log/open-receipts.ts'
 import { readConsistency, readEntries } from '../../functions/receipts/log/read-receipts.ts'
+import { readReceiptKeys, rotateKeys } from '../../functions/receipts/log/receipt-keys.ts'
 import { appendReceipts, HEAD_EVERY_MS } from '../../functions/receipts/log/receipt-log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
-import { rootOfLog } from '../../src/domain/receipts/verify-receipt.ts'
+import { isHeadSigned, rootOfLog } from '../../src/domain/receipts/verify-receipt.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 import { aReceipt, BASE } from './receipt-samples.ts'
 
@@ -21,9 +22,13 @@ interface Line {
 }
 
 /** @returns what it had acknowledged */
-async function appendUntilKilled({ config }: StorePlace, after: number): Promise<Line[]> {
+async function appendUntilKilled(
+  { config }: StorePlace,
+  { after = Number.POSITIVE_INFINITY, dies = '' },
+): Promise<Line[]> {
+  const { STATE_DIR, DATABASE_URL } = config
   const child = spawn(process.execPath, [SERVER], {
-    env: { ...process.env, STATE_DIR: config.STATE_DIR, DATABASE_URL: config.DATABASE_URL },
+    env: { ...process.env, STATE_DIR, DATABASE_URL, DIES: dies },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines: Line[] = []
@@ -48,10 +53,10 @@ describeStores('a log that several servers append to', ({ newPlace, newStore }) 
   test('keeps what was acknowledged and every head, whoever is killed', async () => {
     const place = await newPlace()
     await (await openStore(place.config, silentLog)).close()
-    const servers = [KILLED_AFTER, KILLED_AFTER + 3]
-    const lines = (
-      await Promise.all(servers.map((after) => appendUntilKilled(place, after)))
-    ).flat()
+    const servers = [{ after: KILLED_AFTER }, { dies: 'head' }, { dies: 'answer' }]
+    const told = await Promise.all(servers.map((how) => appendUntilKilled(place, how)))
+    expect(told.slice(1).map(({ length }) => length)).toEqual([2, 2])
+    const lines = told.flat()
     const store = await openStore(place.config, silentLog)
     await appendReceipts(store, [aReceipt(0)])
     const entries = await readAll(store)
@@ -61,8 +66,46 @@ describeStores('a log that several servers append to', ({ newPlace, newStore }) 
       expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
       expect(rootOfLog(entries.slice(0, head.size))).toBe(head.root)
     }
+    // Heads that nobody was told of are of the same log.
+    const heads = await store.db.selectFrom('receipt_head').select(['size', 'root']).execute()
+    expect(heads.length).toBeGreaterThan(0)
+    for (const { size, root } of heads) expect(rootOfLog(entries.slice(0, size))).toBe(root)
     await store.close()
   }, 120_000)
+
+  test('goes on signing when its clock was set back, and no head is older than one before', async () => {
+    const store = await newStore()
+    let now = Date.now()
+    const log = openReceipts({ store, clock: { now: () => now }, log: silentLog, baseUrl: BASE })
+    for (const moved of [0, -86_400_000, HEAD_EVERY_MS + 1, 2 * 86_400_000]) {
+      now += moved
+      log.add(aReceipt(1))
+      await log.written()
+      await log.signHead()
+    }
+    const rows = store.db.selectFrom('receipt_head').select(['size', 'at']).orderBy('size')
+    const heads = await rows.execute()
+    expect(heads.map(({ size }) => size)).toEqual([1, 2, 3, 4])
+    expect(heads.map(({ at }) => at)).toEqual(heads.map(({ at }) => at).toSorted((a, b) => a - b))
+  })
+
+  test('signs by no key that was rotated out while its clock was set back', async () => {
+    const store = await newStore()
+    let now = Date.now()
+    const parts = { store, clock: { now: () => now }, log: silentLog, baseUrl: BASE }
+    const log = openReceipts(parts)
+    log.add(aReceipt(1))
+    await log.written()
+    await log.signHead()
+    const { id } = await log.signers()
+    now -= 86_400_000
+    await rotateKeys(store, now)
+    expect((await log.signers()).id).not.toBe(id)
+    // And what was signed before stays good.
+    const { head } = await readConsistency(store, null)
+    const keys = await readReceiptKeys(store, { baseUrl: BASE, isOn: true })
+    expect(head !== null && isHeadSigned(head, keys)).toBe(true)
+  })
 
   test('signs one head a minute, however many ask for it at once', async () => {
     const store = await newStore()

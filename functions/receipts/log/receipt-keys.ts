@@ -22,11 +22,13 @@ export type ReceiptSigners = ReturnType<typeof createSigners>
 
 /** The key that signs now; the first call makes one. */
 export function createSigners(store: Store, clock: Clock) {
-  let known: { signer: Signer; until: number } | null = null
+  let known: { signer: Signer; at: number } | null = null
   return async (): Promise<Signer> => {
-    if (known !== null && clock.now() < known.until) return known.signer
+    // Below nothing where the clock was set back.
+    const age = clock.now() - (known?.at ?? 0)
+    if (known !== null && age >= 0 && age < TRUSTED_MS) return known.signer
     const signer = toSigner(await findOrMakeKey(store, clock.now()))
-    known = { signer, until: clock.now() + TRUSTED_MS }
+    known = { signer, at: clock.now() }
     return signer
   }
 }
@@ -54,9 +56,12 @@ async function findOrMakeKey(store: Store, now: number): Promise<{ id: string; s
 /** Ends the key that signs, and makes the next one. Receipts that were signed stay good: it stays published. */
 export async function rotateKeys(store: Store, now: number): Promise<{ id: string }> {
   const { id } = await insertKey(store, now)
+  const heads = store.db.selectFrom('receipt_head').select(({ fn }) => fn.max('at').as('newest'))
+  const { newest } = await heads.executeTakeFirstOrThrow()
   await store.db
     .updateTable('receipt_key')
-    .set({ retired_at: now, secret: null })
+    // What it signed before the clock was set back stays good.
+    .set({ retired_at: Math.max(now, Number(newest ?? 0)), secret: null })
     .where('id', '!=', id)
     .where('retired_at', 'is', null)
     .execute()

@@ -38,6 +38,11 @@ const GATHER_MS = 200
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
 /**
+ * A head that is so far ahead was signed before the clock was set back: waiting until it is past would leave days
+ * without one. The next has the moment after it (milliseconds).
+ */
+const CLOCK_SET_BACK_MS = 5 * 60_000
+/**
  * Level of the smallest subtrees that are kept; what is below is hashed out of at most 16 receipts when a
  * proof is read. Hardly any receipt then costs more than its own row.
  */
@@ -200,12 +205,14 @@ async function signHead({
       .orderBy('size', 'desc')
       .limit(1)
       .executeTakeFirst()
-    if (newest !== undefined && (newest.size >= size || newest.at > now - HEAD_EVERY_MS)) return
-    if (size === 0) return
+    if (size === (newest?.size ?? 0)) return
+    const age = now - (newest?.at ?? 0)
+    if (age < HEAD_EVERY_MS && age > -CLOCK_SET_BACK_MS) return
+    const at = Math.max(now, (newest?.at ?? 0) + 1)
     const root = toHex(foldPeaks(sha256, peaks))
-    const head = { size, root, at: new Date(now).toISOString() }
+    const head = { size, root, at: new Date(at).toISOString() }
     const signature = signer.sign(toSignedHead(address, head))
-    const row = { size, root, at: now, key_id: signer.id, signature }
+    const row = { size, root, at, key_id: signer.id, signature }
     await trx.insertInto('receipt_head').values(row).execute()
   })
 }
