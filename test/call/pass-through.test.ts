@@ -134,6 +134,24 @@ describe('the request', () => {
     expect(JSON.stringify(seen.req.rawHeaders)).not.toContain('waypost')
   })
 
+  test('no trailer of a request becomes a header, or reaches the seller', async () => {
+    const raw = [
+      'POST /api/v1/call/x402.seller HTTP/1.1',
+      ...[
+        'Host: waypost.example',
+        'Transfer-Encoding: chunked',
+        'Connection: close',
+        '',
+        '2',
+        'hi',
+      ],
+      ...['0', 'PAYMENT-SIGNATURE: abc', 'X-Payment: abc', 'Call-Witness: off', '', ''],
+    ].join('\r\n')
+    expect((await exchangeRaw(world.port, raw)).status).toBe(200)
+    const { rawHeaders, rawTrailers } = seen.req
+    expect(JSON.stringify([rawHeaders, rawTrailers])).not.toMatch(/payment|witness|abc/i)
+  })
+
   test('another origin’s Origin and Referer pass', async () => {
     await request(at(), {
       headers: { Origin: 'https://agent.example', Referer: 'https://agent.example/' },
