@@ -106,17 +106,27 @@ export function rootOfInclusion(
   { position, size, path }: { position: number; size: number; path: readonly Uint8Array[] },
 ): Uint8Array | null {
   if (position < 0 || position >= size) return null
-  let [first, last] = [position, size - 1]
   let hash = leaf
-  for (const step of path) {
-    if (last === 0) return null
-    if (first % 2 === 1 || first === last) {
-      hash = nodeHash(sha256, step, hash)
-      while (first % 2 === 0 && first !== 0) [first, last] = halve(first, last)
-    } else hash = nodeHash(sha256, hash, step)
+  const isAtRoot = climb([position, size - 1], path, (step, isLeft) => {
+    hash = isLeft ? nodeHash(sha256, step, hash) : nodeHash(sha256, hash, step)
+  })
+  return isAtRoot ? hash : null
+}
+
+/** Goes up from a node of a tree. @returns whether the steps end at its root */
+function climb(
+  [first, last]: [number, number],
+  steps: readonly Uint8Array[],
+  onStep: (step: Uint8Array, isLeft: boolean) => void,
+): boolean {
+  for (const step of steps) {
+    if (last === 0) return false
+    const isLeft = first % 2 === 1 || first === last
+    onStep(step, isLeft)
+    if (isLeft) while (first % 2 === 0 && first !== 0) [first, last] = halve(first, last)
     ;[first, last] = halve(first, last)
   }
-  return last === 0 ? hash : null
+  return last === 0
 }
 
 /** RFC 9162 §2.1.4.2: whether a tree extends an earlier one. */
@@ -146,16 +156,11 @@ function rootsOfConsistency(
   const [start, ...steps] = isPower ? [older.root, ...proof] : proof
   if (start === undefined) return null
   let [old, now] = [start, start]
-  for (const step of steps) {
-    if (last === 0) return null
-    if (first % 2 === 1 || first === last) {
-      old = nodeHash(sha256, step, old)
-      now = nodeHash(sha256, step, now)
-      while (first % 2 === 0 && first !== 0) [first, last] = halve(first, last)
-    } else now = nodeHash(sha256, now, step)
-    ;[first, last] = halve(first, last)
-  }
-  return last === 0 ? { old, now } : null
+  const isAtRoot = climb([first, last], steps, (step, isLeft) => {
+    if (isLeft) old = nodeHash(sha256, step, old)
+    now = isLeft ? nodeHash(sha256, step, now) : nodeHash(sha256, now, step)
+  })
+  return isAtRoot ? { old, now } : null
 }
 
 /** The largest power of two below `n`. */

@@ -24,8 +24,8 @@ const row = {
 }
 const most = Number.MAX_SAFE_INTEGER
 const bounds = {
-  ...{ receiptsOfClient: most, receiptsInAll: most },
-  ...{ unsettledOfClient: most, unsettledInAll: most },
+  ...{ receiptsOfClient: most, receiptsOfListing: most, receiptsInAll: most },
+  ...{ unsettledOfClient: most, unsettledOfListing: most, unsettledInAll: most },
 }
 const env = { WITNESS: isOn, RATE_LIMITS: '{"call":"999999999/60"}' }
 const { port } = await startWitness(store, [row], env, bounds)
