@@ -8,8 +8,8 @@ const MAX_WAITING = 1000
 /** Of one listing: a crowd says no more than some of it. */
 const MAX_WAITING_OF_LISTING = 20
 /**
- * Of a listing, whoever disputes, before its owner has to wait: no crowd of strangers keeps a seller from disputing a
- * verdict on it.
+ * Disputes of one listing that may wait before its owner's are refused, too. The owner has places of
+ * its own, so that strangers who fill the queue cannot stop it from disputing a verdict.
  */
 const MAX_WAITING_FOR_OWNER = 2 * MAX_WAITING_OF_LISTING
 

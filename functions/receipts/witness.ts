@@ -39,8 +39,9 @@ interface WitnessParts {
 
 export const WITNESS_LIMITS = {
   /**
-   * The first of each client an hour come out of no listing's receipts: else a seller would use its own up, and
-   * refuse whoever comes then without a trace. It takes a thousand networks to use these up for the others.
+   * A client's first receipts of an hour do not count against the listing's bound. Otherwise a seller
+   * could use up its own and then refuse buyers without a trace. Filling `firstInAll` takes a thousand
+   * networks.
    */
   firstOfClient: 20,
   firstInAll: 20_000,

@@ -78,7 +78,7 @@ export const NO_NETWORK = 'no chain named'
 /**
  * The strip under a listing's name.
  *
- * @param gets what a call gives back
+ * @param gets fields of the answer, or names of tools and skills
  */
 export function toStrip(
   view: ListingView,
