@@ -30,13 +30,14 @@ export async function readWitnessedCalls(
   payments: readonly LedgerPayment[],
   since: number,
 ): Promise<WitnessedCall[]> {
+  const called = await readCalledListings(store, since)
+  if (called.size === 0) return []
   const recent = payments.filter(({ at }) => at > since)
-  if (recent.length === 0) return []
   const markOf = createPaymentMarks()
   const isTakenBack = await readTakenBack(store)
   const settledBy = await readAuthorizations(store, since)
   const calls: WitnessedCall[] = []
-  for (const [id, own] of groupByListing(recent)) {
+  for (const [id, own] of groupByListing(recent, called)) {
     const kept = createKeptCalls(Map.groupBy(own, (one) => hash('sha256', markOf(one))))
     for await (const page of readPages(store, id, since))
       for (const row of page)
@@ -47,11 +48,29 @@ export async function readWitnessedCalls(
   return calls
 }
 
-function groupByListing(payments: readonly LedgerPayment[]): [string, LedgerPayment[]][] {
-  const rows = payments.flatMap((payment) => payment.listings.map((id) => ({ id, payment })))
-  return [...Map.groupBy(rows, ({ id }) => id)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, own]) => [id, own.map(({ payment }) => payment)])
+/** Of listings that were called alone: most of a month's payments went past the relay. */
+function groupByListing(
+  payments: readonly LedgerPayment[],
+  called: ReadonlySet<string>,
+): [string, LedgerPayment[]][] {
+  const own = new Map<string, LedgerPayment[]>()
+  for (const payment of payments)
+    for (const id of payment.listings.filter((listing) => called.has(listing))) {
+      const list = own.get(id) ?? []
+      own.set(id, list)
+      list.push(payment)
+    }
+  return [...own].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+async function readCalledListings({ db }: Store, since: number): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('receipt')
+    .select('listing_id')
+    .distinct()
+    .where('called_at', '>', since)
+    .execute()
+  return new Set(rows.map(({ listing_id }) => listing_id))
 }
 
 function toCall(
