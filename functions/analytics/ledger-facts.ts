@@ -60,21 +60,21 @@ async function readDemand(store: Store, sinceDay: number): Promise<Map<string, D
 
 async function readAcceptedDisputes({ db }: Store, now: number) {
   const rows = await db
-    .selectFrom('dispute')
-    .select(['listing_id', 'note', 'settled_at'])
-    .where('state', '=', 'accepted')
+    .selectFrom('report')
+    .select(['listing_id', 'reason', 'settled_at'])
+    .where((eb) => eb.and({ kind: 'dispute', state: 'accepted' }))
     // What is accepted about a verdict says nothing against the listing.
     .where('receipt', 'is', null)
-    .where('settled_at', '>=', now - RETENTION.dispute_days * DAY_MS)
+    .where('settled_at', '>=', now - RETENTION.report_days * DAY_MS)
     .orderBy('listing_id')
     .orderBy('settled_at')
     .orderBy('id')
     .execute()
-  const byListing = Map.groupBy(rows, ({ listing_id }) => listing_id)
+  const byListing = Map.groupBy(rows, ({ listing_id }) => listing_id ?? '')
   return new Map(
     [...byListing].map(([id, own]) => [
       id,
-      own.map(({ note, settled_at }) => ({ at: settled_at ?? 0, note: note ?? '' })),
+      own.map(({ reason, settled_at }) => ({ at: settled_at ?? 0, note: reason ?? '' })),
     ]),
   )
 }

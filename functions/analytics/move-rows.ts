@@ -3,7 +3,7 @@ import { followMoves } from '../../src/domain/derived/tombstone.ts'
 import type { Tables } from '../store/schema/store.ts'
 
 /** Rows that may exist beside others of the same listing. */
-const PLAIN = ['click', 'settlement', 'dispute', 'proposal']
+const PLAIN = ['click', 'settlement', 'report']
 /** Rows of which a listing has one; the one it has already stays. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
 /** Counts that add up, with their key beside the listing. */
@@ -13,7 +13,7 @@ const COUNTS = {
 }
 
 /**
- * Gives what the ledger has of moved listings to the ids they have now: clicks, payments, disputes,
+ * Gives what the ledger has of moved listings to the ids they have now: clicks, payments, reports,
  * claims with their payout proofs, watches, and an owner's wish to be left out. Running it again does nothing.
  *
  * @param moves from each former id to the next

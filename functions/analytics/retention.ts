@@ -69,10 +69,8 @@ const DROPPED = [
   ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
   ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
   ['payment_hint', 'noted_at', RETENTION.closed_claim_days * DAY_MS],
-  ['proposal', 'settled_at', RETENTION.proposal_days * DAY_MS],
-  ['proposal', 'created_at', RETENTION.waiting_proposal_days * DAY_MS],
-  ['dispute', 'settled_at', RETENTION.dispute_days * DAY_MS],
-  ['dispute', 'created_at', RETENTION.waiting_dispute_days * DAY_MS, ['waiting']],
+  ['report', 'settled_at', RETENTION.report_days * DAY_MS],
+  ['report', 'created_at', RETENTION.waiting_report_days * DAY_MS, ['waiting']],
   ['watch', 'created_at', RETENTION.waiting_watch_hours * HOUR_MS, ['waiting']],
   // Of listings that are probed no more.
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],

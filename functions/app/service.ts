@@ -8,7 +8,6 @@ import { createListingCards } from '../cards/listing-cards.ts'
 import { createChanges } from '../changes/changes.ts'
 import { createGo } from '../clicks/go.ts'
 import { createCompareList, createComparePage } from '../compare/chosen-comparison.ts'
-import { createDisputePage, createDisputeRoute } from '../disputes/dispute-form.ts'
 import { createDoors } from '../doors/create-doors.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
@@ -26,13 +25,12 @@ import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
 import { createStrangerRuns } from '../probe/stranger-runs.ts'
-import { createProposalRoute, createProposePage } from '../proposals/proposal-form.ts'
-import { createPropose } from '../proposals/propose.ts'
 import { createJudge } from '../receipts/judge-calls.ts'
 import { createReceiptRoutes } from '../receipts/receipt-routes.ts'
 import { createWitness } from '../receipts/witness.ts'
 import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
+import { createReportPage, createReportRoute } from '../reports/report-form.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { whyNotListed } from '../search/listed-address.ts'
 import {
@@ -155,7 +153,6 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const runs = createStrangerRuns(parts)
   const check = createCheck({ ...parts, ...checkedBy(parts), runs })
-  const propose = createPropose(parts, runs)
   const handlers: Handlers = {
     ...createLedgerHandlers(parts),
     search: search.route,
@@ -165,14 +162,12 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     plan: createPlan(parts),
     lint: createLint(parts, check),
     changes: createChanges(parts),
-    propose: createProposalRoute(parts, propose),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, createCallWitness(parts))
   const cards = createListingCards(parts)
   const prepare = {
     checked: createCheckPage(parts, check),
-    proposed: createProposePage(parts, propose),
-    disputed: createDisputePage(parts),
+    reported: createReportPage(parts),
     watched: createWatchPage(parts),
   }
   const server = createWaypostServer({
@@ -223,10 +218,7 @@ async function stopServer(server: Server): Promise<void> {
 
 export function createLedgerHandlers(
   parts: Parts,
-): Omit<
-  Handlers,
-  'search' | 'operations' | 'compare_list' | 'kit' | 'plan' | 'changes' | 'lint' | 'propose'
-> {
+): Omit<Handlers, 'search' | 'operations' | 'compare_list' | 'kit' | 'plan' | 'changes' | 'lint'> {
   return {
     go: createGo(parts),
     login: createLogin(parts),
@@ -241,7 +233,7 @@ export function createLedgerHandlers(
     payout_start: createPayoutStart(parts),
     payout_withdraw: createPayoutWithdrawal(parts),
     payout_check: createPayoutCheck(parts),
-    dispute: createDisputeRoute(parts),
+    report: createReportRoute(parts),
     ...createReceiptRoutes(parts),
     watch_start: createWatchStart(parts),
     ...createWatchRoutes(parts),

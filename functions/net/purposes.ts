@@ -54,7 +54,7 @@ function toShortLimits(connectMs: number, answerMs: number, bytes: number): Http
 export const PURPOSES = {
   relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
   probe: { named: 'listing', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
-  /** A check of an address, a look at a proposed one, a document that a source names. */
+  /** A check of an address, a person's look at a reported one, a document that a source names. */
   stranger: { named: 'stranger', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
   /** Proofs that a host is its seller's, and the keys of who signs a workflow's token. */
   claim: {

@@ -22,8 +22,8 @@ export interface Caller {
 export type StrangerRuns = ReturnType<typeof createStrangerRuns>
 
 /**
- * Requests that strangers make this service send: checks of an address and looks at a proposed one.
- * One run a client and one a host at a time, over both. A run ends when its caller leaves.
+ * Requests that strangers make this service send: checks of an address. One run a client and one a
+ * host at a time. A run ends when its caller leaves.
  */
 export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
   const clients = createBudget(STRANGER_RUNS)

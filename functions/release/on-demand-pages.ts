@@ -15,13 +15,12 @@ import type { Release } from './release.ts'
 /** What pages show that is found out before they are rendered, by its name and the page's address. */
 const PREPARED = {
   checked: '/sellers/check',
-  proposed: '/propose',
-  disputed: '/dispute',
+  reported: '/report',
   watched: '/watch',
 } as const
 type PreparedName = keyof typeof PREPARED
 /** Pages whose form is sent to themselves. */
-const FORMS: ReadonlySet<string> = new Set([PREPARED.proposed, PREPARED.disputed, PREPARED.watched])
+const FORMS: ReadonlySet<string> = new Set([PREPARED.reported, PREPARED.watched])
 /** Only these are rendered for each request; every other page is a file. */
 const ON_DEMAND = new Set<string>(['/search', ...Object.values(PREPARED), CHOSEN_PAGE])
 

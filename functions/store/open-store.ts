@@ -14,6 +14,7 @@ import {
   createTables,
   dropReceiptTime,
   keepOneReader,
+  uniteReports,
 } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
 import { askStore } from './schema/patience.ts'
@@ -58,6 +59,9 @@ function listMigrations(): Record<string, Migration> {
     if (isNew) return
     await addAuthorizations(db, hasNewReceipts ? ['settlement'] : ['settlement', 'receipt'])
   }
+  const reports = async (db: Kysely<unknown>) => {
+    if (!isNew) await uniteReports(db)
+  }
   return {
     '0001-baseline': { up: baseline },
     ...Object.fromEntries(folded),
@@ -67,6 +71,7 @@ function listMigrations(): Record<string, Migration> {
     '0012-disputed-receipts': { up: disputedReceipts },
     '0013-authorizations': { up: authorizations },
     '0014-receipt-time': { up: dropReceiptTime },
+    '0015-reports': { up: reports },
   }
 }
 

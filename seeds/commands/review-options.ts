@@ -1,14 +1,15 @@
 import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
 import { SOURCE_IDS } from '../sources/sources.ts'
 
-const ACTIONS = ['list', 'show', 'accept', 'edit', 'refuse'] as const
+const ACTIONS = ['list', 'show', 'look', 'accept', 'edit', 'refuse'] as const
 const HELP = `Usage: npm run review [-- <command>] [options]
 
-What waits for a person: rows of importers, proposals, disputes. Nothing of it is live.
+What waits for a person: rows of importers, and what people report. Nothing of it is live.
 
   (no command)      one after the other, with questions; a list where nobody can answer
   list              what waits, oldest first
   show ID           one of them, with the file that would go into the content
+  look ID           ask the address of a reported service, and keep the file its answers make
   accept ID         carry it out: the file goes into the content, checked as npm run check does
   accept --all      a whole list at once: --from tags, or --from and an importer
   edit ID           change the waiting file in $VISUAL or $EDITOR, or put --file in its place
@@ -18,7 +19,7 @@ Options
   --file FILE       accept or edit: this text instead of the waiting one
   --path PATH       accept or edit: where it goes, such as listings/mcp/foo.md
   --reason TEXT     why; a refusal needs one
-  --from KIND       only an importer's rows, tags, payouts, texts, proposals or disputes
+  --from KIND       only an importer's rows, tags, payouts, texts or reports
   --content DIR     the content folder (CONTENT_DIR, or content)
   --json            one JSON object instead of words
   --help            this text

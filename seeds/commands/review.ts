@@ -15,14 +15,13 @@ import type {
 } from '../content/review-item.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
 import { toPrintable } from '../text/plain-text.ts'
+import { toListLine, toShowLines } from './review-lines.ts'
 import { type ReviewOptions, readReviewOptions } from './review-options.ts'
 import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
 
-/** Of one line of an item: everything it holds may be foreign text. */
-const LONG = 4000
 /** Of one printed fault, which may list many. */
 const MAX_FAULT = 20_000
-const ANSWERS = ['accept', 'edit', 'refuse', 'skip', 'quit'] as const
+const ANSWERS = ['look', 'accept', 'edit', 'refuse', 'skip', 'quit'] as const
 
 if (import.meta.main) await runMain(() => review(readReviewOptions(process.argv.slice(2))))
 
@@ -58,6 +57,7 @@ async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlac
 async function actOn(waiting: Waiting, options: ReviewOptions, place: ReviewPlace): Promise<void> {
   const { action, json = false, reason = '', file, path } = options
   if (action === 'show') return show(waiting, json)
+  if (action === 'look') return look(waiting, json)
   if (action === 'edit') return edit(waiting, await chosenFile(waiting, options), { place, json })
   if (action === 'refuse') return settle(waiting, { decision: 'refused', reason }, json)
   const chosen = (file ?? path) === undefined ? {} : { file: await chosenFile(waiting, options) }
@@ -107,10 +107,22 @@ function list({ waiting }: ReviewQueue, json: boolean): void {
   console.log(waiting.length === 0 ? 'nothing waits' : `${waiting.length} waiting`)
 }
 
-async function show({ item, source }: Waiting, json: boolean): Promise<void> {
-  const more = (await source.show?.(item)) ?? []
+async function show(
+  { item, source }: Waiting,
+  json: boolean,
+  remarks: readonly string[] = [],
+): Promise<void> {
+  const more = [...remarks, ...((await source.show?.(item)) ?? [])]
   if (json) return console.log(JSON.stringify({ kind: source.kind, ...item, more }))
   for (const line of toShowLines(item, more)) console.log(line)
+}
+
+async function look(waiting: Waiting, json: boolean): Promise<void> {
+  const { item, source } = waiting
+  if (source.look === undefined) throw new OperatorError(`${item.id}: nobody is asked about it`)
+  const { file, remarks } = await source.look(item)
+  waiting.item = { ...item, ...(file !== undefined && { file }) }
+  await show(waiting, json, remarks)
 }
 
 async function edit(
@@ -173,7 +185,7 @@ type Terminal = ReturnType<typeof createInterface>
 async function askOne(terminal: Terminal, waiting: Waiting, place: ReviewPlace): Promise<boolean> {
   await show(waiting, false)
   for (;;) {
-    const answer = await terminal.question('accept, edit, refuse, skip or quit? ')
+    const answer = await terminal.question('look, accept, edit, refuse, skip or quit? ')
     const [word = ''] = answer.trim().toLowerCase().split(/\s+/)
     const action = ANSWERS.find((each) => word === each || word === each[0])
     if (action === 'quit' || action === 'skip') return action === 'skip'
@@ -181,7 +193,7 @@ async function askOne(terminal: Terminal, waiting: Waiting, place: ReviewPlace):
     if (action === undefined || (action === 'refuse' && reason === '')) continue
     try {
       await actOn(waiting, { action, id: waiting.item.id, reason }, place)
-      if (action !== 'edit') return true
+      if (action !== 'edit' && action !== 'look') return true
     } catch (error) {
       printFault(error)
     }
@@ -220,26 +232,4 @@ export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): st
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** @example '3f2a9c01b7de  2026-11-20  mcp-registry  mcp.com.example.foo  suspicious_text' */
-export function toListLine({ id, at, from, listing, why }: ReviewItem): string {
-  return [id, at.slice(0, 10), from, listing, why].map((part) => toPrintable(part)).join('  ')
-}
-
-/** @param more what else the person who decides should know */
-export function toShowLines(item: ReviewItem, more: readonly string[]): string[] {
-  const { id, at, why, from, listing, note, file, found } = item
-  return [
-    `${id}: ${why}, asked by ${from} on ${at.slice(0, 10)}`,
-    `listing: ${listing}`,
-    `note:    ${note}`,
-    ...more,
-    ...(file === undefined ? [] : ['', file.path, ...indent(file.text)]),
-    ...(found === undefined ? [] : ['', 'found', ...indent(JSON.stringify(found, null, 2))]),
-  ].map((line) => toPrintable(line, LONG))
-}
-
-function indent(text: string): string[] {
-  return text.split(/\r?\n/).map((line) => `  ${line}`)
 }

@@ -17,12 +17,18 @@ export type Decision =
  * of question is one of these and a line in `open-sources.ts`; the command stays as it is.
  */
 export interface ReviewSource {
-  /** What `--from` chooses by, such as `content` or `proposals`. */
+  /** What `--from` chooses by, such as `tags` or `reports`. */
   kind: string
   /** What waits, oldest first. */
   list(): Promise<ReviewItem[]>
   /** Lines for the person who decides beside the item itself, such as whom to ask; never published. */
   show?(item: ReviewItem): Promise<string[]>
+  /**
+   * Asks the service itself, and keeps the file that its answers make. Absent where nothing is asked.
+   *
+   * @returns without a file where they make none
+   */
+  look?(item: ReviewItem): Promise<{ file?: ReviewFile; remarks: string[] }>
   /** Puts another file in the place of the waiting one. Absent where nothing can be edited. */
   edit?(item: ReviewItem, file: ReviewFile): Promise<void>
   /**
@@ -51,14 +57,12 @@ const ReviewItemSchema = v.strictObject({
   /** When it was asked, ISO 8601. */
   at: v.string(),
   why: v.string(),
-  /** Who asks: an importer, `proposals`, `disputes`. */
+  /** Who asks: an importer, `tags`, `reports`. */
   from: v.string(),
   listing: v.string(),
   note: v.string(),
   /** What goes into the content when it is accepted. */
   file: v.optional(ReviewFileSchema),
-  /** What was read of the seller, for the person who decides. */
-  found: v.optional(v.unknown()),
 })
 export type ReviewItem = v.InferOutput<typeof ReviewItemSchema>
 

@@ -12,10 +12,8 @@ declare namespace App {
     base_url: string
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
-    /** What became of a proposal, or the empty form; absent where no function serves the page. */
-    proposed?: import('../domain/proposals/proposal-views.ts').ProposePage | undefined
-    /** What became of a dispute, or the empty form; absent where no function serves the page. */
-    disputed?: import('../domain/disputes/dispute.ts').DisputePage | undefined
+    /** What became of a report, or the empty form; absent where no function serves the page. */
+    reported?: import('../domain/reports/report.ts').ReportPage | undefined
     /** What became of a watch, the empty form, or somebody's watches; absent where no function serves the page. */
     watched?: import('../domain/watches/watch.ts').WatchPage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */

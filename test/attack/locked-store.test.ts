@@ -27,8 +27,8 @@ const operationOf = (method: string, path: string): Operation => {
   return Object(described)[template][method.toLowerCase()]
 }
 const WRITES = Object.values(ROUTES).flatMap(({ methods, path, answer }) =>
-  // These ask others first, who take their time.
-  answer !== 'live' || path === ROUTES.call.path || path === ROUTES.propose.path
+  // A call asks another first, who takes its time.
+  answer !== 'live' || path === ROUTES.call.path
     ? []
     : methods.filter((method) => method !== 'GET').map((method) => ({ method, path })),
 )

@@ -38,7 +38,7 @@ const NOT_INDEXED = new Set([
   '/compare?ids=x402.brightwell-search,mcp.tenki',
   '/sellers/sign-in',
   '/sellers/dashboard',
-  '/dispute?listing=x402.brightwell-search',
+  '/report?kind=dispute&about=x402.brightwell-search',
 ])
 const PAGES = [
   '/',
@@ -63,7 +63,7 @@ const PAGES = [
   '/problems/rate-limited',
   '/sellers',
   '/sellers/check',
-  '/propose',
+  '/report',
   ...NOT_INDEXED,
 ]
 

@@ -45,8 +45,8 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/sellers'],
   ['/sellers/dashboard'],
   ['/sellers/check'],
-  ['/propose'],
-  ['/dispute?listing=x402.brightwell-search'],
+  ['/report'],
+  ['/report?kind=dispute&about=x402.brightwell-search'],
   ['/nothing-here', 404],
 ]
 /** Further states of those pages, and pages of text alone: on a phone, in the dark. */
@@ -157,7 +157,7 @@ test('going back shows a page as it was left', async () => {
   }
   const forgotten = await Promise.all([
     forget(['/', '/search?q=search', '/listing/x402.brightwell-search', '/kind/http_api']),
-    forget(['/docs', '/compare?ids=mcp.tenki,api.hostile-text', '/propose', '/sellers']),
+    forget(['/docs', '/compare?ids=mcp.tenki,api.hostile-text', '/report', '/sellers']),
   ])
   expect(forgotten.flat()).toEqual([])
   await keeping.close()

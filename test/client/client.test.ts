@@ -126,11 +126,11 @@ describe('a service that fails for a moment', () => {
   })
 
   test('what may change something is asked again only where nothing was done', async () => {
-    const proposal = { url: 'https://a.example' }
-    const once = await ask([answer(503)], (client) => client.propose(proposal))
+    const report = { about: 'https://a.example', kind: 'new' } as const
+    const once = await ask([answer(503)], (client) => client.report(report))
     expect([once, asked]).toEqual([expect.objectContaining({ status: 503 }), 1])
     const limited = answer(429, {}, { 'retry-after': '0' })
-    await ask([limited, answer(202)], (client) => client.propose(proposal))
+    await ask([limited, answer(202)], (client) => client.report(report))
     expect(asked).toBe(2)
     const call = await ask([broken], (client) => client.call('x402.a'))
     expect([call, asked]).toEqual([expect.objectContaining({ code: 'unreachable' }), 1])

@@ -176,24 +176,16 @@ describe('the command', () => {
     expect(written.runs[0].results.length).toBe(2)
   })
 
-  test('add puts a service before the maintainers, and says what was found there', async () => {
-    const paths = {}
-    const info = { title: 'Tide API', description: 'Tides of every harbour.' }
-    seller.answer = (req, res) =>
-      req.url === '/openapi.json'
-        ? res.end(JSON.stringify({ openapi: '3.1.0', info, paths }))
-        : res.writeHead(404).end()
-    const added = await waypost('add', `${seller.url}/tides`, '--note', 'Tides.', '--json')
+  test('add puts a service before the maintainers', async () => {
+    const about = `${seller.url}/tides`
+    const added = await waypost('add', about, '--note', 'Tides.', '--json')
     expect(added.code).toBe(0)
     expect(JSON.parse(added.stdout)).toMatchObject({
       status: 'waiting',
-      found: { name: 'Tide API' },
+      id: expect.stringMatching(/^r/),
     })
-    const again = await waypost('add', `${seller.url}/tides`)
+    const again = await waypost('add', about)
     expect([again.code, again.stdout + again.stderr]).toEqual([0, expect.stringMatching(/Waiting/)])
-    seller.answer = (_, res) => res.writeHead(404).end()
-    const nothing = await waypost('add', `${seller.url}/nothing`)
-    expect(nothing.code).toBe(1)
   })
 
   const WRONG: [string[], number, string][] = [
@@ -201,8 +193,7 @@ describe('the command', () => {
     [['serach', 'x'], 2, 'unknown command "serach"'],
     [['search', '--kidn', 'kit'], 2, '--kidn'],
     [['search', '--kind', 'robot'], 1, 'mcp_server'],
-    [['add', 'x', '--kind', 'robot'], 2, 'http_api, mcp_server'],
-    [['add', 'nowhere'], 1, 'url'],
+    [['add', 'nowhere'], 1, 'about'],
     [['show'], 2, 'expected one id, got 0'],
     [['show', 'mcp.nope'], 1, 'listing'],
     [['call', 'x402.weather', '--max-usd', 'much'], 2, 'expected a number'],

@@ -91,7 +91,7 @@ const EMPTIED = [
   'click_day',
   'usage_day',
   'settlement',
-  'dispute',
+  'report',
 ] as const
 
 async function insertClaims(trx: Store['db'], ledger: DemoLedger, now: number): Promise<void> {

@@ -20,10 +20,10 @@ export const DemoPaymentsSchema = v.array(
 export const DemoDisputesSchema = v.array(
   v.strictObject({
     listing_id: v.string(),
-    reason: v.string(),
-    evidence_urls: v.array(v.string()),
+    text: v.string(),
+    links: v.array(v.string()),
     state: v.picklist(['waiting', 'accepted', 'refused']),
-    note: v.nullable(v.string()),
+    reason: v.nullable(v.string()),
     days_ago: count,
   }),
 )
@@ -65,14 +65,14 @@ export async function insertDisputes(
   disputes: v.InferOutput<typeof DemoDisputesSchema>,
   now: number,
 ): Promise<void> {
-  const rows = disputes.map(({ days_ago, evidence_urls, ...dispute }, place) => ({
+  const rows = disputes.map(({ days_ago, links, ...dispute }, place) => ({
     ...dispute,
-    id: `d${String(place + 1).padStart(18, '0')}`,
-    evidence_urls: JSON.stringify(evidence_urls),
+    ...{ id: `r${String(place + 1).padStart(18, '0')}`, kind: 'dispute' as const },
+    links: JSON.stringify(links),
     created_at: now - days_ago * DAY,
     settled_at: dispute.state === 'waiting' ? null : now - (days_ago - 1) * DAY,
   }))
-  if (rows.length > 0) await trx.insertInto('dispute').values(rows).execute()
+  if (rows.length > 0) await trx.insertInto('report').values(rows).execute()
 }
 
 function toHex(value: number, length: number): string {

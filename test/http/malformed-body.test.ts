@@ -51,10 +51,10 @@ const FORM = 'application/x-www-form-urlencoded'
 
 test.each([
   ['/api/v1/sellers/login', 'application/json'],
-  ['/api/v1/listings/propose', 'application/json'],
+  ['/api/v1/reports', 'application/json'],
   ['/mcp', 'application/json'],
   ['/a2a', 'application/json'],
-  ['/sellers/propose', FORM],
+  ['/report', FORM],
   ['/search', FORM],
 ])(
   'a body at %s that is not chunks is 400 at once, and the connection ends',
@@ -67,7 +67,7 @@ test.each([
   },
 )
 
-test.each(['/api/v1/sellers/login', '/api/v1/proposals', '/mcp', '/a2a'])(
+test.each(['/api/v1/sellers/login', '/api/v1/reports', '/mcp', '/a2a'])(
   'a caller that leaves in the middle of its body at %s is not a failure of ours',
   async (path) => {
     const { port } = new URL(waypost.url)

@@ -10,6 +10,8 @@ import { createProver } from '../../functions/sellers/proofs/prover.ts'
 import { createJsonRpc } from '../../functions/settlements/json-rpc.ts'
 import { createSellerReader } from '../../seeds/fetch/read-sellers.ts'
 import { fetchText } from '../../seeds/fetch/read-source.ts'
+import { lookAtService } from '../../seeds/review/look-at-service.ts'
+import { createReviewClient } from '../../seeds/review/reports.ts'
 import { readClaimHost } from '../../src/domain/owners/claim-rules.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -66,7 +68,14 @@ const CALLERS: [name: string, purpose: Purpose, dial: () => Promise<unknown>][] 
     },
   ],
   ['lint', 'stranger', () => fetch(`${waypost.url}/api/v1/lint?as=http&url=${site.url}/`)],
-  ['a report', 'stranger', () => post('/api/v1/proposals', { url: `${site.url}/new`, note: 'x' })],
+  [
+    'a look at a reported service',
+    'stranger',
+    async () => {
+      await using client = createReviewClient(waypost.service.parts.config)
+      await lookAtService(`${site.url}/new`, client, '2026-11-20')
+    },
+  ],
   [
     'a claim',
     'claim',

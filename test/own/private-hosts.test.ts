@@ -58,12 +58,12 @@ const probe = async (host: string) => {
   const finding = await shakeHands({ kind: 'http', request, expected: null }, client, Date.now)
   return finding.saw
 }
-/** As a stranger asks by the API: a check of an address, a proposal, a watch. */
+/** As a stranger asks by the API: a check of an address, a report, a watch. */
 const strangersWays = (url: string): [what: string, path: string, body?: object][] => [
   ['lint', `/api/v1/lint?url=${encodeURIComponent(url)}`],
   ['lint as MCP', `/api/v1/lint?as=mcp&url=${encodeURIComponent(url)}`],
   ['the page of checks', `/sellers/check?url=${encodeURIComponent(url)}`],
-  ['a proposal', '/api/v1/proposals', { url, note: 'A service of our own.' }],
+  ['a report', '/api/v1/reports', { kind: 'new', about: url }],
   [
     'a watch',
     '/api/v1/watches',

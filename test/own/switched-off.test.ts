@@ -35,7 +35,7 @@ describe('a directory without sellers, payments, business model, roadmap and tru
       '/search',
       '/search?q=notes',
       '/search?q=zzzz',
-      '/propose',
+      '/report',
       '/watch',
       '/compare?ids=mcp.example-notes,api.example-status',
     ])

@@ -127,25 +127,6 @@ describe('the service', () => {
     },
   )
 
-  test('lets go of a proposal whose sender hangs up, and keeps nothing of it', async () => {
-    const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
-    closing.push(waypost.close)
-    const silent = await startSilent()
-    const caller = new AbortController()
-    const sent = fetch(`${waypost.url}/api/v1/proposals`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ url: silent.url, note: 'Tides.' }),
-      signal: caller.signal,
-    }).catch(() => 'left')
-    const isClosed = await silent.asked()
-    caller.abort()
-    expect(await sent).toBe('left')
-    await isClosed()
-    const { db } = waypost.service.parts.ledger.store
-    expect(await db.selectFrom('proposal').selectAll().execute()).toEqual([])
-  })
-
   test('is not asked about itself, by name or by address', async () => {
     const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
     closing.push(waypost.close)

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { review, toShowLines } from '../../seeds/commands/review.ts'
+import { review } from '../../seeds/commands/review.ts'
+import { toShowLines } from '../../seeds/commands/review-lines.ts'
 import { readReviewOptions } from '../../seeds/commands/review-options.ts'
 import { openContent } from '../../seeds/content/content-writer.ts'
 import { readListed } from '../../seeds/content/listed.ts'
@@ -307,7 +308,7 @@ describe('npm run review', () => {
   })
 
   test.each([
-    [['approve', 'x'], 'expected one of list, show, accept, edit, refuse, got "approve"'],
+    [['approve', 'x'], 'expected one of list, show, look, accept, edit, refuse, got "approve"'],
     [['accept'], 'accept: expected the id of what waits'],
     [['refuse', 'x'], 'refuse: expected --reason TEXT'],
     [['refuse', 'x', '--reason', ' '], 'refuse: expected --reason TEXT'],
@@ -332,9 +333,7 @@ describe('npm run review', () => {
 
   test('prints foreign text without what a terminal obeys', () => {
     const ITEM = { id: 'a', at: '2026-11-20', why: 'w', from: 'f', listing: 'mcp.a' }
-    const lines = toShowLines({ ...ITEM, note: 'a\u001b]0;b', found: { c: '\u202ed' } }, [
-      'contact: e\u0007',
-    ])
+    const lines = toShowLines({ ...ITEM, note: 'a\u001b]0;b\u202e' }, ['contact: e\u0007'])
     expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     expect(lines.join('\n')).toContain('\\u{1b}]0;b')
   })

@@ -29,13 +29,13 @@ test('a seller sees each verdict with its reason, its receipt and where to dispu
   expect(words).toContain(
     'shape than declared. At &lt;b&gt;: expected a member price. Dispute this',
   )
-  expect(text.split(`/dispute?listing=x402.seller&amp;receipt=${ID}`)).toHaveLength(2)
+  expect(text.split(`/report?kind=dispute&amp;about=${ID}`)).toHaveLength(2)
 })
 
 test('what a person took back needs no dispute', () => {
   const text = show([aDelivery({ verdict: 'empty', dispute: 'accepted' })])
   expect(text).toContain('it does not count')
-  expect(text).not.toContain('/dispute?')
+  expect(text).not.toContain('/report?')
 })
 
 test.each(['waiting', 'refused'] as const)(

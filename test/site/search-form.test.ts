@@ -152,9 +152,9 @@ describe('notes of a search, for people', () => {
       'No match passes the filters; [without them there are](/search?q=zzz) 4.',
     ])
     expect(
-      notesOf('q=new.dev', ['new.dev is not listed. Propose it at /propose: an editor decides.']),
+      notesOf('q=new.dev', ['new.dev is not listed. Propose it at /report: an editor decides.']),
     ).toEqual([
-      'new.dev is not listed. Propose it at [the form](/propose?url=new.dev): an editor decides.',
+      'new.dev is not listed. Propose it at [the form](/report?kind=new&about=new.dev): an editor decides.',
     ])
   })
 })

@@ -26,7 +26,13 @@ const BACK = [
   "delete from kysely_migration where name > '0009'",
   'alter table delivery drop column host',
   'drop table payment_hint',
-  'alter table dispute drop column receipt',
+  'drop table report',
+  `create table proposal (id text not null primary key, url text not null, origin text not null,
+    note text not null, email text, found text not null, file text, state text not null, reason text,
+    listing_id text, created_at bigint not null, settled_at bigint)`,
+  `create table dispute (id text not null primary key, listing_id text not null, reason text not null,
+    evidence_urls text not null, state text not null, note text, created_at bigint not null,
+    settled_at bigint)`,
   'alter table settlement drop column authorization_hash',
   ...Object.keys(RECEIPT_TABLES).map((name) => `drop table ${name}`),
   "alter table settlement add column seen_by text not null default 'relay'",
@@ -36,8 +42,8 @@ const BACK = [
     attempts integer not null, payment text not null default '', called_at bigint not null default 0,
     answered_at bigint not null default 0)`,
 ]
-/** What only the relay saw is read again, and its queue is no more. */
-const LEFT_OUT = ['settlement', 'settlement_check']
+/** What only the relay saw is read again, and its queue is no more; the rest of these are reports now. */
+const LEFT_OUT = ['settlement', 'settlement_check', 'proposal', 'dispute']
 
 type Row = Record<string, unknown>
 
@@ -111,6 +117,55 @@ describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
       { transaction_id: 'three', listing_id: 'x402.weather' },
       { transaction_id: 'two', listing_id: '' },
     ])
+    await store.close()
+  })
+
+  test('keeps proposals, corrections and disputes as reports', async () => {
+    const place = await newPlace()
+    await restore(place)
+    const proposed = (id: string, about: string, found: string, state: string) =>
+      `INSERT INTO "proposal" VALUES ('${id}', 'https://${id}.example/', 'https://${id}.example', 'Words.',
+        NULL, '${found}', NULL, '${state}', NULL, ${about}, 1795324426300, NULL)`
+    await execute(place, [
+      proposed('listed', "'api.listed'", '{"saw":"status 200","files":{}}', 'accepted'),
+      proposed('mended', "'api.mended'", '{"saw":"","files":{}}', 'accepted'),
+      proposed('correction', "'mcp.maps'", '{"saw":"","files":{}}', 'waiting'),
+      `INSERT INTO "dispute" VALUES ('d-held', 'mcp.maps', 'It answers with nothing.', '[]', 'accepted',
+        'We saw it.', 1795324426300, 1795324426400)`,
+    ])
+    const store = await openStore(place.config, silentLog)
+    const rows = await store.db.selectFrom('report').selectAll().orderBy('id').execute()
+    const blank = {
+      ...{ url: null, host: null, listing_id: null, receipt: null, links: '[]', email: null },
+      ...{ file: null, reason: null, created_at: 1_795_324_426_300, settled_at: null },
+    }
+    const words = { ...blank, text: 'Words.' }
+    const ofNew = (id: string) => ({ url: `https://${id}.example/`, host: `${id}.example` })
+    expect(rows.filter(({ id }) => !id.endsWith('-waiting'))).toEqual([
+      { ...words, id: 'correction', kind: 'wrong', listing_id: 'mcp.maps', state: 'waiting' },
+      {
+        ...{ ...blank, id: 'd-held', kind: 'dispute', listing_id: 'mcp.maps', state: 'accepted' },
+        ...{
+          text: 'It answers with nothing.',
+          reason: 'We saw it.',
+          settled_at: 1_795_324_426_400,
+        },
+      },
+      {
+        ...{ ...words, ...ofNew('listed'), id: 'listed', kind: 'new', listing_id: 'api.listed' },
+        state: 'accepted',
+      },
+      { ...words, id: 'mended', kind: 'wrong', listing_id: 'api.mended', state: 'accepted' },
+    ])
+    expect(rows.filter(({ id }) => id.endsWith('-waiting'))).toMatchObject([
+      { id: 'd-waiting', kind: 'dispute', text: 'wrong_price', state: 'waiting' },
+      {
+        ...{ id: 'p-waiting', kind: 'new', url: 'https://maps.example/mcp', host: 'maps.example' },
+        ...{ text: "It's new; no key", email: 'bob@maps.example', state: 'waiting' },
+      },
+    ])
+    const { disputes } = await readLedgerFacts(store, 1_795_324_500_000)
+    expect(disputes.get('mcp.maps')).toEqual([{ at: 1_795_324_426_400, note: 'We saw it.' }])
     await store.close()
   })
 

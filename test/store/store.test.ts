@@ -1,30 +1,15 @@
 import { expect, test } from 'vitest'
 import { moveRows } from '../../functions/analytics/move-rows.ts'
 import {
-  addProposal,
-  findProposal,
+  addReport,
+  findReport,
   listWaiting,
-  settleProposal,
-} from '../../functions/proposals/proposal-store.ts'
+  settleReport,
+} from '../../functions/reports/report-store.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/schema/store-error.ts'
-import type { FoundService } from '../../src/domain/proposals/found-service.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 
-const FOUND: FoundService = {
-  url: 'https://a.example/x',
-  kind: 'http_api',
-  at: '2026-11-20T00:00:00.000Z',
-  speaks: null,
-  saw: 'status 200',
-  files: {},
-  api: null,
-  card: null,
-  title: null,
-  server: null,
-  tools: [],
-  terms: [],
-}
 const CLICK = {
   hour: 490_000,
   listing_id: 'x402.a',
@@ -103,19 +88,27 @@ describeStores('the store', ({ newPlace, newStore }) => {
     expect(isUniqueViolation(await claim('3', 'verified').catch((e: unknown) => e))).toBe(true)
   })
 
-  test('a proposal waits once for each address, and its decision forgets who asked', async () => {
-    const { db } = await newStore()
-    const add = (id: string, url: string) =>
-      addProposal(db, { id, url, note: '', email: 'a@b.example' }, FOUND, 1_795_171_200_123)
-    expect(await add('p1', 'https://a.example/x')).toEqual({ id: 'p1' })
-    expect(await add('p2', 'https://a.example/x')).toEqual({ id: 'p1' })
-    for (let i = 0; i < 4; i += 1) await add(`q${i}`, `https://a.example/${i}`)
-    expect(await add('p3', 'https://a.example/y')).toEqual({ full: 'origin' })
-    const refusal = { state: 'refused', reason: 'a copy', listing_id: null } as const
-    await settleProposal(db, 'p1', refusal, 1_795_171_200_124)
-    expect(await findProposal(db, 'p1')).toMatchObject({ ...refusal, email: null })
-    expect((await listWaiting(db)).map(({ id }) => id)).toEqual(['q0', 'q1', 'q2', 'q3'])
-    expect(await add('p3', 'https://a.example/y')).toEqual({ id: 'p3' })
+  test('a report of an address waits once, and its decision forgets who asked', async () => {
+    const store = await newStore()
+    const add = async (path: string, text = '') => {
+      const subject = { url: `https://a.example/${path}`, listing_id: null, receipt: null }
+      const sender = { email: 'a@b.example', isOwners: false, now: 1_795_171_200_123 }
+      const said = { kind: 'new' as const, text, links: [] }
+      const added = await addReport(store, said, subject, sender)
+      return 'full' in added ? added : added.report.id
+    }
+    const first = String(await add('x'))
+    expect(await add('x', 'Other words.')).toBe(first)
+    for (let i = 0; i < 4; i += 1) await add(String(i))
+    expect(await add('y')).toEqual({ full: 'subject' })
+    const refusal = { state: 'refused', reason: 'a copy' } as const
+    expect(await settleReport(store, first, refusal, 1_795_171_200_124)).toBe(true)
+    expect(await settleReport(store, first, refusal, 1_795_171_200_125)).toBe(false)
+    expect(await findReport(store, first)).toMatchObject({ ...refusal, email: null })
+    expect(await listWaiting(store)).toHaveLength(4)
+    // What was refused is not asked again by the same words, and is by others.
+    expect(await add('x')).toBe(first)
+    expect(await add('x', 'It has prices now.')).not.toBe(first)
   })
 
   test('what is known of a listing that moved goes to where it ended, once', async () => {

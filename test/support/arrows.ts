@@ -118,7 +118,6 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   'functions/edge': { ours: LIVE, packages: [] },
   'functions/http': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/compare': { ours: [...LIVE, ...PAGE_WORDS], packages: ['h3'] },
-  'functions/disputes': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
   'functions/doors': {
     ours: LIVE,
     packages: [
@@ -147,7 +146,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*', 'undici'],
   },
   'functions/probe': { ours: LIVE, packages: ['node:*', 'h3', 'kysely', 'tldts', 'valibot'] },
-  'functions/proposals': { ours: LIVE, packages: ['node:*', 'kysely', 'valibot'] },
+  'functions/reports': { ours: LIVE, packages: ['node:*', 'valibot'] },
   'functions/receipts': { ours: LIVE, packages: ['node:*', 'h3', 'valibot'] },
   // What settlements and every part read of the log: it knows nothing of calls, routes or sellers.
   'functions/receipts/log': {

@@ -14,6 +14,7 @@ import type { Mail, Mailer } from '../../functions/ports/mailer.ts'
 import { createResolver, type Resolver } from '../../functions/ports/resolver.ts'
 import type { Release } from '../../functions/release/release.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { SHARED_HOSTS } from './shared-hosts.ts'
 
 /** A server with every ledger route over a real store, on a real socket; time, mail and DNS are ports. */
@@ -88,13 +89,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     problem: createProblems(url),
     resolver: options.resolver ?? createResolver(config.DNS_SERVERS),
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock, STORE_PATIENCE_MS)),
-    // The ledger's routes look at nothing of a release but its listings and who shares hosts.
+    // The ledger's routes look at nothing of a release but its listings, switches and who shares hosts.
     release: () =>
       ({
         listings: byId,
         optedOut,
         sharedHosts: SHARED_HOSTS,
         gone: new Map(),
+        site: SITE_TEXTS,
       }) as Partial<Release> as Release,
   }
   const handle = toNodeHandler(createApp(parts, createLedgerHandlers(parts)))

@@ -7,7 +7,7 @@ import { type Receipt, ReceiptSchema } from '../../../src/domain/receipts/receip
 import type { WitnessedCall } from '../../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
-import type { DisputeTable, Store, Tables } from '../../store/schema/store.ts'
+import type { ReportTable, Store, Tables } from '../../store/schema/store.ts'
 
 /** Receipts of one listing that its seller is shown. */
 const MAX_SHOWN = 50
@@ -116,7 +116,7 @@ function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>
 /** Receipts whose verdict a person took back. */
 async function readTakenBack({ db }: Store): Promise<Set<string>> {
   const rows = await db
-    .selectFrom('dispute')
+    .selectFrom('report')
     .select('receipt')
     .where('receipt', 'is not', null)
     .where('state', '=', 'accepted')
@@ -167,7 +167,7 @@ export async function readReceiptsOf({ db }: Store, listingId: string): Promise<
     .limit(MAX_SHOWN)
     .execute()
   const disputes = await db
-    .selectFrom('dispute')
+    .selectFrom('report')
     .select(['receipt', 'state'])
     .where('listing_id', '=', listingId)
     .where('receipt', 'is not', null)
@@ -183,7 +183,7 @@ export async function readReceiptsOf({ db }: Store, listingId: string): Promise<
 export interface SeenReceipt extends Receipt {
   call: string
   /** Where somebody disputed its verdict: the latest. */
-  dispute?: DisputeTable['state']
+  dispute?: ReportTable['state']
 }
 
 function toReceipt(body: string): Receipt {

@@ -61,6 +61,33 @@ export async function dropReceiptTime(db: Kysely<unknown>): Promise<void> {
   await sql`drop index if exists receipt_time`.execute(db)
 }
 
+/**
+ * Proposals, corrections and disputes become reports. What was read of a proposed service goes: whoever
+ * decides has it read again. Of decided proposals that name a listing, those are corrections that saw nothing.
+ */
+export async function uniteReports(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, 'report', TABLES.report)
+  for (const statement of [
+    `create index report_state on ${INDEXES.report_state}`,
+    `create index report_listing on ${INDEXES.report_listing}`,
+    `insert into report (id, kind, listing_id, receipt, text, links, state, reason, created_at, settled_at)
+      select id, 'dispute', listing_id, receipt, reason, evidence_urls, state, note, created_at, settled_at
+      from dispute`,
+    `insert into report (id, kind, listing_id, text, links, email, state, reason, created_at, settled_at)
+      select id, 'wrong', listing_id, note, '[]', email, state, reason, created_at, settled_at
+      from proposal where ${IS_CORRECTION}`,
+    `insert into report (id, kind, url, host, listing_id, text, links, email, file, state, reason, created_at, settled_at)
+      select id, 'new', url, replace(replace(origin, 'https://', ''), 'http://', ''), listing_id, note, '[]',
+        email, file, state, reason, created_at, settled_at
+      from proposal where not (${IS_CORRECTION})`,
+    'drop table dispute',
+    'drop table proposal',
+  ])
+    await sql.raw(statement).execute(db)
+}
+
+const IS_CORRECTION = `listing_id is not null and (state = 'waiting' or found like '%"saw":"",%')`
+
 async function createTable(
   db: Kysely<unknown>,
   name: string,
@@ -103,9 +130,8 @@ const INDEXES = {
   settlement_block: 'settlement (network, block_number)',
   wallet_transfer_block: 'wallet_transfer (network, block_number)',
   channel_event_channel: 'channel_event (network, channel, block_number)',
-  proposal_state: 'proposal (state, origin)',
-  proposal_url: 'proposal (url)',
-  dispute_state: 'dispute (state, listing_id)',
+  report_state: 'report (state, kind)',
+  report_listing: 'report (listing_id)',
   job_due: 'job (queue, due)',
   watch_target: 'watch (kind, target)',
   watch_owner: 'watch (owner)',

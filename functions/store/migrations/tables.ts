@@ -1,4 +1,4 @@
-import type { PROPOSAL_STATES } from '../../../src/domain/proposals/proposal-views.ts'
+import type { REPORT_STATES, ReportKind } from '../../../src/domain/reports/report.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 import { integer, key, maybe, moment, table, text, textOf, unique, withRule } from './columns.ts'
 
@@ -108,36 +108,29 @@ export const TABLES = {
     /** When a server last began to ask the listing. */
     asked_at: maybe(moment),
   }),
-  /** What a stranger proposed. `found` and `file` are JSON; `email` is null once it is decided. */
-  proposal: table({
+  /** What anybody told us, and what people made of it. */
+  report: table({
     id: key,
-    url: text,
-    origin: text,
-    note: text,
-    email: maybe(text),
-    found: text,
-    /** The file as a person edited it; null while it is the one made of `found`. */
-    file: maybe(text),
-    state: textOf<(typeof PROPOSAL_STATES)[number]>(),
-    reason: maybe(text),
+    kind: textOf<ReportKind>(),
+    /** Address and host of a new service; null where it is about a listing. */
+    url: maybe(text),
+    host: maybe(text),
+    /** The listing it is about, or the one that was made of it. */
     listing_id: maybe(text),
-    created_at: moment,
-    settled_at: maybe(moment),
-  }),
-  /** What somebody says is wrong about a listing, and what people made of it. */
-  dispute: table({
-    id: key,
-    listing_id: text,
-    reason: text,
-    /** JSON list. */
-    evidence_urls: text,
-    state: textOf<'waiting' | 'accepted' | 'refused'>(),
-    /** What the person who decided says of it. */
-    note: maybe(text),
-    created_at: moment,
-    settled_at: maybe(moment),
-    /** The receipt whose verdict is disputed; null where the listing is. */
+    /** The receipt whose verdict is disputed. */
     receipt: maybe(text),
+    text,
+    /** JSON list. */
+    links: text,
+    /** Null once it is decided. */
+    email: maybe(text),
+    /** The file it would become, as a look or a person made it: JSON. */
+    file: maybe(text),
+    state: textOf<(typeof REPORT_STATES)[number]>(),
+    /** What the person who decided says of it. */
+    reason: maybe(text),
+    created_at: moment,
+    settled_at: maybe(moment),
   }),
   /** Who may read a closed directory; `token_hash` is a SHA-256, so a copy of this table opens nothing. */
   access_token: table({

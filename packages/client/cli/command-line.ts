@@ -34,7 +34,7 @@ export const HELP = `Usage: waypost <command> [options]
                     asks nobody
   verify <receipt>  that a receipt is signed and in the log, and that the log only grew;
                     --secret S --answer FILE: that it is of this answer
-  add <url>         propose a service to the directory: --kind --note --email
+  add <url>         propose a service to the directory: --note --email
 
   --base URL        the directory; else WAYPOST_URL, else http://localhost:4321
   --json            the service's own JSON

@@ -1,17 +1,9 @@
 #!/usr/bin/env node
-import type { ProposalBody, Proposed } from '../src/generated/answers.ts'
+import type { ReportTaken } from '../src/generated/answers.ts'
 import { createWaypost, type Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import { runCall } from './call.ts'
-import {
-  EXIT,
-  HELP,
-  type Run,
-  readArguments,
-  readChoice,
-  readSubject,
-  UsageFault,
-} from './command-line.ts'
+import { EXIT, HELP, type Run, readArguments, readSubject, UsageFault } from './command-line.ts'
 import { runDo, runSpent } from './do.ts'
 import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
@@ -24,26 +16,21 @@ import { runShow } from './show.ts'
 import { supplyGroupBy } from './supply-group-by.ts'
 import { runVerify } from './verify.ts'
 
-const KINDS = ['http_api', 'mcp_server', 'a2a_agent'] as const satisfies ProposalBody['kind'][]
-
 /** `waypost add <url>`: puts a service before the maintainers; nothing goes live by itself. */
 const runAdd: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
-    kind: { type: 'string' },
     note: { type: 'string' },
     email: { type: 'string' },
   })
-  const url = readSubject(positionals, 'https address')
-  const kind = readChoice('kind', values.kind, KINDS)
+  const about = readSubject(positionals, 'https address')
   const { note, email } = values
-  const proposed = await connect(values.base).propose({
-    url,
-    ...(kind !== undefined && { kind }),
-    ...(note !== undefined && { note }),
+  const taken = await connect(values.base).report({
+    ...{ about, kind: 'new' },
+    ...(note !== undefined && { text: note }),
     ...(email !== undefined && { email }),
   })
-  if (values.json === true) printJson(proposed)
-  else console.log(toText(proposed))
+  if (values.json === true) printJson(taken)
+  else console.log(toText(taken))
   return EXIT.ok
 }
 
@@ -109,11 +96,8 @@ function report(error: unknown): number {
   return error.code === 'unreachable' || error.code === 'timeout' ? EXIT.unreachable : EXIT.refused
 }
 
-function toText(proposed: Proposed): string {
-  if (proposed.status === 'listed') return `Listed already as ${toLine(proposed.listing_id)}.`
-  const { id, page, found } = proposed
-  return [
-    `Waiting for a maintainer as ${toLine(id)}; see what became of it at ${toLine(page)}`,
-    toLine(`found: ${found.saw}`),
-  ].join('\n')
+function toText(taken: ReportTaken): string {
+  if (taken.status === 'listed') return `Listed already as ${toLine(taken.listing_id)}.`
+  const { id, page } = taken
+  return `Waiting for a maintainer as ${toLine(id)}; see what became of it at ${toLine(page)}`
 }

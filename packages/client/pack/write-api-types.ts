@@ -39,8 +39,8 @@ const ANSWERS = [
   'Tasks',
   'Task',
   'TaskPlan',
-  'ProposalBody',
-  'Proposed',
+  'ReportBody',
+  'ReportTaken',
   'Problem',
 ]
 

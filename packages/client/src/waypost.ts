@@ -10,8 +10,8 @@ import type {
   LintReport,
   Listing,
   OperationsAnswer,
-  ProposalBody,
-  Proposed,
+  ReportBody,
+  ReportTaken,
   SearchParameters,
   SearchResponse,
   Sources,
@@ -66,7 +66,7 @@ type Search = <const Asked extends SearchParameters>(
 ) => Promise<SearchAnswer<Asked>>
 type SearchRow<Asked> = Asked extends { view: 'compact' } ? CompactRow : SearchResult
 
-/** What a directory answers; every method but `call` and `propose` reads and may be repeated. */
+/** What a directory answers; every method but `call` and `report` reads and may be repeated. */
 export type Waypost = ReturnType<typeof createWaypost>
 
 /** Rows a page of an iterator has, the most the service gives. */
@@ -119,12 +119,12 @@ export function createWaypost(given: WaypostOptions) {
     /** What a service answers, as a client would see it; asks a minute at most. */
     lint: (asked: LintParameters, options?: Signalled) =>
       read<LintReport>(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
-    /** Puts an address before the directory's maintainers, who decide; says what was found there. */
-    propose: (proposal: ProposalBody, { signal }: Signalled = {}) => {
+    /** Tells the directory's maintainers of a service to list, or of what is wrong; they decide. */
+    report: (report: ReportBody, { signal }: Signalled = {}) => {
       const headers = { 'content-type': 'application/json' }
-      const init = { method: 'POST', headers, body: JSON.stringify(proposal) }
-      const asked = { url: `${baseUrl}/api/v1/proposals`, init, signal, mayRepeat: false }
-      return askJson<Proposed>(asked, { ...options, timeoutMs: LOOK_TIMEOUT })
+      const init = { method: 'POST', headers, body: JSON.stringify(report) }
+      const asked = { url: `${baseUrl}/api/v1/reports`, init, signal, mayRepeat: false }
+      return askJson<ReportTaken>(asked, options)
     },
     /** Whether and how the relay would call a listing; the seller is not asked. */
     callInfo: (id: string, endpoint?: string, options?: Signalled) => {

@@ -12,7 +12,6 @@ import {
   OperationLineSchema,
   SeenCallSchema,
 } from '../../domain/derived/callable-view.ts'
-import { DisputeBodySchema, DisputeTakenSchema } from '../../domain/disputes/dispute.ts'
 import { CompactKitSchema } from '../../domain/kit/compact-kit.ts'
 import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
 import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
@@ -23,13 +22,13 @@ import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-skills.ts'
 import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
 import { TasksSchema, TaskViewSchema } from '../../domain/plans/task-views.ts'
-import { ProposalBodySchema, ProposedSchema } from '../../domain/proposals/proposal-views.ts'
 import {
   ReceiptEntriesSchema,
   ReceiptKeysSchema,
   ReceiptLogViewSchema,
   ReceiptViewSchema,
 } from '../../domain/receipts/receipt.ts'
+import { ReportBodySchema, ReportTakenSchema } from '../../domain/reports/report.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
 import { NoticeSchema } from '../../domain/trust/interface.ts'
@@ -79,8 +78,8 @@ export const SCHEMAS = {
   CompactSearchResponse: search.CompactResponseSchema,
   Listing: ListingViewSchema,
   Changes: ChangesSchema,
-  ProposalBody: ProposalBodySchema,
-  Proposed: ProposedSchema,
+  ReportBody: ReportBodySchema,
+  ReportTaken: ReportTakenSchema,
   Kit: KitViewSchema,
   CompactKit: CompactKitSchema,
   Categories: CategoriesSchema,
@@ -111,8 +110,6 @@ export const SCHEMAS = {
   PayoutChecked: sellers.PayoutCheckedSchema,
   PayoutState: sellers.PayoutStateSchema,
   OptOut: sellers.OptOutSchema,
-  DisputeBody: DisputeBodySchema,
-  DisputeTaken: DisputeTakenSchema,
   WatchBody: WatchBodySchema,
   WatchStarted: WatchStartedSchema,
   Watches: WatchesSchema,

@@ -31,8 +31,7 @@ export const FIXED_PAGES = [
 /** All that a `GET` outside the interface may ask for, with `*` where an id stands. */
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
-  '/propose',
-  '/dispute',
+  '/report',
   '/watch',
   '/search',
   '/sellers/check',

@@ -103,7 +103,7 @@ export function createFindNotListed(
 const UNKNOWN = {
   reason: 'nobody proposed it yet',
   why: 'No catalogue that we read names it with an address that can be called.',
-  needed: 'Propose it at /propose: we look at it, and an editor decides.',
+  needed: 'Propose it at /report: an editor looks at it and decides.',
 }
 
 /** One note of a search for an address. */

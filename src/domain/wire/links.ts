@@ -13,10 +13,6 @@ export const badgePath = (id: string) => `/badge/${id}.svg`
 /** The badge as data, for badge services. */
 export const badgeDataPath = (id: string) => `/badge/${id}.json`
 export const receiptPath = (id: string) => `/api/v1/receipts/${id}`
-export const disputePath = (listingId: string) => `/dispute?listing=${listingId}`
-/** Where the verdict of a receipt is disputed. */
-export const verdictDisputePath = (listingId: string, receipt: string) =>
-  `${disputePath(listingId)}&receipt=${receipt}`
 export const callPath = (id: string) => `/api/v1/call/${id}`
 export const comparePath = (slug: string) => `/compare/${slug}`
 /** A page that compares chosen listings; a function answers it. */

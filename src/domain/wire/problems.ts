@@ -100,11 +100,6 @@ export const PROBLEMS = {
     title: 'This listing cannot be claimed this way',
     help: 'The detail says which proofs the host of this listing allows, if any.',
   },
-  'nothing-found': {
-    status: 422,
-    title: 'Nothing was found at the address',
-    help: 'A proposal needs an address that answers and says what it is: openapi.json, llms.txt, an agent card, a payment challenge, an MCP handshake, or a note.',
-  },
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
@@ -135,10 +130,10 @@ export const PROBLEMS = {
     title: "The service's address is refused",
     help: 'The host resolves to an address that is not public, so nothing was sent.',
   },
-  'proposals-full': {
+  'reports-full': {
     status: 503,
-    title: 'The queue of proposals is full',
-    help: 'Too many proposals wait for review, in all or for this host. Try again after `Retry-After`.',
+    title: 'The queue of reports is full',
+    help: 'Too many reports wait for a person, in all or about this. Try again after `Retry-After`.',
   },
   'mail-unavailable': {
     status: 503,

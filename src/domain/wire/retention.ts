@@ -18,14 +18,11 @@ export const RETENTION = {
   idle_seller_days: 30,
   /** Hours until a counter of a limit, kept under a hash, is dropped. */
   limit_hours: 24,
-  /** Days a decided proposal is kept, and one that nobody decided. */
-  proposal_days: 90,
-  waiting_proposal_days: 365,
   /** Days what our probes saw of a listing is kept after the last of them. */
   probe_days: 120,
-  /** Days a decided dispute is kept, and an accepted one shows; and one that nobody decided. */
-  dispute_days: 90,
-  waiting_dispute_days: 365,
+  /** Days a decided report is kept, and an accepted dispute shows; and one that nobody decided. */
+  report_days: 90,
+  waiting_report_days: 365,
   /** Days transfers around a seller's payments, and idle payment channels, are kept: longer than any rule looks back. */
   transfer_days: 150,
   /** Hours a watch waits for somebody to confirm it. */

@@ -91,8 +91,7 @@ export const ROUTES = {
     answer: 'live',
     needs: 'store',
   },
-  propose: { methods: ['POST'], path: '/api/v1/proposals', answer: 'live', needs: 'store' },
-  dispute: { methods: ['POST'], path: '/api/v1/trust/disputes', answer: 'live', needs: 'store' },
+  report: { methods: ['POST'], path: '/api/v1/reports', answer: 'live', needs: 'store' },
   receipt_log: { methods: ['GET'], path: '/api/v1/receipts/log', answer: 'live', needs: 'store' },
   receipt_entries: {
     methods: ['GET'],

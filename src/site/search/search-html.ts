@@ -46,7 +46,7 @@ function toElsewhere(shown: number, { previous }: SearchView): Markup | false {
     shown === 0 &&
     previous === null &&
     html` Or <a href="/#categories">look through the categories</a>,
-      ${' '}or <a href="/propose">propose a service</a> that should be here.`
+      ${' '}or <a href="/report">propose a service</a> that should be here.`
   )
 }
 

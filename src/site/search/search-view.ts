@@ -1,4 +1,5 @@
 import { toCountText } from '../../domain/operation/price-text.ts'
+import { reportPath } from '../../domain/reports/report.ts'
 import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import {
@@ -62,8 +63,8 @@ function toWatchPath(path: string): string | null {
 /** A note in pieces: words, and links where an answer for programs names a parameter or a page. */
 export type NotePiece = string | { text: string; path: string }
 
-/** Pages that notes send their reader to. */
-const PAGES = ['/propose']
+/** Where notes send whoever misses something. */
+const FORM = '/report'
 
 function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): NotePiece[][] {
   const links = [
@@ -73,7 +74,7 @@ function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): Not
       text: NOTE_PHRASES.withoutFilters,
       path: toSearchPath({ ...(form.q !== undefined && { q: form.q }) }),
     },
-    ...PAGES.map((path) => ({ written: path, text: 'the form', path: toFormPath(path, form) })),
+    { written: FORM, text: 'the form', path: toFormPath(form) },
   ]
   return answer.notes.map((note) => {
     if (note.startsWith(NOTE_PHRASES.closestWords)) return toWordLinks(note)
@@ -126,8 +127,8 @@ function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, n
 }
 
 /** The address that was searched for goes along. */
-function toFormPath(path: string, { q = '' }: SearchForm): string {
-  return q.includes('.') ? `${path}?${new URLSearchParams({ url: q })}` : path
+function toFormPath({ q = '' }: SearchForm): string {
+  return q.includes('.') ? reportPath('new', q) : FORM
 }
 
 const SORTS = [

@@ -219,18 +219,19 @@ export interface Problem {
   title: string
   status: number
   detail: string
-  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-moved" | "listing-gone" | "claim-not-found" | "receipt-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "nothing-found" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "proposals-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
+  code: "invalid-parameter" | "invalid-body" | "malformed-request" | "token-invalid" | "not-signed-in" | "token-required" | "cross-site" | "not-found" | "listing-not-found" | "listing-moved" | "listing-gone" | "claim-not-found" | "receipt-not-found" | "method-not-allowed" | "changed" | "payload-too-large" | "uri-too-long" | "unsupported-media-type" | "not-relayable" | "claim-method-unavailable" | "rate-limited" | "internal" | "not-implemented" | "seller-unreachable" | "seller-redirected" | "seller-refused" | "reports-full" | "mail-unavailable" | "store-unavailable" | "relay-busy" | "seller-timeout" | "relay-loop"
   errors?: ({ in: "query" | "path" | "header" | "body"; name: string; detail: string; allowed?: (string | number | boolean)[] })[]
 }
 
-export interface ProposalBody {
-  url: string
-  kind?: "http_api" | "mcp_server" | "a2a_agent"
-  note?: string
+export interface ReportBody {
+  about: string
+  kind: "new" | "wrong" | "dispute"
+  text?: string
+  links?: string[]
   email?: string
 }
 
-export type Proposed = { status: "waiting"; id: string; page: string; found: { kind: "http_api" | "mcp_server" | "a2a_agent"; speaks: "x402" | "mpp" | "mcp" | "a2a" | "http" | null; saw: string; name: string | null; description: string | null; files: { [name: string]: string }; operations: number; tools: number; skills: number } } | { status: "listed"; listing_id: string; page: string }
+export type ReportTaken = { status: "waiting" | "accepted" | "refused"; id: string; page: string } | { status: "listed"; listing_id: string; page: string }
 
 export interface SearchResponse {
   search_id: string

@@ -1,5 +1,5 @@
 import { BADGE_TEXTS } from '../../../domain/derived/tiers.ts'
-import { correctionPath } from '../../../domain/proposals/proposal-views.ts'
+import { reportPath } from '../../../domain/reports/report.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { ClaimView, KnownPayout } from '../../../domain/views/seller-views.ts'
 import type { TiersView } from '../../../domain/views/summary-view.ts'
@@ -85,7 +85,7 @@ function toMeta({ kind, badges }: ListingView): Markup {
 
 /** Without a repository's address the words go to the person who keeps the listing. */
 function toHeadButtons({ id, url }: ListingView, edit: string): Markup {
-  const file = edit === '' ? correctionPath(id) : toEditUrl(edit, id)
+  const file = edit === '' ? reportPath('wrong', id) : toEditUrl(edit, id)
   return html`
     <p class="buttons">
       <a class="button" href="${file}" rel="nofollow noopener">Correct this listing</a>

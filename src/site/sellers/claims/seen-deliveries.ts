@@ -1,6 +1,7 @@
 import { toCountText } from '../../../domain/operation/price-text.ts'
 import { VERDICT_WORDS } from '../../../domain/receipts/delivery-words.ts'
-import { receiptPath, verdictDisputePath } from '../../../domain/wire/links.ts'
+import { reportPath } from '../../../domain/reports/report.ts'
+import { receiptPath } from '../../../domain/wire/links.ts'
 import { html, type Markup } from '../../frame/html.ts'
 import { toTime } from '../controls/elements.ts'
 import type { Numbers } from './listing-numbers.ts'
@@ -14,14 +15,14 @@ const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
 }
 
 /** Each paid call that was judged, newest first, with the reason; what is wrong about a verdict can be said. */
-export function toDeliveriesPanel({ listing_id, deliveries }: Numbers): Markup {
+export function toDeliveriesPanel({ deliveries }: Numbers): Markup {
   const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
   const rest = bad === 0 ? 'all were' : `${bad} ${bad === 1 ? 'was' : 'were'} not`
   const summary =
     deliveries.length === 0
       ? 'No paid call through the relay was judged yet.'
       : `Of the last ${toCountText(deliveries.length, 'paid call')}, ${rest} answered as declared.`
-  const rows = deliveries.map((each) => toRow(listing_id, each))
+  const rows = deliveries.map(toRow)
   return html`
     <section class="panel"><h3>What came back for payments</h3>
       <p class="small">${summary} <a href="/trust#deliveries">How this is judged</a></p>
@@ -29,9 +30,9 @@ export function toDeliveriesPanel({ listing_id, deliveries }: Numbers): Markup {
     </section>`
 }
 
-function toRow(listingId: string, { id, at, call, verdict, reason, dispute }: Delivery): Markup {
+function toRow({ id, at, call, verdict, reason, dispute }: Delivery): Markup {
   const words = VERDICT_WORDS[verdict]
-  const about = html`<a href="${verdictDisputePath(listingId, id)}">Dispute this verdict</a>`
+  const about = html`<a href="${reportPath('dispute', id)}">Dispute this verdict</a>`
   const said = dispute !== undefined && ` ${DISPUTES[dispute]}`
   // Anybody may have disputed it, and badly: the seller has its own say until it is taken back.
   const next = verdict !== 'as_declared' && dispute !== 'accepted' && about

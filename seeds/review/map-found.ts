@@ -1,27 +1,28 @@
 import * as v from 'valibot'
 import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'
 import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
-import type { FoundService } from '../../src/domain/proposals/found-service.ts'
+import type { PaymentTerm } from '../../src/domain/probe/read/finding.ts'
 import { type Offer, pricingOf } from '../../src/domain/sources/unite-offers.ts'
-import { KIND_LABELS, RAILS } from '../../src/domain/wire/vocabulary.ts'
+import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
 import { renderListing } from '../content/listing-text.ts'
 import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
 import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
+import type { FoundService } from './look-at-service.ts'
 
-/** Id in `tables/sources.yaml` under which proposed listings stand. */
+/** Id in `tables/sources.yaml` under which listings stand that somebody told us of. */
 const PROPOSALS_SOURCE = 'proposals'
 
 /** Operations of a listing's first file; the rest is read again when it is listed. */
 const MAX_OPERATIONS = 20
 
 /**
- * The file a proposal would become, by the rules that every importer's rows go through; null where
+ * The file a service would become, by the rules that every importer's rows go through; null where
  * nothing readable was found and a person writes it. `remarks` are for the person who decides.
  */
-export function mapProposal(found: FoundService, note: string, rules: MapRules) {
+export function mapFound(found: FoundService, note: string, rules: MapRules) {
   const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
   const seed = mapped === null ? toFoundSeed(found, note, rules) : seedOf(mapped)
   if (seed === null) return { file: null, remarks: remarksOf(mapped) }
@@ -30,7 +31,10 @@ export function mapProposal(found: FoundService, note: string, rules: MapRules) 
   return { file: { path: `listings/${seed.prefix}/${seed.slug}.md`, text }, remarks }
 }
 
-function mapFoundCard({ card, files }: FoundService, rules: MapRules): MappedSeed | null {
+function mapFoundCard(
+  { seller: { card, files } }: FoundService,
+  rules: MapRules,
+): MappedSeed | null {
   if (card === null) return null
   const parsed = parseAgentCard(card)
   if (!('row' in parsed)) return null
@@ -49,10 +53,11 @@ function remarksOf(mapped: MappedSeed | null): string[] {
 }
 
 function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
-  const { url, kind, api, title, server, card, tools, files } = found
+  const { url, kind, sight, seller } = found
+  const { api, card, title, files } = seller
   const host = new URL(url).hostname.replace(/^www\./, '')
-  const pricing = pricingOf(found.terms.flatMap(toOffer))
-  const http = kind === 'http_api' ? toOperations(found, pricing) : []
+  const pricing = pricingOf((sight.terms ?? []).flatMap(toOffer))
+  const http = kind === 'http_api' ? toOperations(api, pricing) : []
   const paidOrNot = pricing.model === 'per_call' ? 'x402' : 'api'
   const prefixes = { http_api: paidOrNot, mcp_server: 'mcp', a2a_agent: 'a2a' } as const
   const facts = {
@@ -70,9 +75,9 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
     {
       key: url,
       prefix: prefixes[kind],
-      names: [server?.name, api?.title, textOf(card?.name), title, host],
+      names: [sight.server?.name, api?.title, textOf(card?.name), title, host],
       said: [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
-      words: tools.map(({ name }) => name),
+      words: (sight.tools ?? []).map(({ name }) => name),
       facts,
     },
     rules,
@@ -81,24 +86,24 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
 }
 
 /** Our own words, where the seller has none. */
-function toPlainSummary({ kind, tools }: FoundService, host: string): string {
-  const names = tools.slice(0, 5).map(({ name }) => name)
+function toPlainSummary({ kind, sight }: FoundService, host: string): string {
+  const names = (sight.tools ?? []).slice(0, 5).map(({ name }) => name)
   const tail = kind === 'mcp_server' && names.length > 0 ? ` with ${names.join(', ')}` : ''
   return `${KIND_LABELS[kind]} at ${host}${tail}`
 }
 
-function toOffer({ rail, network, usd }: FoundService['terms'][number]): Offer[] {
-  const known = RAILS.find((each) => each === rail)
+function toOffer({ rail, network, usd }: PaymentTerm): Offer[] {
   const isKnown = network === null || v.is(NetworkSchema, network)
-  return known === undefined || usd === null || !isKnown
-    ? []
-    : [{ rail: known, network, min_usd: usd, max_usd: usd }]
+  return usd === null || !isKnown ? [] : [{ rail, network, min_usd: usd, max_usd: usd }]
 }
 
 const operation = createOperationSchema({ allowPrivate: false })
 
 /** A price that no rail of the 402 bears out goes. */
-function toOperations({ api }: FoundService, pricing: SeedFacts['pricing']): Operation[] {
+function toOperations(
+  api: FoundService['seller']['api'],
+  pricing: SeedFacts['pricing'],
+): Operation[] {
   const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS).flatMap((each) => {
     const parsed = v.safeParse(operation, each)
     return parsed.success ? [parsed.output] : []

@@ -6,9 +6,9 @@ import { readReceiptsOf, readWitnessedCalls } from '../../functions/receipts/log
 import { appendReceipts, type NewReceipt } from '../../functions/receipts/log/receipt-log.ts'
 import { createSessions } from '../../functions/sellers/sessions/session.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
-import { createDisputeQueue } from '../../seeds/review/open-sources.ts'
-import { toDisputeNotice } from '../../src/domain/disputes/dispute.ts'
+import { createReportQueue } from '../../seeds/review/reports.ts'
 import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
+import { toDisputeNotice } from '../../src/domain/reports/report.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
@@ -16,6 +16,7 @@ import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
 const REASON = 'It answers with a page of advertisements instead of what was paid for.'
 const ID = 'x402.shop'
+const ABOUT = { kind: 'dispute', about: ID }
 const DAY = 86_400_000
 
 function aPayment(listings: string[], at: number): LedgerPayment {
@@ -57,17 +58,22 @@ type Hostile = [name: string, body: unknown, status: number, code: string]
 const HOSTILE: Hostile[] = [
   ['no body', '', 400, 'invalid-body'],
   ['a list', [], 400, 'invalid-body'],
-  ['no reason', { listing_id: ID }, 400, 'invalid-parameter'],
-  ['31 characters', { listing_id: ID, reason: 'x'.repeat(31) }, 400, 'invalid-parameter'],
-  ['1001 characters', { listing_id: ID, reason: 'x'.repeat(1001) }, 400, 'invalid-parameter'],
-  ['spaces', { listing_id: ID, reason: ' '.repeat(64) }, 400, 'invalid-parameter'],
-  ['a number', { listing_id: ID, reason: 5 }, 400, 'invalid-parameter'],
-  ['an escape', { listing_id: ID, reason: `${REASON}\u001b[2J` }, 400, 'invalid-parameter'],
-  ['turned text', { listing_id: ID, reason: `${REASON}\u202e` }, 400, 'invalid-parameter'],
-  ['half a character', { listing_id: ID, reason: `${REASON}\ud800` }, 400, 'invalid-parameter'],
-  ['an unknown field', { listing_id: ID, reason: REASON, mail: 'x' }, 400, 'invalid-parameter'],
-  ['a strange listing', { listing_id: 'x402.none', reason: REASON }, 404, 'listing-not-found'],
-  ['16 KiB', { listing_id: ID, reason: 'x'.repeat(17_000) }, 413, 'payload-too-large'],
+  ['no text', { ...ABOUT }, 400, 'invalid-parameter'],
+  ['31 characters', { ...ABOUT, text: 'x'.repeat(31) }, 400, 'invalid-parameter'],
+  ['1001 characters', { ...ABOUT, text: 'x'.repeat(1001) }, 400, 'invalid-parameter'],
+  ['spaces', { ...ABOUT, text: ' '.repeat(64) }, 400, 'invalid-parameter'],
+  ['a number', { ...ABOUT, text: 5 }, 400, 'invalid-parameter'],
+  ['an escape', { ...ABOUT, text: `${REASON}\u001b[2J` }, 400, 'invalid-parameter'],
+  ['turned text', { ...ABOUT, text: `${REASON}\u202e` }, 400, 'invalid-parameter'],
+  ['half a character', { ...ABOUT, text: `${REASON}\ud800` }, 400, 'invalid-parameter'],
+  ['an unknown field', { ...ABOUT, text: REASON, mail: 'x' }, 400, 'invalid-parameter'],
+  [
+    'a strange listing',
+    { kind: 'dispute', about: 'x402.none', text: REASON },
+    404,
+    'listing-not-found',
+  ],
+  ['16 KiB', { ...ABOUT, text: 'x'.repeat(17_000) }, 413, 'payload-too-large'],
   ...[
     'http://shop.example',
     'javascript:alert(1)',
@@ -77,38 +83,42 @@ const HOSTILE: Hostile[] = [
     5,
   ].map(
     (url): Hostile => [
-      `evidence ${String(url).slice(0, 30)}`,
-      { listing_id: ID, reason: REASON, evidence_urls: [url] },
+      `link ${String(url).slice(0, 30)}`,
+      { ...ABOUT, text: REASON, links: [url] },
       400,
       'invalid-parameter',
     ],
   ),
   [
     'six URLs',
-    { listing_id: ID, reason: REASON, evidence_urls: Array(6).fill('https://a.example') },
+    { ...ABOUT, text: REASON, links: Array(6).fill('https://a.example') },
     400,
     'invalid-parameter',
   ],
 ]
+
+const never = () => {
+  throw new Error('expected nobody to be asked')
+}
 
 describeStores('disputes', ({ newPlace }) => {
   let world: World
   let store: Store
   const now = () => new Date(world.clock.now()).toISOString()
   const send = (body: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${world.url}/api/v1/trust/disputes`, {
+    fetch(`${world.url}/api/v1/reports`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-  const dispute = async (reason: string, listing_id = ID) => {
-    const response = await send({ listing_id, reason })
-    expect(response.status).toBe(202)
-    const { id } = (await response.json()) as { id: string } // the schema's own test parses it
-    return id
+  const dispute = async (text: string, status = 202) => {
+    const response = await send({ ...ABOUT, text })
+    expect(response.status).toBe(status)
+    return (await response.json()).id
   }
   const acceptedNow = async () => (await readLedgerFacts(store, world.clock.now())).disputes
-  const waiting = () => createDisputeQueue(store, now).list()
+  const queue = () => createReportQueue({ contentDir: '', allowPrivate: false }, store, now, never)
+  const waiting = () => queue().list()
 
   beforeAll(async () => {
     const { config } = await newPlace()
@@ -125,9 +135,8 @@ describeStores('disputes', ({ newPlace }) => {
     expect((await waiting()).map(({ id }) => id).sort()).toEqual([accepted, refused].sort())
     expect(await acceptedNow()).toEqual(new Map())
 
-    const queue = createDisputeQueue(store, now)
-    for (const item of await queue.list())
-      await queue.settle(
+    for (const item of await waiting())
+      await queue().settle(
         item,
         item.id === accepted
           ? { decision: 'accepted', reason: 'Seen by us too.' }
@@ -143,7 +152,7 @@ describeStores('disputes', ({ newPlace }) => {
       },
     ])
     // The same words again ask nobody twice.
-    expect(await dispute(REASON)).toBe(accepted)
+    expect(await dispute(REASON, 200)).toBe(accepted)
     expect(await waiting()).toEqual([])
   })
 
@@ -153,39 +162,37 @@ describeStores('disputes', ({ newPlace }) => {
     world.clock.move(2 * DAY)
     expect((await acceptedNow()).size).toBe(0)
     await applyRetention(store, world.clock.now())
-    expect(await store.db.selectFrom('dispute').selectAll().execute()).toEqual([])
+    expect(await store.db.selectFrom('report').selectAll().execute()).toEqual([])
   })
 
   test('of a verdict: accepted, its call no longer counts, and nothing is said against the listing', async () => {
     const receipt = aReceipt(ID, world.clock.now())
     const other = aReceipt('x402.other', world.clock.now())
     await appendReceipts(store, [receipt, other])
-    const body = { listing_id: ID, reason: REASON }
-    const unknown = await send({ ...body, receipt: other.receipt.id })
-    expect([unknown.status, await unknown.json()]).toMatchObject([
-      404,
-      { code: 'receipt-not-found' },
-    ])
-    expect((await send({ ...body, receipt: '?' })).status).toBe(400)
+    const body = { ...ABOUT, text: REASON }
+    const codeOf = async (about: string) => (await (await send({ ...body, about })).json()).code
+    expect(await codeOf('A'.repeat(22))).toBe('receipt-not-found')
+    // Of a listing that is not here.
+    expect(await codeOf(other.receipt.id)).toBe('listing-not-found')
+    expect(await codeOf('?')).toBe('listing-not-found')
     const paid = aPayment([ID, 'x402.other'], world.clock.now())
     const counted = async () =>
       (await readWitnessedCalls(store, [paid], 0)).map(({ listing_id }) => listing_id)
-    expect((await send({ ...body, receipt: receipt.receipt.id })).status).toBe(202)
+    expect((await send({ ...body, about: receipt.receipt.id })).status).toBe(202)
     const seen = async () => (await readReceiptsOf(store, ID)).map(({ dispute }) => dispute)
     expect([await counted(), await seen()]).toEqual([['x402.other', ID], ['waiting']])
-    const queue = createDisputeQueue(store, now)
-    const item = (await queue.list()).find(({ why }) => why === 'disputed_verdict')
+    const item = (await waiting()).find(({ why }) => why === 'disputed_verdict')
     if (item === undefined) throw new Error('expected it to wait')
-    expect((await queue.show?.(item))?.join()).toContain(receipt.receipt.id)
-    await queue.settle(item, { decision: 'accepted', reason: 'The declaration was wrong.' })
+    expect((await queue().show?.(item))?.join()).toContain(receipt.receipt.id)
+    await queue().settle(item, { decision: 'accepted', reason: 'The declaration was wrong.' })
     expect([await counted(), await seen()]).toEqual([['x402.other'], ['accepted']])
     expect(await acceptedNow()).toEqual(new Map())
   })
 
   test('twenty wait for a listing at most, and the next one is told so', async () => {
     for (let n = 0; n < 20; n++) await dispute(`${REASON} It happened on day ${n}.`)
-    const response = await send({ listing_id: ID, reason: `${REASON} Once more.` })
-    expect(response.status).toBe(429)
+    const response = await send({ ...ABOUT, text: `${REASON} Once more.` })
+    expect([response.status, (await response.json()).code]).toEqual([503, 'reports-full'])
     expect(response.headers.get('retry-after')).toBe('86400')
   })
 
@@ -202,19 +209,19 @@ describeStores('disputes', ({ newPlace }) => {
     )
     await store.db.insertInto('claim').values(aClaim('owner', now)).execute()
     const sendAs = async (cookie: string, n: number) => {
-      const reason = `${REASON} The seller says so, number ${n}.`
+      const text = `${REASON} The seller says so, number ${n}.`
       const { status } = await send(
-        { listing_id: ID, reason, receipt: receipt.receipt.id },
+        { kind: 'dispute', about: receipt.receipt.id, text },
         { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' },
       )
       return status
     }
     const [owner = '', rival = ''] = cookies
-    expect([await sendAs(rival, 1), await sendAs('', 2)]).toEqual([429, 429])
+    expect([await sendAs(rival, 1), await sendAs('', 2)]).toEqual([503, 503])
     expect([await sendAs(owner, 3), await sendAs(owner, 4)]).toEqual([202, 202])
     // Nor is that without an end.
     for (let n = 5; n < 23; n++) expect(await sendAs(owner, n)).toBe(202)
-    expect(await sendAs(owner, 23)).toBe(429)
+    expect(await sendAs(owner, 23)).toBe(503)
   })
 
   test.each(HOSTILE)('%s is refused by name', async (_, body, status, code) => {
@@ -224,7 +231,7 @@ describeStores('disputes', ({ newPlace }) => {
   })
 
   test('a form of another site, and other types, are refused', async () => {
-    const body = { listing_id: ID, reason: REASON }
+    const body = { ...ABOUT, text: REASON }
     expect((await send(body, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
     expect((await send(body, { 'Content-Type': 'text/plain' })).status).toBe(415)
   })
@@ -236,10 +243,10 @@ describeStores('disputes', ({ newPlace }) => {
       listings: [liveListing(ID, 'https://shop.example/buy')],
     })
     const sendTo = (url: string) =>
-      fetch(`${url}/api/v1/trust/disputes`, {
+      fetch(`${url}/api/v1/reports`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ listing_id: ID, reason: REASON }),
+        body: JSON.stringify({ ...ABOUT, text: REASON }),
       })
     try {
       expect((await sendTo(limited.url)).status).toBe(202)

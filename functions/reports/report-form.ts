@@ -1,0 +1,185 @@
+import * as v from 'valibot'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { ReceiptIdSchema } from '../../src/domain/receipts/receipt.ts'
+import {
+  lengthOf,
+  MIN_TEXT_LENGTH,
+  REPORT_KINDS,
+  type ReportAnswer,
+  type ReportBody,
+  ReportBodySchema,
+  type ReportPage,
+  type ReportTaken,
+  reportStatePath,
+} from '../../src/domain/reports/report.ts'
+import type { Refused } from '../../src/domain/wire/form-page.ts'
+import { pagePath } from '../../src/domain/wire/links.ts'
+import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
+import { isOwnHost } from '../net/own-address.ts'
+import { privateTargetsOf } from '../net/purposes.ts'
+import type { Parts } from '../parts/parts.ts'
+import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
+import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
+import { createSessions } from '../sellers/sessions/session.ts'
+import { addReport, findReport, isOwner, type Subject, toReportView } from './report-store.ts'
+
+type FormParts = Pick<Parts, 'config' | 'limits' | 'ledger' | 'clock' | 'release'>
+
+const REPORT_ID = /^[a-z][0-9a-f]{18}$/
+
+const FULL = {
+  subject: 'Many reports about this already wait for a person.',
+  queue: 'Many reports already wait for a person. Try again in a few days.',
+} as const
+
+/** Nothing of what a stranger sends is asked, opened or shown: it waits for `npm run review`. */
+function createReportForm(
+  parts: FormParts,
+): Form<typeof ReportBodySchema, ReportPage['sent'], ReportAnswer> {
+  return {
+    schema: ReportBodySchema,
+    subject: 'Reports',
+    labels: {
+      about: 'What it is about',
+      text: 'In your words',
+      links: 'Pages that show it',
+      email: 'Your email',
+    },
+    toSent: (fields) => ({
+      kind: REPORT_KINDS.find((kind) => kind === fields.get('kind')) ?? 'new',
+      about: fields.get('about') ?? '',
+      text: fields.get('text') ?? '',
+      links: fields.get('links') ?? '',
+    }),
+    toBody: (fields) => {
+      const read = (name: string) => fields.get(name)?.trim() ?? ''
+      const [kind, about] = [read('kind'), read('about')]
+      return {
+        kind,
+        // People type a host alone.
+        about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
+        // A text area ends its lines as mail does.
+        text: read('text').replaceAll('\r\n', '\n'),
+        links: read('links')
+          .split(/\s+/)
+          .filter((line) => line !== ''),
+        ...(read('email') !== '' && { email: read('email') }),
+      }
+    },
+    async take(body, caller) {
+      const wrong = findWrong(parts, body)
+      if (wrong !== null) return wrong
+      const name = body.kind === 'dispute' ? 'dispute' : 'propose'
+      const refused = await takeTurn(parts, name, 'reports', caller)
+      if (refused !== null) return refused
+      const subject = await findSubject(parts, body)
+      if ('kind' in subject) return subject
+      const { ledger, clock } = parts
+      const seller = await createSessions(parts).read(caller.cookie)
+      const isOwners =
+        subject.receipt !== null &&
+        (await isOwner(ledger.store, subject.listing_id, seller?.sellerId))
+      const email = body.email === undefined ? null : parseEmailAddress(body.email)
+      const sender = { email, isOwners, now: clock.now() }
+      const added = await addReport(ledger.store, body, subject, sender)
+      if ('report' in added) return { kind: 'report', report: toReportView(added.report) }
+      return refuse('reports-full', FULL[added.full], { headers: { 'Retry-After': '86400' } })
+    },
+  }
+}
+
+function findWrong(parts: FormParts, { kind, about, text, email }: ReportBody): Refused | null {
+  const fault = kind === 'new' ? findAddressFault(parts, about) : null
+  if (fault !== null) return refuse('invalid-parameter', fault, { field: 'about' })
+  const least = MIN_TEXT_LENGTH[kind]
+  if (lengthOf(text) < least)
+    return refuse('invalid-parameter', `expected at least ${least} characters.`, { field: 'text' })
+  // The answer does not repeat what was sent: proxies may log it.
+  return email === undefined || parseEmailAddress(email) !== null
+    ? null
+    : refuse('invalid-parameter', 'expected one plain address such as ann@shop.example.', {
+        field: 'email',
+      })
+}
+
+/** What it is about; a listing with the very address of a new service is the answer. */
+async function findSubject(
+  parts: FormParts,
+  { kind, about }: ReportBody,
+): Promise<Subject | ReportAnswer | Refused> {
+  const release = parts.release()
+  if (kind === 'new') {
+    const listed = findListed(release.listings.values(), about)
+    if (listed !== undefined) return { kind: 'listed', listing_id: listed.id }
+    return { url: about, listing_id: null, receipt: null }
+  }
+  if (kind === 'dispute' && !release.site.switches.trust)
+    return refuse('not-found', 'This directory takes no disputes.')
+  const isReceipt = kind === 'dispute' && v.is(ReceiptIdSchema, about)
+  const receipt = isReceipt ? await findReceipt(parts, about) : null
+  if (receipt === undefined) return refuse('receipt-not-found', 'No receipt has this id.')
+  const listing_id = receipt?.listing_id ?? about
+  if (!release.listings.has(listing_id))
+    return refuse('listing-not-found', 'No listing has this id.')
+  return { url: null, listing_id, receipt: receipt?.id ?? null }
+}
+
+function findReceipt({ ledger }: FormParts, id: string) {
+  return ledger.store.db
+    .selectFrom('receipt')
+    .select(['id', 'listing_id'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+function findAddressFault({ config, release }: FormParts, url: string): string | null {
+  const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
+  if (fault !== null) return `${fault}.`
+  if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
+    return 'expected a service elsewhere: this is our own host.'
+  return findListed(release().optedOut.values(), url) === undefined
+    ? null
+    : 'its owner asked not to be listed.'
+}
+
+function findListed<Listed extends { url: string }>(
+  all: Iterable<Listed>,
+  url: string,
+): Listed | undefined {
+  const plain = toPlain(url)
+  return [...all].find((each) => toPlain(each.url) === plain)
+}
+
+/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
+function toPlain(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
+}
+
+/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing more to decide. */
+export function createReportRoute(parts: Parts): SellerRoute {
+  return createFormRoute(parts, createReportForm(parts), (answer) => {
+    const body = toTaken(answer)
+    return { status: body.status === 'waiting' ? 202 : 200, body }
+  })
+}
+
+function toTaken(answer: ReportAnswer): ReportTaken {
+  if (answer.kind === 'listed')
+    return { status: 'listed', listing_id: answer.listing_id, page: pagePath(answer.listing_id) }
+  const { id, status } = answer.report
+  return { status, id, page: reportStatePath(id) }
+}
+
+/** `/report`: the same for people, and what became of a report, by its id. */
+export function createReportPage(parts: FormParts & Pick<Parts, 'log'>) {
+  const form = createReportForm(parts)
+  return createFormPage(parts, form, async (query): Promise<ReportPage> => {
+    const sent = form.toSent(query)
+    const id = query.get('id')
+    if (id === null) return { answer: { kind: 'empty' }, sent }
+    const row = REPORT_ID.test(id) ? await findReport(parts.ledger.store, id) : undefined
+    if (row !== undefined) return { answer: { kind: 'report', report: toReportView(row) }, sent }
+    const reason = 'No report has this id. A decided report is deleted after a while.'
+    return { answer: refuse('not-found', reason), sent }
+  })
+}

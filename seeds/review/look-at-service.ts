@@ -1,0 +1,39 @@
+import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
+import { examineUrl } from '../../functions/lint/lint-url.ts'
+import type { Fetcher } from '../../functions/net/http-client.ts'
+import type { Finding, Sight } from '../../src/domain/probe/read/finding.ts'
+
+/** What a service says of itself. Foreign words as they came: who prints them makes them inert. */
+export interface FoundService {
+  url: string
+  kind: 'http_api' | 'mcp_server' | 'a2a_agent'
+  /** When it was read, ISO 8601. */
+  at: string
+  /** By the handshake of its protocol. */
+  sight: Pick<Sight, 'server' | 'tools' | 'terms'>
+  /** By the files beside it. */
+  seller: Pick<FoundSeller, 'files' | 'api' | 'card' | 'title'>
+}
+
+/**
+ * Asks an address that somebody reported: for the person who decides, never for whoever sent it.
+ *
+ * @returns `unreachable`, why nothing could be asked, where the host did not answer
+ */
+export async function lookAtService(
+  url: string,
+  client: Fetcher,
+  at: string,
+): Promise<FoundService | { unreachable: string }> {
+  const { chosen } = await examineUrl(url, undefined, client, Date.now)
+  if (chosen.failure !== undefined) return { unreachable: chosen.saw }
+  const seller = await findSeller(new URL(url).origin, client)
+  return { url, kind: kindOf(chosen, seller), at, sight: chosen.sight ?? {}, seller }
+}
+
+function kindOf({ protocol, outcome }: Finding, seller: FoundSeller): FoundService['kind'] {
+  const isThere = outcome === 'spoke' || outcome === 'gated'
+  if (isThere && protocol === 'mcp') return 'mcp_server'
+  if (isThere && protocol === 'a2a') return 'a2a_agent'
+  return seller.card !== null && seller.api === null ? 'a2a_agent' : 'http_api'
+}
