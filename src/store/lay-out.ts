@@ -52,7 +52,7 @@ export async function layOut(outDir: string): Promise<number> {
   const gone = there.filter((path) => !names.has(path) && !names.has(path.replace(COPY, '')))
   if (changed.length === 0 && gone.length === 0 && held === name) return 0
   rmSync(join(outDir, MARK), { force: true })
-  await writeInThreads(outDir, changed)
+  await writeInThreads({ outDir, files: changed, isFirst: !isLaidOut(outDir) })
   for (const path of gone) removeWithCopies(outDir, path)
   if (name !== null) writeFileSync(join(outDir, MARK), name)
   return changed.length + gone.length
@@ -94,13 +94,16 @@ const MAX_THREADS = 4
 export interface Share {
   outDir: string
   files: ListedFile[]
+  /** Whether there were no folders: nobody serves them yet, and nothing of before is in them. */
+  isFirst: boolean
 }
 
-async function writeInThreads(outDir: string, files: ListedFile[]): Promise<void> {
-  if (files.length < MIN_THREADED) return writeShare({ outDir, files })
+async function writeInThreads(share: Share): Promise<void> {
+  const { files } = share
+  if (files.length < MIN_THREADED) return writeShare(share)
   const count = Math.min(MAX_THREADS, availableParallelism())
   const shares = Array.from({ length: count }, (_, n) => files.filter((_, at) => at % count === n))
-  await Promise.all(shares.map((files) => writeInThread({ outDir, files })))
+  await Promise.all(shares.map((files) => writeInThread({ ...share, files })))
 }
 
 function writeInThread(workerData: Share): Promise<void> {
@@ -113,12 +116,13 @@ function writeInThread(workerData: Share): Promise<void> {
   })
 }
 
-export function writeShare({ outDir, files }: Share): void {
+export function writeShare({ outDir, files, isFirst }: Share): void {
   const made = new Set<string>()
   const write = (path: string, bytes: Uint8Array) => {
     const folder = dirname(path)
     if (!made.has(folder)) mkdirSync(folder, { recursive: true })
     made.add(folder)
+    if (isFirst) return writeFileSync(path, bytes)
     writeFileSync(`${path}.next`, bytes)
     renameSync(`${path}.next`, path)
   }
@@ -130,7 +134,7 @@ export function writeShare({ outDir, files }: Share): void {
     for (const ending of COPY_ENDINGS)
       if (isCopied) write(`${path}.${ending}`, compressSync(bytes, ending))
       // A dump's copy is a file of its own.
-      else if (!path.endsWith('.ndjson')) rmSync(`${path}.${ending}`, { force: true })
+      else if (!isFirst && !path.endsWith('.ndjson')) rmSync(`${path}.${ending}`, { force: true })
     write(path, bytes)
   }
 }

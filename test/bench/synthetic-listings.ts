@@ -1,11 +1,9 @@
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { REPLACED, rewriteText } from './rewrite-text.ts'
 import { sampleSummary } from './sample-summary.ts'
 import { toSlug } from './scale-listings.ts'
-import { createRandom, type SeededRandom } from './seeded-random.ts'
+import { createRandom } from './seeded-random.ts'
 
-/** How often a word gives way to one drawn from all texts, and how often to one never seen. */
-const REPLACED = 0.4
-const COINED = 0.02
 /** Most listings stand on a host that others share: a code host, a platform, a seller's domain. */
 const SAME_HOST = 0.85
 
@@ -23,13 +21,13 @@ export function* syntheticListings(
   const summaryWords = real.flatMap(({ summary }) => summary.split(/\s+/))
   for (let at = 0; at < count; at += 1) {
     const shape = random.pick(real)
-    const name = rewrite(shape.name, nameWords, random)
+    const name = rewriteText(shape.name, nameWords, random)
     const { body: _body, ...rest } = shape
     const document = {
       ...rest,
       id: `${shape.id.split('.')[0]}.${toSlug(name) || 'listing'}-s${at}`,
       name,
-      summary: rewrite(shape.summary, summaryWords, random),
+      summary: rewriteText(shape.summary, summaryWords, random),
       tags: shape.tags.map((tag) =>
         random.next() < REPLACED ? random.pick(random.pick(real).tags.concat(tag)) : tag,
       ),
@@ -51,7 +49,7 @@ export function* syntheticOperations(
   const words = real.flatMap(({ texts }) =>
     Object.values(texts ?? {}).flatMap((field) => field.join(' ').split(/\s+/)),
   )
-  const again = (field: readonly string[]) => field.map((text) => rewrite(text, words, random))
+  const again = (field: readonly string[]) => field.map((text) => rewriteText(text, words, random))
   for (let at = 0; at < count; at += 1) {
     const { texts = { name: [], labels: [], summary: [] }, ...shape } = random.pick(real)
     const id = `api.synthetic-${at}~0`
@@ -60,36 +58,4 @@ export function* syntheticOperations(
     const made = { name: again(name), labels: again(labels), summary: again(summary) }
     yield { ...shape, id, texts: made, body }
   }
-}
-
-function rewrite(text: string, words: readonly string[], random: SeededRandom): string {
-  return text
-    .split(/\s+/)
-    .map((word) => {
-      const chance = random.next()
-      if (chance < COINED) return coin(random)
-      return chance < REPLACED ? random.pick(words) : word
-    })
-    .join(' ')
-}
-
-function coin(random: SeededRandom): string {
-  const syllables = [
-    'ba',
-    'ce',
-    'di',
-    'fo',
-    'gu',
-    'ka',
-    'le',
-    'mi',
-    'no',
-    'pru',
-    'sta',
-    'tro',
-    'ven',
-    'xi',
-    'zor',
-  ]
-  return Array.from({ length: 3 + random.below(2) }, () => random.pick(syllables)).join('')
 }

@@ -1,15 +1,15 @@
-import type { CompiledListing, CompiledSite, ListingHistory } from '../../compiled.ts'
+import type { CompiledListing, CompiledSite, ListingHistory, ScorePart } from '../../compiled.ts'
 import { toCompareView } from '../../domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toPolicyView } from '../../domain/derived/policy.ts'
-import { toKitView } from '../../domain/kit/kit-view.ts'
+import { type KitView, toKitView } from '../../domain/kit/kit-view.ts'
 import { toTaskSellers } from '../../domain/plans/task-seller.ts'
 import { toTaskView } from '../../domain/plans/task-views.ts'
-import { toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
+import { type HandshakesView, toHandshakesView } from '../../domain/probe/keep/handshakes-view.ts'
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts } from '../../domain/trust/published-ledger.ts'
 import { withoutListed } from '../../domain/unlisted/not-listed.ts'
-import { toListingView } from '../../domain/views/listing-view.ts'
+import { type ListingView, toListingView } from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
 import {
   toBusinessModelView,
@@ -23,7 +23,7 @@ import { toScoreParts } from '../../site/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/render-description.ts'
 import { findAllSimilar } from '../derive/similar-listings.ts'
-import { lazy, noCache } from '../files/build-cache.ts'
+import { noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import { toMarkSvg } from './mark-svg.ts'
@@ -63,11 +63,9 @@ export function toCompiledSite(
 /** @param cache of what builds before made of the same listings */
 export function toCompiledListings(catalogue: Catalogue, cache = noCache()): CompiledListing[] {
   const similar = findAllSimilar(catalogue.listings, cache)
-  return catalogue.listings.map((listing, place) =>
-    toCompiledListing(listing, catalogue, {
-      key: catalogue.keys[place] ?? '',
-      similar: similar[place] ?? [],
-    }),
+  return catalogue.listings.map(
+    (listing, place) =>
+      new LazyListing(listing, catalogue, catalogue.keys[place] ?? '', similar[place] ?? []),
   )
 }
 
@@ -85,40 +83,65 @@ export function writeCompiled(
   writer.writeJson('openapi.json', createOpenApi(site.base_url, site.texts))
 }
 
-/** What few pages print is made when the first asks for it. */
-function toCompiledListing(
-  listing: DerivedListing,
-  { baseUrl, sources, claimRules, said, paid }: Catalogue,
-  { key, similar }: Pick<CompiledListing, 'key' | 'similar'>,
-): CompiledListing {
-  const { facts, buy, description } = listing
-  const view = lazy(() => toListingView(listing, { baseUrl, sources, claimRules, said }))
-  const kit = lazy(() => toKitView(listing, { baseUrl, trust: view().trust }))
-  const html = lazy(() => renderDescription(description))
-  return {
-    key,
-    id: listing.id,
-    similar,
-    added: facts.added,
-    relay_reason: buy.reason,
-    get view() {
-      return view()
-    },
-    get kit() {
-      return kit()
-    },
-    get description_html() {
-      return html()
-    },
-    get handshakes() {
-      return toHandshakesView(listing.probes)
-    },
-    get history() {
-      return toHistory(listing, paid.get(listing.id) ?? [])
-    },
-    get score_parts() {
-      return toScoreParts(listing.trust)
-    },
+/** What few pages print is made when the first asks for it. A class: closures take three times the memory. */
+class LazyListing implements CompiledListing {
+  readonly key: string
+  readonly similar: string[]
+  readonly id: string
+  readonly added: string
+  readonly relay_reason: string | null
+  readonly #listing: DerivedListing
+  readonly #catalogue: Catalogue
+  #view: ListingView | undefined
+  #kit: KitView | undefined
+  #html: string | undefined
+
+  constructor(listing: DerivedListing, catalogue: Catalogue, key: string, similar: string[]) {
+    this.#listing = listing
+    this.#catalogue = catalogue
+    this.key = key
+    this.similar = similar
+    this.id = listing.id
+    this.added = listing.facts.added
+    this.relay_reason = listing.buy.reason
+  }
+
+  get view(): ListingView {
+    this.#view ??= toListingView(this.#listing, this.#catalogue)
+    return this.#view
+  }
+
+  get kit(): KitView {
+    const { baseUrl } = this.#catalogue
+    this.#kit ??= toKitView(this.#listing, { baseUrl, trust: this.view.trust })
+    return this.#kit
+  }
+
+  get description_html(): string {
+    this.#html ??= renderDescription(this.#listing.description)
+    return this.#html
+  }
+
+  get handshakes(): HandshakesView | null {
+    return toHandshakesView(this.#listing.probes)
+  }
+
+  get history(): ListingHistory {
+    return toHistory(this.#listing, this.#catalogue.paid.get(this.id) ?? [])
+  }
+
+  get score_parts(): ScorePart[] {
+    return toScoreParts(this.#listing.trust)
+  }
+
+  /** JSON leaves out what a class gives. */
+  toJSON(): CompiledListing {
+    const { key, id, view, kit, description_html, added, relay_reason } = this
+    const { handshakes, similar, history, score_parts } = this
+    return {
+      ...{ key, id, view, kit, description_html, added, relay_reason },
+      ...{ handshakes, similar, history, score_parts },
+    }
   }
 }
 

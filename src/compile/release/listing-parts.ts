@@ -95,13 +95,23 @@ export function toListingParts(
   return parts
 }
 
+/** Each column in memory of its own: what is needed no more is free while the rest is still read. */
 function splitParts(bytes: Buffer, columns: readonly Buffer[][]): void {
+  const found = columns.map((): Buffer[] => [])
   for (let from = 0; from < bytes.length; )
-    for (const column of columns) {
+    for (const column of found) {
       const end = bytes.indexOf(END_OF_PART, from)
       column.push(bytes.subarray(from, end))
       from = end + 1
     }
+  for (const [place, parts] of found.entries()) {
+    const joined = Buffer.concat(parts)
+    let from = 0
+    for (const { length } of parts) {
+      columns[place]?.push(joined.subarray(from, from + length))
+      from += length
+    }
+  }
 }
 
 function makeParts(made: Made): Uint8Array {

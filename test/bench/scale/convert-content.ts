@@ -1,10 +1,18 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import { parse, stringify } from 'yaml'
 import type { Refusal } from '../../../seeds/facts/refusal.ts'
+import { createRandom } from '../seeded-random.ts'
 import { convertRow } from './convert-row.ts'
+import { type ScaleRow, ScaleRowSchema } from './scale-row.ts'
+import { varyRow } from './vary-row.ts'
 
 const FILES = ['merged_mcp.jsonl', 'merged_paid.jsonl', 'merged_a2a.jsonl']
+
+const WordsSchema = v.optional(v.nullable(v.string()))
+/** Of a description, which is cut to a summary. */
+const MOST_WORDS = 40
 
 export interface Conversion {
   rows: number
@@ -28,15 +36,19 @@ export function convertContent(
       .split('\n')
       .filter((line) => line.trim() !== ''),
   )
-  const step = limit === null ? 1 : Math.max(1, lines.length / limit)
-  const count = limit === null ? lines.length : Math.min(limit, lines.length)
+  const count = limit ?? lines.length
+  const step = Math.max(1, lines.length / count)
+  const vary = createVariety(lines)
   const categories = new Set(readIds(contentDir, 'categories'))
   const sources = new Set(readIds(contentDir, 'sources'))
   const conversion: Conversion = { rows: count, written: 0, refused: [] }
   const seen = new Set<string>()
   const unknown = new Set<string>()
   for (let i = 0; i < count; i++) {
-    const row = convertRow(JSON.parse(lines[Math.floor(i * step)] ?? 'null'), categories)
+    const place = Math.floor(i * step)
+    const read: unknown = JSON.parse(lines[place % lines.length] ?? 'null')
+    const round = Math.floor(place / lines.length)
+    const row = convertRow(round === 0 ? read : vary(read, round), categories)
     if (!row.ok) conversion.refused.push(row.refusal)
     else if (seen.has(row.file))
       conversion.refused.push({
@@ -53,6 +65,16 @@ export function convertContent(
   }
   addSources(contentDir, [...unknown].sort())
   return conversion
+}
+
+function createVariety(lines: readonly string[]) {
+  const random = createRandom(8006)
+  const words = lines.flatMap((line) => {
+    const { description } = v.parse(v.object({ description: WordsSchema }), JSON.parse(line))
+    return description?.split(/\s+/).slice(0, MOST_WORDS) ?? []
+  })
+  return (row: unknown, round: number): ScaleRow =>
+    varyRow(v.parse(ScaleRowSchema, row), { round, words, random })
 }
 
 function copyOwnContent(contentDir: string): void {
