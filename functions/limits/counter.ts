@@ -59,6 +59,15 @@ export function createWindows(
 ) {
   const lengthMs = seconds * 1000
   const windows = new Map<string, Window>()
+  /** No window ends before. */
+  let nextEnd = 0
+  const dropEnded = (at: number) => {
+    for (const [ended, { endsAt }] of windows) {
+      nextEnd = endsAt
+      if (endsAt > at) return
+      windows.delete(ended)
+    }
+  }
   return {
     peek(key: string): number {
       const open = windows.get(key)
@@ -66,15 +75,13 @@ export function createWindows(
     },
     count(key: string) {
       const at = now()
-      for (const [ended, { endsAt }] of windows) {
-        if (endsAt > at) break
-        windows.delete(ended)
-      }
+      if (at >= nextEnd) dropEnded(at)
       const isCrowded = windows.size >= MAX_KEYS && !windows.has(key)
       const counted = isCrowded ? toSharedBucket(key) : key
-      const open = windows.get(counted) ?? { used: 0, endsAt: at + lengthMs }
+      const known = windows.get(counted)
+      const open = known ?? { used: 0, endsAt: at + lengthMs }
+      if (known === undefined) windows.set(counted, open)
       open.used += 1
-      windows.set(counted, open)
       return { used: open.used, msBeforeReset: open.endsAt - at }
     },
   }

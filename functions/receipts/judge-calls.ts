@@ -6,7 +6,7 @@ import { isJsonType, judgeDelivery } from '../../src/domain/receipts/judge-deliv
 import type { PaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Log } from '../ports/log.ts'
-import type { NewReceipt } from './log/receipt-log.ts'
+import type { NewReceipt } from './log/receipt-pages.ts'
 import { createRecentAnswers } from './recent-answers.ts'
 import { saltedHash } from './salted-hash.ts'
 import { unpackAnswer } from './unpack-answer.ts'
@@ -51,23 +51,27 @@ export function createJudge({ declared, add, log }: JudgeParts) {
   const waiting: SeenCall[] = []
   const recent = createRecentAnswers()
   let running: Promise<void> | null = null
+  const judgeOne = (call: SeenCall, rows: ReadonlyMap<string, DeclaredRow> | null) => {
+    try {
+      if (rows === null) throw new Error('The declarations could not be read.')
+      const row = rows.get(call.declared.digest)
+      // The release that declared it is gone: nothing can be said.
+      if (row !== undefined) add(toReceipt(call, row, recent))
+    } catch (error) {
+      // Of what was answered nothing may reach the log, and an error may quote it.
+      const name = error instanceof Error ? error.name : 'unknown'
+      log.error('receipts.not_judged', { listing: call.listingId, error: name })
+    }
+  }
   const next = async (): Promise<void> => {
-    for (let left = 0; waiting.length > 0; ) {
-      if (left <= 0) {
-        await new Promise((resolve) => setImmediate(resolve))
-        left = TURN_BYTES
-      }
-      const call = waiting.shift()
-      if (call === undefined) break
-      left -= call.answer.size + CALL_BYTES
-      try {
-        const row = (await declared()).get(call.declared.digest)
-        // The release that declared it is gone: nothing can be said.
-        if (row !== undefined) add(toReceipt(call, row, recent))
-      } catch (error) {
-        // Of what was answered nothing may reach the log, and an error may quote it.
-        const name = error instanceof Error ? error.name : 'unknown'
-        log.error('receipts.not_judged', { listing: call.listingId, error: name })
+    while (waiting.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      const rows = await declared().catch(() => null)
+      for (let left = TURN_BYTES; left > 0; ) {
+        const call = waiting.shift()
+        if (call === undefined) break
+        left -= call.answer.size + CALL_BYTES
+        judgeOne(call, rows)
       }
     }
     running = null

@@ -21,6 +21,7 @@ import { createWindows } from '../limits/counter.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { JudgeCall, SeenCall } from './judge-calls.ts'
+import { toReceiptId } from './log/receipt-pages.ts'
 
 /**
  * Looks at paid calls as they pass: copies the answer up to a bound, and has it judged when it has gone.
@@ -135,11 +136,8 @@ function createSeenCall(
     draw: (bytes: number) => Buffer
   },
 ): SeenCall {
-  const id = Buffer.from(given.draw(ID_BYTES))
-  // What comes together lies together in the ledger's index: less of it is written for each receipt.
-  id.writeUIntBE(given.now, 0, TIME_BYTES)
   return {
-    id: id.toString('base64url'),
+    id: toReceiptId(given.now, given.draw(ID_BYTES)),
     secret: given.draw(SECRET_BYTES),
     listingId: given.listing.id,
     declared: given.declared,
@@ -156,7 +154,6 @@ function createSeenCall(
 }
 
 const ID_BYTES = 16
-const TIME_BYTES = 6
 const SECRET_BYTES = 32
 const DRAWN_BYTES = 4096
 

@@ -18,6 +18,7 @@ import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '..
 import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
+import { findReceipt } from '../receipts/log/receipt-pages.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { createSessions } from '../sellers/sessions/session.ts'
@@ -116,20 +117,12 @@ async function findSubject(
   if (kind === 'dispute' && !release.site.switches.trust)
     return refuse('not-found', 'This directory takes no disputes.')
   const isReceipt = kind === 'dispute' && v.is(ReceiptIdSchema, about)
-  const receipt = isReceipt ? await findReceipt(parts, about) : null
+  const receipt = isReceipt ? (await findReceipt(parts.ledger.store, about))?.receipt : null
   if (receipt === undefined) return refuse('receipt-not-found', 'No receipt has this id.')
   const listing_id = receipt?.listing_id ?? about
   if (!release.listings.has(listing_id))
     return refuse('listing-not-found', 'No listing has this id.')
   return { url: null, listing_id, receipt: receipt?.id ?? null }
-}
-
-function findReceipt({ ledger }: FormParts, id: string) {
-  return ledger.store.db
-    .selectFrom('receipt')
-    .select(['id', 'listing_id'])
-    .where('id', '=', id)
-    .executeTakeFirst()
 }
 
 function findAddressFault({ config, release }: FormParts, url: string): string | null {

@@ -14,6 +14,7 @@ import {
   createTables,
   dropReceiptTime,
   keepOneReader,
+  packReceipts,
   uniteReports,
 } from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
@@ -62,6 +63,9 @@ function listMigrations(): Record<string, Migration> {
   const reports = async (db: Kysely<unknown>) => {
     if (!isNew) await uniteReports(db)
   }
+  const receiptPages = async (db: Kysely<unknown>) => {
+    if (!isNew && !hasNewReceipts) await packReceipts(db)
+  }
   return {
     '0001-baseline': { up: baseline },
     ...Object.fromEntries(folded),
@@ -72,6 +76,7 @@ function listMigrations(): Record<string, Migration> {
     '0013-authorizations': { up: authorizations },
     '0014-receipt-time': { up: dropReceiptTime },
     '0015-reports': { up: reports },
+    '0016-receipt-pages': { up: receiptPages },
   }
 }
 

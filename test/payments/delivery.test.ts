@@ -243,12 +243,16 @@ export default registerExactEvmScheme(new x402Client(), { signer: privateKeyToAc
     const copy = join(folder, 'first.json')
     expect(await waypost('other', 'receipts', '--log', copy)).toMatchObject({ code: 0 })
     const { store } = world.service().parts.ledger
-    const row = await store.db
-      .selectFrom('receipt')
-      .select(['id', 'body'])
+    const page = await store.db
+      .selectFrom('receipt_page')
+      .select(['position', 'receipts'])
       .executeTakeFirstOrThrow()
-    const body = row.body.replace('"as_declared"', '"empty"')
-    await store.db.updateTable('receipt').set({ body }).where('id', '=', row.id).execute()
+    const rewritten = page.receipts.replace('"as_declared"', '"empty"')
+    await store.db
+      .updateTable('receipt_page')
+      .set({ receipts: rewritten })
+      .where('position', '=', page.position)
+      .execute()
     const { code, receipts } = await verdicts('buyer')
     expect(code).toBe(1)
     expect(receipts.map((each: { standing: string }) => each.standing)).toContain('false')

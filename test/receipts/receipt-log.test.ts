@@ -27,7 +27,7 @@ import {
   verifyReceipt,
 } from '../../src/domain/receipts/verify-receipt.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
-import { aReceipt, BASE } from './receipt-samples.ts'
+import { aReceipt, BASE, readKept } from './receipt-samples.ts'
 
 const named = { baseUrl: BASE, isOn: true }
 
@@ -51,7 +51,7 @@ describeStores('the log of receipts', ({ newStore, newPlace: _ }) => {
     const store = await newStore()
     const log = open(store)
     const heads = []
-    for (const size of [1, 2, 5, 9, 40]) {
+    for (const size of [1, 2, 5, 9, 40, 150]) {
       for (let n = 0; n < size; n += 1) log.add(aReceipt(n))
       await log.written()
       await log.sign()
@@ -59,7 +59,7 @@ describeStores('the log of receipts', ({ newStore, newPlace: _ }) => {
     }
     const keys = await readReceiptKeys(store, named)
     const entries = await readEntries(store, 0)
-    expect(entries).toHaveLength(57)
+    expect(entries).toHaveLength(207)
     for (const { id } of entries) {
       const view = await readReceipt(store, id, await log.signers())
       if (view === null) throw new Error('expected it')
@@ -76,6 +76,19 @@ describeStores('the log of receipts', ({ newStore, newPlace: _ }) => {
       const { head: newest, consistency = [] } = await readConsistency(store, head.size)
       expect(newest !== null && extendsHead(head, newest, consistency)).toBe(true)
     }
+  })
+
+  it('gathers what comes while it writes: no row of its own for each call of a busy moment', async () => {
+    const store = await newStore()
+    const log = open(store)
+    log.add(aReceipt(1))
+    const written = log.written()
+    for (let n = 2; n < 66; n += 1) log.add(aReceipt(n))
+    await written
+    expect(await readKept(store)).toHaveLength(1)
+    await log.close()
+    expect(await readKept(store)).toHaveLength(65)
+    expect(await store.db.selectFrom('receipt_page').select('position').execute()).toHaveLength(2)
   })
 
   it('is one log, whoever appends at once, and whatever is sent twice', async () => {

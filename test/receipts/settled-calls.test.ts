@@ -23,12 +23,11 @@ const markOf = createPaymentMarks()
 
 /** A call of a payment's buyer, whose answer names a transaction. */
 function aCallOf(payment: LedgerPayment, called_at: number, transaction: string | null) {
-  const made = aReceipt(0)
-  const at = new Date(called_at).toISOString()
+  const made = aReceipt(0, called_at)
   const [listing_id = ''] = payment.listings
   return {
     ...made,
-    receipt: { ...made.receipt, at, listing_id, transaction },
+    receipt: { ...made.receipt, listing_id, transaction },
     payment: hash('sha256', markOf(payment)),
   }
 }

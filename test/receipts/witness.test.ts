@@ -6,12 +6,14 @@ import { getHeapSnapshot } from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../functions/ports/log.ts'
 import { readReceipt } from '../../functions/receipts/log/read-receipts.ts'
+import { findReceipt } from '../../functions/receipts/log/receipt-pages.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import { saltedHash } from '../../src/domain/receipts/verify-receipt.ts'
 import { listen } from '../call/relay-world.ts'
 import { CITIES, createLab, type LabSeller } from './lab.ts'
+import { readKept } from './receipt-samples.ts'
 import { aTransaction, paymentHeaders, settledHeaders, startWitness } from './witness-world.ts'
 
 let dir: string
@@ -98,8 +100,8 @@ describe('two hundred sellers behind the relay, on both rails', () => {
           )),
         )
     await world.settle()
-    const rows = await store.db.selectFrom('receipt').select(['id', 'body']).execute()
-    const verdicts = new Map(rows.map(({ id, body }) => [id, String(JSON.parse(body).verdict)]))
+    const kept = await readKept(store)
+    const verdicts = new Map(kept.map(({ receipt: { id, verdict } }) => [id, verdict]))
     const judged = deliveries.map(({ isGood, id, way }) => ({
       isGood,
       way,
@@ -154,8 +156,7 @@ describe('a receipt', () => {
     const paymentOf = async (headers: Record<string, string>) => {
       const { id } = await buy(right(), 'Oslo', headers)
       await world.settle()
-      const row = store.db.selectFrom('receipt').select('payment').where('id', '=', id)
-      return (await row.executeTakeFirstOrThrow()).payment
+      return (await findReceipt(store, id))?.payment
     }
     const [own, other] = (['x402-v1', 'x402-v2'] as const).map((rail, n) =>
       paymentHeaders(rail, `0x${'a1b2'.repeat(10).slice(n * 2, n * 2 + 40)}`.padEnd(42, '0')),
@@ -174,7 +175,7 @@ describe('a receipt', () => {
   })
   it('blames nobody where the caller left in the middle', async () => {
     const cut = lab.find(({ way }) => way === 'created, and long') as LabSeller
-    const before = await store.db.selectFrom('receipt').select('id').execute()
+    const before = await readKept(store)
     await new Promise<void>((resolve) => {
       const path = `/api/v1/call/${cut.id}?endpoint=${encodeURIComponent(`/${cut.id}/Oslo`)}`
       const asked = openRequest({ port: world.port, path, headers: paymentHeaders(cut.rail) })
@@ -187,13 +188,9 @@ describe('a receipt', () => {
     })
     await new Promise((resolve) => setTimeout(resolve, 100))
     await world.settle()
-    const after = await store.db
-      .selectFrom('receipt')
-      .selectAll()
-      .orderBy('position', 'desc')
-      .execute()
-    for (const { body } of after.slice(0, after.length - before.length))
-      expect(JSON.parse(body).verdict).toBe('as_declared')
+    const after = await readKept(store)
+    for (const { receipt } of after.slice(before.length))
+      expect(receipt.verdict).toBe('as_declared')
   })
 })
 
@@ -206,7 +203,7 @@ describe('nothing is kept', () => {
     for (const seller of lab.filter(({ id }) => id.endsWith('-weather')))
       await buy(seller, marker, { 'X-Asked': marker }, `&also=${marker}`)
     await world.settle()
-    await store.db.selectFrom('receipt').select('id').execute()
+    await readKept(store)
     seen.clear()
     for (const file of readdirSync(dir))
       expect(readFileSync(join(dir, file)).includes(marker), file).toBe(false)

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import { applyRetention } from '../../functions/analytics/retention.ts'
 import { readReceiptsOf, readWitnessedCalls } from '../../functions/receipts/log/read-deliveries.ts'
-import { appendReceipts, type NewReceipt } from '../../functions/receipts/log/receipt-log.ts'
+import { appendReceipts } from '../../functions/receipts/log/receipt-log.ts'
+import { type NewReceipt, toReceiptId } from '../../functions/receipts/log/receipt-pages.ts'
 import { createSessions } from '../../functions/sellers/sessions/session.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { createReportQueue } from '../../seeds/review/reports.ts'
@@ -30,7 +31,7 @@ function aPayment(listings: string[], at: number): LedgerPayment {
 function aReceipt(listing_id: string, now: number): NewReceipt {
   return {
     receipt: {
-      id: randomBytes(16).toString('base64url'),
+      id: toReceiptId(now, randomBytes(16)),
       at: new Date(now).toISOString(),
       ...{ listing_id, operation: 'digest', request: null, answer: null, status: 200 },
       ...{ verdict: 'empty', reason: 'The answer has no content.', transaction: '0x1', ms: 1 },

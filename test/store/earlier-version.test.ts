@@ -12,6 +12,7 @@ import { SQLITE_FILE } from '../../functions/store/sqlite/store.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
+import { BEFORE_REPORTS } from './former-tables.ts'
 
 /**
  * The ledger of the version before, dumped as SQL with rows in nearly every table: sign-in, claims, an
@@ -26,13 +27,7 @@ const BACK = [
   "delete from kysely_migration where name > '0009'",
   'alter table delivery drop column host',
   'drop table payment_hint',
-  'drop table report',
-  `create table proposal (id text not null primary key, url text not null, origin text not null,
-    note text not null, email text, found text not null, file text, state text not null, reason text,
-    listing_id text, created_at bigint not null, settled_at bigint)`,
-  `create table dispute (id text not null primary key, listing_id text not null, reason text not null,
-    evidence_urls text not null, state text not null, note text, created_at bigint not null,
-    settled_at bigint)`,
+  ...BEFORE_REPORTS,
   'alter table settlement drop column authorization_hash',
   ...Object.keys(RECEIPT_TABLES).map((name) => `drop table ${name}`),
   "alter table settlement add column seen_by text not null default 'relay'",

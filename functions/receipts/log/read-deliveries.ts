@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto'
-import { sql } from 'kysely'
-import * as v from 'valibot'
 import { isInTime } from '../../../src/domain/receipts/delivered.ts'
 import { createPaymentMarks } from '../../../src/domain/receipts/payment-mark.ts'
-import { type Receipt, ReceiptSchema } from '../../../src/domain/receipts/receipt.ts'
+import type { Receipt } from '../../../src/domain/receipts/receipt.ts'
 import type { WitnessedCall } from '../../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
-import { parseJson } from '../../../src/domain/wire/parse-json.ts'
-import type { ReportTable, Store, Tables } from '../../store/schema/store.ts'
+import type { ReportTable, Store } from '../../store/schema/store.ts'
+import { type KeptReceipt, readPages, readPagesOf, spanOf } from './receipt-pages.ts'
 
 /** Receipts of one listing that its seller is shown. */
 const MAX_SHOWN = 50
-const ROWS_A_PAGE = 2_000
 /** Calls that are kept of each payment that one is surely of. */
 const MAX_OF_PAYMENT = 10
 /** And of each buyer of a listing, of those whose answer names something that the meter did not read. */
@@ -39,10 +36,10 @@ export async function readWitnessedCalls(
   const calls: WitnessedCall[] = []
   for (const [id, own] of groupByListing(recent, called)) {
     const kept = createKeptCalls(Map.groupBy(own, (one) => hash('sha256', markOf(one))))
-    for await (const page of readPages(store, id, since))
-      for (const row of page)
-        if (kept.hasBuyer(row.payment ?? '') && !isTakenBack.has(row.id))
-          kept.add(toCall(row, settledBy))
+    for await (const receipts of readPagesOf(store, id, since))
+      for (const one of receipts)
+        if (kept.hasBuyer(one.payment ?? '') && !isTakenBack.has(one.receipt.id))
+          kept.add(toCall(one, settledBy))
     for (const call of kept.list()) calls.push(call)
   }
   return calls
@@ -65,20 +62,21 @@ function groupByListing(
 
 async function readCalledListings({ db }: Store, since: number): Promise<Set<string>> {
   const rows = await db
-    .selectFrom('receipt')
+    .selectFrom('receipt_page')
     .select('listing_id')
     .distinct()
-    .where('called_at', '>', since)
+    .where('span', '>=', spanOf(since))
     .execute()
   return new Set(rows.map(({ listing_id }) => listing_id))
 }
 
 function toCall(
-  { listing_id, call, called_at, payment, authorization_hash, body }: Tables['receipt'],
+  { receipt, call, payment, authorization }: KeptReceipt,
   settledBy: ReadonlyMap<string, string>,
 ): WitnessedCall {
-  const { verdict, transaction } = toReceipt(body)
-  const settled = settledBy.get(authorization_hash ?? '') ?? null
+  const { listing_id, verdict, transaction } = receipt
+  const called_at = Date.parse(receipt.at)
+  const settled = settledBy.get(authorization ?? '') ?? null
   return { listing_id, call, called_at, payment: payment ?? '', transaction, settled, verdict }
 }
 
@@ -100,17 +98,37 @@ function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>
     add(call: WitnessedCall): void {
       if (call.settled === null && call.transaction === null) return
       const key = keyOf(call)
-      const [kept, name] = key === undefined ? [ofBuyers, call.payment] : [ofPayments, key]
-      const list = kept.get(name) ?? []
-      kept.set(name, list)
-      if (key === undefined && list.length >= MAX_OF_BUYER) list.shift()
-      if (key === undefined || list.length < MAX_OF_PAYMENT) list.push(call)
+      if (key === undefined) keep(ofBuyers, call.payment, call, newestCalls)
+      else keep(ofPayments, key, call, firstCalls)
     },
     list: () =>
-      [...ofPayments.values(), ...ofBuyers.values()]
-        .flat()
-        .sort((a, b) => a.called_at - b.called_at),
+      [
+        ...[...ofPayments.values()].flatMap(firstCalls),
+        ...[...ofBuyers.values()].flatMap(newestCalls),
+      ].sort(byTime),
   }
+}
+
+/** Receipts come in their order to within seconds: of twice as many as are kept, those that are not go. */
+function keep(
+  lists: Map<string, WitnessedCall[]>,
+  name: string,
+  call: WitnessedCall,
+  choose: (calls: readonly WitnessedCall[]) => WitnessedCall[],
+): void {
+  const list = lists.get(name) ?? []
+  list.push(call)
+  lists.set(name, list.length > 2 * MAX_OF_BUYER ? choose(list) : list)
+}
+
+const byTime = (a: WitnessedCall, b: WitnessedCall) => a.called_at - b.called_at
+
+function firstCalls(calls: readonly WitnessedCall[]): WitnessedCall[] {
+  return calls.toSorted(byTime).slice(0, MAX_OF_PAYMENT)
+}
+
+function newestCalls(calls: readonly WitnessedCall[]): WitnessedCall[] {
+  return calls.toSorted(byTime).slice(-MAX_OF_BUYER)
 }
 
 /** Receipts whose verdict a person took back. */
@@ -135,37 +153,17 @@ async function readAuthorizations({ db }: Store, since: number): Promise<Map<str
   return new Map(rows.map((row) => [row.authorization_hash ?? '', row.transaction_id]))
 }
 
-/** Receipts of a listing by time. */
-async function* readPages({ db }: Store, listingId: string, since: number) {
-  const all = db
-    .selectFrom('receipt')
-    .selectAll()
-    .where('listing_id', '=', listingId)
-    .orderBy('called_at')
-    .orderBy('position')
-    .limit(ROWS_A_PAGE)
-  for (let page = await all.where('called_at', '>', since).execute(); ; ) {
-    yield page
-    const last = page.at(-1)
-    if (last === undefined || page.length < ROWS_A_PAGE) return
-    const place = sql`(${last.called_at}, ${last.position})`
-    page = await all
-      .where('called_at', '>=', last.called_at)
-      .where(sql<boolean>`(called_at, position) > ${place}`)
-      .execute()
-  }
-}
-
 /** The newest receipts of a listing, with what each was judged to be: for its seller. */
 export async function readReceiptsOf({ db }: Store, listingId: string): Promise<SeenReceipt[]> {
-  const rows = await db
-    .selectFrom('receipt')
-    .select(['id', 'call', 'body'])
-    .where('listing_id', '=', listingId)
-    .orderBy('called_at', 'desc')
-    .orderBy('position', 'desc')
-    .limit(MAX_SHOWN)
-    .execute()
+  // Of calls in later seconds none is older, so that as many pages have all that are shown.
+  const newest = await readPages(
+    db
+      .selectFrom('receipt_page')
+      .where('listing_id', '=', listingId)
+      .orderBy('span', 'desc')
+      .orderBy('position', 'desc')
+      .limit(MAX_SHOWN),
+  )
   const disputes = await db
     .selectFrom('report')
     .select(['receipt', 'state'])
@@ -174,18 +172,17 @@ export async function readReceiptsOf({ db }: Store, listingId: string): Promise<
     .orderBy('created_at')
     .execute()
   const states = new Map(disputes.map(({ receipt, state }) => [receipt, state]))
-  return rows.map(({ id, call, body }) => {
-    const dispute = states.get(id)
-    return { ...toReceipt(body), call, ...(dispute !== undefined && { dispute }) }
-  })
+  return newest
+    .sort((a, b) => Date.parse(b.receipt.at) - Date.parse(a.receipt.at) || b.position - a.position)
+    .slice(0, MAX_SHOWN)
+    .map(({ receipt, call }) => {
+      const dispute = states.get(receipt.id)
+      return { ...receipt, call, ...(dispute !== undefined && { dispute }) }
+    })
 }
 
 export interface SeenReceipt extends Receipt {
   call: string
   /** Where somebody disputed its verdict: the latest. */
   dispute?: ReportTable['state']
-}
-
-function toReceipt(body: string): Receipt {
-  return v.parse(ReceiptSchema, parseJson(body))
 }

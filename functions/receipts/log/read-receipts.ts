@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import {
   appendLeaves,
   consistencyNodes,
@@ -10,14 +9,14 @@ import {
   type LogHead,
   type Receipt,
   type ReceiptLogView,
-  ReceiptSchema,
   type ReceiptView,
   toSignedReceipt,
 } from '../../../src/domain/receipts/receipt.ts'
-import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { toCanonicalJson } from '../../../src/domain/wire/canonical-json.ts'
 import type { Store } from '../../store/schema/store.ts'
 import type { Signer } from './receipt-keys.ts'
 import { fromHex, KEPT_LEVEL, sha256, toHex, toLeafHash } from './receipt-log.ts'
+import { findReceipt, readRuns } from './receipt-pages.ts'
 
 /** Receipts of one answer of a copy. */
 export const MAX_ENTRIES = 500
@@ -28,22 +27,18 @@ export async function readReceipt(
   id: string,
   signer: Signer,
 ): Promise<ReceiptView | null> {
-  const row = await store.db
-    .selectFrom('receipt')
-    .select(['position', 'body'])
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (row === undefined) return null
-  const receipt = toReceipt(row.body)
+  const found = await findReceipt(store, id)
+  if (found === null) return null
+  const { receipt, position } = found
   const head = await readHead(store)
-  const isUnder = head !== null && head.size > row.position
+  const isUnder = head !== null && head.size > position
   return {
     receipt,
     key: signer.id,
     signature: signer.sign(toSignedReceipt(receipt)),
-    position: row.position,
+    position,
     head,
-    inclusion: isUnder ? await prove(store, inclusionNodes(row.position, head.size)) : null,
+    inclusion: isUnder ? await prove(store, inclusionNodes(position, head.size)) : null,
   }
 }
 
@@ -69,19 +64,9 @@ export async function readConsistency(
   return { head, from, consistency: await prove(store, consistencyNodes(from, head.size)) }
 }
 
-export async function readEntries({ db }: Store, from: number): Promise<Receipt[]> {
-  const rows = await db
-    .selectFrom('receipt')
-    .select('body')
-    .where('position', '>=', from)
-    .orderBy('position')
-    .limit(MAX_ENTRIES)
-    .execute()
-  return rows.map(({ body }) => toReceipt(body))
-}
-
-function toReceipt(body: string): Receipt {
-  return v.parse(ReceiptSchema, parseJson(body))
+export async function readEntries(store: Store, from: number): Promise<Receipt[]> {
+  const found = await readRuns(store, [{ from, count: MAX_ENTRIES }])
+  return found.map(({ receipt }) => receipt)
 }
 
 /** Each part of a proof out of the nodes that it is made of. */
@@ -114,14 +99,12 @@ async function readKept({ db }: Store, nodes: readonly Node[]): Promise<Map<stri
 }
 
 /** Hashes of the receipts under some small nodes, by position. */
-async function readLeaves({ db }: Store, nodes: readonly Node[]): Promise<Map<number, Uint8Array>> {
-  if (nodes.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('receipt')
-    .select(['position', 'body'])
-    .where('position', 'in', nodes.flatMap(positionsOf))
-    .execute()
-  return new Map(rows.map(({ position, body }) => [position, toLeafHash(body)]))
+async function readLeaves(store: Store, nodes: readonly Node[]): Promise<Map<number, Uint8Array>> {
+  const runs = nodes.map(({ level, place }) => ({ from: place * 2 ** level, count: 2 ** level }))
+  const found = await readRuns(store, runs)
+  return new Map(
+    found.map(({ position, receipt }) => [position, toLeafHash(toCanonicalJson(receipt))]),
+  )
 }
 
 function positionsOf({ level, place }: Node): number[] {

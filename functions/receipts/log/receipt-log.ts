@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto'
-import { sql } from 'kysely'
-import { appendLeaves, foldPeaks, leafHash } from '../../../src/domain/receipts/merkle-log.ts'
-import { type Receipt, toSignedHead } from '../../../src/domain/receipts/receipt.ts'
-import { toCanonicalJson } from '../../../src/domain/wire/canonical-json.ts'
+import { appendLeaves, foldPeaks } from '../../../src/domain/receipts/merkle-log.ts'
+import { toSignedHead } from '../../../src/domain/receipts/receipt.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { insertTogether } from '../../store/rows.ts'
 import type { Store, Tables } from '../../store/schema/store.ts'
 import { createLoop } from '../../store/work-loop.ts'
 import type { ReceiptSigners } from './receipt-keys.ts'
+import { findKnown, type NewReceipt, PAGE_SIZE, toPages } from './receipt-pages.ts'
 
 /**
  * The log that receipts are kept in: nothing in it changes, goes or comes between.
@@ -20,21 +19,11 @@ import type { ReceiptSigners } from './receipt-keys.ts'
  *
  * Known limit: a restored backup knows less than heads that were given out before. Copies of the log tell.
  */
-export interface NewReceipt {
-  receipt: Receipt
-  /** Method and address of the operation. */
-  call: string
-  /** Hash of payee and payer. */
-  payment: string | null
-  /** Hash of these and of the nonce that was signed. */
-  authorization: string | null
-}
-
 const MAX_BATCH = 1_000
 /** Receipts that wait for a store that is down; what comes on top is dropped. */
 const MAX_WAITING = 5_000
 /** Receipts of one moment are written together (milliseconds). */
-const GATHER_MS = 200
+const GATHER_MS = 500
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
 /**
@@ -43,10 +32,10 @@ export const HEAD_EVERY_MS = 60_000
  */
 const CLOCK_SET_BACK_MS = 5 * 60_000
 /**
- * Level of the smallest subtrees that are kept; what is below is hashed out of at most 16 receipts when a
- * proof is read. Hardly any receipt then costs more than its own row.
+ * Level of the smallest subtrees that are kept: of as many receipts as a page has. What is below is hashed out of
+ * these when a proof is read.
  */
-export const KEPT_LEVEL = 4
+export const KEPT_LEVEL = Math.log2(PAGE_SIZE)
 const LOG = 'receipts'
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
@@ -68,13 +57,15 @@ export function createReceiptLog(parts: {
   /** The answer of the last batch did not come: it may be there all the same. */
   let isUnsure = false
   const loop = createLoop(async () => {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, MAX_BATCH)
+    // What comes meanwhile is gathered again: else each transaction would have the few of its own milliseconds.
+    for (let left = waiting.length; left > 0; ) {
+      const batch = waiting.slice(0, Math.min(left, MAX_BATCH))
       const wasUnsure = isUnsure
       isUnsure = true
       await appendReceipts(store, batch, { isUnsure: wasUnsure })
       isUnsure = false
       waiting.splice(0, batch.length)
+      left -= batch.length
     }
   })
   const flush = async (): Promise<void> => {
@@ -124,25 +115,16 @@ export async function appendReceipts(
   await store.db.transaction().execute(async (trx) => {
     const target = { db: trx, dialect: store.dialect }
     const { size, peaks } = await holdLog(trx, store.dialect)
-    const isKnown = isUnsure ? await findKnown(target, batch) : null
+    const ids = batch.map(({ receipt }) => receipt.id)
+    const isKnown = isUnsure ? await findKnown(target, ids) : null
     const fresh = batch.filter(({ receipt }) => isKnown?.has(receipt.id) !== true)
     if (fresh.length === 0) return
-    const bodies = fresh.map(({ receipt }) => toCanonicalJson(receipt))
-    const grown = appendLeaves(sha256, { size, peaks }, bodies.map(toLeafHash))
-    const rows = fresh.map(({ receipt, call, payment, authorization }, at) => ({
-      position: size + at,
-      id: receipt.id,
-      listing_id: receipt.listing_id,
-      call,
-      called_at: Date.parse(receipt.at),
-      payment,
-      authorization_hash: authorization,
-      body: bodies[at] ?? '',
-    }))
+    const { rows, leaves } = toPages(size, fresh)
+    const grown = appendLeaves(sha256, { size, peaks }, leaves.map(toLeafHash))
     const nodes = grown.nodes
       .filter(({ level }) => level >= KEPT_LEVEL)
       .map(({ level, place, hash }) => ({ level, place, hash: toHex(hash) }))
-    await insertTogether(target, 'receipt', rows)
+    await insertTogether(target, 'receipt_page', rows)
     await insertTogether(target, 'receipt_node', nodes)
     await trx
       .updateTable('receipt_log')
@@ -152,22 +134,9 @@ export async function appendReceipts(
   })
 }
 
-async function findKnown(
-  { db, dialect }: Pick<Store, 'db' | 'dialect'>,
-  batch: readonly NewReceipt[],
-): Promise<Set<string>> {
-  const ids = JSON.stringify(batch.map(({ receipt }) => receipt.id))
-  const given =
-    dialect === 'postgres'
-      ? sql<string>`(select json_array_elements_text(${ids}::json))`
-      : sql<string>`(select value from json_each(${ids}))`
-  const known = await db.selectFrom('receipt').select('id').where('id', 'in', given).execute()
-  return new Set(known.map(({ id }) => id))
-}
-
-/** @param body canonical JSON of a receipt */
-export function toLeafHash(body: string): Uint8Array {
-  return leafHash(sha256, Buffer.from(body))
+/** The hash of a leaf, without a copy of it as bytes. @param leaf canonical JSON of a receipt */
+export function toLeafHash(leaf: string): Uint8Array {
+  return hash('sha256', `\0${leaf}`, 'buffer')
 }
 
 /** The log's row, held to the end of the transaction: SQLite has one writer anyway. */

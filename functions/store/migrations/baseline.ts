@@ -39,7 +39,28 @@ export async function keepOneReader(db: Kysely<unknown>): Promise<void> {
 /** Receipts of paid calls, and their log. */
 export async function addReceipts(db: Kysely<unknown>): Promise<void> {
   for (const [name, table] of Object.entries(RECEIPT_TABLES)) await createTable(db, name, table)
-  await sql.raw(`create index receipt_listing on ${INDEXES.receipt_listing}`).execute(db)
+  await indexPages(db)
+}
+
+async function indexPages(db: Kysely<unknown>): Promise<void> {
+  for (const name of ['receipt_page_listing', 'receipt_page_span'] as const)
+    await sql.raw(`create index ${name} on ${INDEXES[name]}`).execute(db)
+}
+
+/** Receipts lie in pages. Each one that had a row to itself gets a page to itself. */
+export async function packReceipts(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, 'receipt_page', RECEIPT_TABLES.receipt_page)
+  await indexPages(db)
+  // Both are hashes in hex, which need no backslash.
+  const text = (column: string) => `coalesce('"' || ${column} || '"', 'null')`
+  await sql
+    .raw(
+      `insert into receipt_page (position, listing_id, call, span, receipts)
+        select position, listing_id, call, called_at / 4096, '[{"authorization":' || ${text('authorization_hash')}
+          || ',"payment":' || ${text('payment')} || ',"receipt":' || body || '}]' from receipt`,
+    )
+    .execute(db)
+  await sql`drop table receipt`.execute(db)
 }
 
 /** A verdict may be disputed, and not only a listing. */
@@ -135,5 +156,6 @@ const INDEXES = {
   job_due: 'job (queue, due)',
   watch_target: 'watch (kind, target)',
   watch_owner: 'watch (owner)',
-  receipt_listing: 'receipt (listing_id, called_at)',
+  receipt_page_listing: 'receipt_page (listing_id, span)',
+  receipt_page_span: 'receipt_page (span)',
 }

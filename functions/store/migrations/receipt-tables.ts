@@ -1,20 +1,20 @@
-import { integer, key, maybe, moment, table, text, unique } from './columns.ts'
+import { integer, key, maybe, moment, table, text } from './columns.ts'
 
 export const RECEIPT_TABLES = {
-  /** What became of paid calls, in the order of the log. Nothing that was asked or answered is here. */
-  receipt: table({
+  /**
+   * What became of paid calls, in the order of the log: those of one operation that came within seconds have a row.
+   * Nothing that was asked or answered is here.
+   */
+  receipt_page: table({
+    /** Of its first receipt. */
     position: { ...moment, sql: 'moment not null primary key' },
-    id: unique,
     listing_id: text,
     /** Method and address of the operation, as content has it. */
     call: text,
-    called_at: moment,
-    /** Hash of payee and payer, to find the payment on its chain; null where the payment named neither. */
-    payment: maybe(text),
-    /** Hash of both and of the nonce that was signed (EIP-3009). */
-    authorization_hash: maybe(text),
-    /** The receipt itself: canonical JSON, the leaf of the log. */
-    body: text,
+    /** The seconds in which the calls came, counted since the epoch. */
+    span: moment,
+    /** JSON: each receipt, the hash of payee and payer, and the hash of these and of the nonce that was signed. */
+    receipts: text,
   }),
   /** Complete subtrees of the log, by level and place; those of level 0 are its leaves. Hex. */
   receipt_node: table(

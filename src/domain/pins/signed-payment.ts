@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { toPayout } from '../listing/caip-account.ts'
 import { toMppTerm } from '../probe/read/mpp-terms.ts'
 import { toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { isJsonObject } from '../wire/parse-json.ts'
@@ -38,15 +39,29 @@ const CredentialSchema = v.object({
 export function readSignedPayment(payment: unknown): readonly Offered[] {
   if (!isJsonObject(payment)) return UNREADABLE
   if (v.is(CredentialSchema, payment)) return readCredential(payment)
-  const { accepted, payload } = payment
-  if (!v.is(PayloadSchema, payload)) return UNREADABLE
-  const { network = payment.network, asset } = isJsonObject(accepted) ? accepted : {}
-  const signed = toSigned(payload, asset ?? dollarOf(network))
+  const { accepted } = payment
+  const signed = readSigned(payment)
+  if (signed === null) return UNREADABLE
   const chosen = accepted === undefined ? [] : [accepted]
-  return [...chosen, ...signed.map((each) => ({ network, ...each }))].map((each) => readOffer(each))
+  return [...chosen, ...signed].map((each) => readOffer(each))
 }
 
-function toSigned(payload: v.InferOutput<typeof PayloadSchema>, asset: unknown): object[] {
+/** The payee alone of what was signed: a paid call asks for nothing else. CAIP-10; null where it cannot be read. */
+export function readSignedPayee(payment: unknown): string | null {
+  if (!isJsonObject(payment)) return null
+  if (v.is(CredentialSchema, payment)) return readCredential(payment).at(-1)?.payee ?? null
+  const signed = readSigned(payment)?.at(-1)
+  return signed === undefined ? null : toPayout(toCaip2(String(signed.network)), signed.payTo)
+}
+
+/** What a payload of x402 signs; null where nobody can read it here. */
+function readSigned({ accepted, payload, ...version1 }: Record<string, unknown>) {
+  if (!v.is(PayloadSchema, payload)) return null
+  const { network = version1.network, asset } = isJsonObject(accepted) ? accepted : {}
+  return toSigned(payload, asset ?? dollarOf(network)).map((each) => ({ network, ...each }))
+}
+
+function toSigned(payload: v.InferOutput<typeof PayloadSchema>, asset: unknown) {
   if ('authorization' in payload) {
     const { to: payTo, value: amount } = payload.authorization
     return [{ asset, payTo, amount }]

@@ -17,7 +17,7 @@ const ERROR_TEXT =
 const MAX_ERROR_TEXT = 400
 
 export function isAboutAnswer(name: string): boolean {
-  return ABOUT_ANSWER.has(name.toLowerCase().replace(/[_-]/g, ''))
+  return ABOUT_ANSWER.has(toWord(name))
 }
 
 /**
@@ -56,22 +56,41 @@ function findErrorText(text: string): string | null {
   return isError ? 'A text that says that something failed.' : null
 }
 
+interface MemberSign {
+  names: ReadonlySet<string>
+  says: string
+  isSaid(member: unknown): boolean
+}
+
+const MEMBER_SIGNS: readonly MemberSign[] = [
+  {
+    names: new Set(['error', 'errors', 'errormessage', 'errorcode', 'exception']),
+    says: 'A member says that there was an error.',
+    isSaid: (member) => !isVoid(member) && member !== false && member !== 0,
+  },
+  {
+    names: new Set(['ok', 'success', 'successful']),
+    says: 'A member says that the call did not succeed.',
+    isSaid: (member) => member === false || member === 0,
+  },
+  {
+    names: new Set(['status', 'state', 'result', 'code']),
+    says: 'A member says that the call failed.',
+    isSaid: isFailure,
+  },
+]
+
 function findSign(value: Record<string, unknown>): string | null {
   for (const [name, member] of Object.entries(value)) {
-    const word = name.toLowerCase().replace(/[_-]/g, '')
-    if (
-      /^(?:error|errors|errormessage|errorcode|exception)$/.test(word) &&
-      !isVoid(member) &&
-      member !== false &&
-      member !== 0
-    )
-      return 'A member says that there was an error.'
-    if (/^(?:ok|success|successful)$/.test(word) && (member === false || member === 0))
-      return 'A member says that the call did not succeed.'
-    if (/^(?:status|state|result|code)$/.test(word) && isFailure(member))
-      return 'A member says that the call failed.'
+    const word = toWord(name)
+    const sign = MEMBER_SIGNS.find(({ names, isSaid }) => names.has(word) && isSaid(member))
+    if (sign !== undefined) return sign.says
   }
   return null
+}
+
+function toWord(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '')
 }
 
 function isFailure(member: unknown): boolean {

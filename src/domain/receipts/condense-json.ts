@@ -30,9 +30,10 @@ export function condenseJson(
   bytes: Uint8Array,
   { isCut }: { isCut: boolean },
 ): CondensedJson | null {
-  const kept = new Uint8Array(Math.min(bytes.length, MAX_KEPT))
+  // Of a short answer all is kept as it lies: making room for a copy took longer than reading it.
+  const kept = isCut ? new Uint8Array(Math.min(bytes.length, MAX_KEPT)) : bytes
   const place: Place = {
-    items: new Int32Array(MAX_DEPTH + 1),
+    items: isCut ? new Int32Array(MAX_DEPTH + 1) : NO_ROOM,
     ...{ depth: 0, cutIn: 0 },
     ...{ inText: false, textAt: 0, escapeAt: -ESCAPE_BYTES, isTextCut: false },
     maxText: isCut ? MAX_TEXT : bytes.length,
@@ -49,12 +50,14 @@ export function condenseJson(
     if (place.depth > MAX_DEPTH) return null
     if (place.isTextCut || place.cutIn > 0) continue
     if (size === kept.length) return null
-    kept[size] = code
+    if (isCut) kept[size] = code
     size += 1
   }
   const isOpen = place.inText || place.depth > 0
   return { json: kept.subarray(0, size), isWhole: size === bytes.length, isOpen }
 }
+
+const NO_ROOM = new Int32Array(0)
 
 /** Where in the JSON a byte is. */
 interface Place {

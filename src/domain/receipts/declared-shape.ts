@@ -71,11 +71,16 @@ function visit(schema: unknown, value: unknown, place: Place): string | null {
 
 function findTypeFault(schema: Record<string, unknown>, value: unknown, { path }: Place) {
   const { const: only } = schema
-  const types = [schema.type].flat().filter((type) => typeof type === 'string')
+  const types = typesOf(schema)
   if (types.length > 0 && !types.some((type) => isOfType(type, value)))
     return toFault(path, `expected ${types.join(' or ')}, got ${typeOf(value)}`)
   const isOther = only !== undefined && typeof only !== 'object' && only !== value
   return isOther ? toFault(path, 'expected another value: the declared one is constant') : null
+}
+
+function typesOf({ type }: Record<string, unknown>): string[] {
+  if (typeof type === 'string') return [type]
+  return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : []
 }
 
 /** Numbers come as text, and text as numbers, wherever a language has one type for both. */

@@ -17,11 +17,17 @@ interface Range {
 }
 
 export function leafHash(sha256: Sha256, leaf: Uint8Array): Uint8Array {
-  return sha256(join(Uint8Array.of(0), leaf))
+  const marked = new Uint8Array(1 + leaf.length)
+  marked.set(leaf, 1)
+  return sha256(marked)
 }
 
 export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(join(Uint8Array.of(1), left, right))
+  const both = new Uint8Array(1 + left.length + right.length)
+  both[0] = 1
+  both.set(left, 1)
+  both.set(right, 1 + left.length)
+  return sha256(both)
 }
 
 /**
@@ -188,14 +194,4 @@ function halve(first: number, last: number): [number, number] {
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at])
-}
-
-function join(...parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

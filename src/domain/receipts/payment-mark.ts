@@ -1,5 +1,5 @@
 import { normalizePayout } from '../listing/caip-account.ts'
-import { readSignedPayment } from '../pins/signed-payment.ts'
+import { readSignedPayee } from '../pins/signed-payment.ts'
 import { readSolanaTransfer } from '../settlement/solana-transfer.ts'
 import { tokenAccountOf } from '../settlement/token-account.ts'
 import { toCaip2 } from '../settlement/usd-assets.ts'
@@ -36,8 +36,8 @@ function readMarks(payment: object): PaymentMarks | null {
   const payload = memberOf(payment, 'payload')
   if (PAYING.filter((name) => memberOf(payload, name) !== undefined).length !== 1) return null
   const payer = readPayer(payload)
-  const payee = payer === null ? null : readSignedPayment(payment).at(-1)?.payee
-  if (payer !== null && typeof payee === 'string') {
+  const payee = payer === null ? null : readSignedPayee(payment)
+  if (payer !== null && payee !== null) {
     const mark = toMark(payee, payer)
     const nonce = readNonce(payload)
     return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }

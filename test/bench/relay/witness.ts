@@ -12,8 +12,8 @@ const ROUNDS = Number(process.env.ROUNDS ?? 60)
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 16)
 const SECONDS = Number(process.env.SECONDS ?? 0.3)
 const WARM_ANSWERS = 4_000
-/** Receipts are gathered for a fifth of a second before they are written. */
-const SETTLE_MS = 450
+/** Receipts are gathered for half a second before they are written. */
+const SETTLE_MS = 800
 /** Shares of the speed without a witness. */
 const TARGET = { unpaid: 0.95, paid: 0.9 }
 
