@@ -3,6 +3,7 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { ReviewItem, ReviewSource } from '../content/review-item.ts'
 import type { ReviewPlace } from '../review/accept-file.ts'
 import { reviewSources } from '../review/open-sources.ts'
+import { toPrintable } from '../text/plain-text.ts'
 
 /** One question, and where its answer goes. */
 export interface Waiting {
@@ -68,4 +69,28 @@ export function findWaiting({ waiting }: ReviewQueue, id: string): Waiting {
       `${JSON.stringify(id)} begins ${first.item.id} and ${second.item.id}: say more of it`,
     )
   return first
+}
+
+/** Of one line of an item: everything it holds may be foreign text. */
+const LONG = 4000
+
+/** @example '3f2a9c01b7de  2026-11-20  mcp-registry  mcp.com.example.foo  suspicious_text' */
+export function toListLine({ id, at, from, listing, why }: ReviewItem): string {
+  return [id, at.slice(0, 10), from, listing, why].map((part) => toPrintable(part)).join('  ')
+}
+
+/** @param more what else the person who decides should know */
+export function toShowLines(item: ReviewItem, more: readonly string[]): string[] {
+  const { id, at, why, from, listing, note, file } = item
+  return [
+    `${id}: ${why}, asked by ${from} on ${at.slice(0, 10)}`,
+    `listing: ${listing}`,
+    `note:    ${note}`,
+    ...more,
+    ...(file === undefined ? [] : ['', file.path, ...indent(file.text)]),
+  ].map((line) => toPrintable(line, LONG))
+}
+
+function indent(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => `  ${line}`)
 }

@@ -15,9 +15,15 @@ import type {
 } from '../content/review-item.ts'
 import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
 import { toPrintable } from '../text/plain-text.ts'
-import { toListLine, toShowLines } from './review-lines.ts'
 import { type ReviewOptions, readReviewOptions } from './review-options.ts'
-import { findWaiting, openQueue, type ReviewQueue, type Waiting } from './review-queue.ts'
+import {
+  findWaiting,
+  openQueue,
+  type ReviewQueue,
+  toListLine,
+  toShowLines,
+  type Waiting,
+} from './review-queue.ts'
 
 /** Of one printed fault, which may list many. */
 const MAX_FAULT = 20_000

@@ -16,7 +16,7 @@ export interface FoundService {
 }
 
 /**
- * Asks an address that somebody reported: for the person who decides, never for whoever sent it.
+ * Asks an address that somebody reported: for the person who decides, never for its sender.
  *
  * @returns `unreachable`, why nothing could be asked, where the host did not answer
  */

@@ -83,8 +83,8 @@ export async function dropReceiptTime(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Proposals, corrections and disputes become reports. What was read of a proposed service goes: whoever
- * decides has it read again. Of decided proposals that name a listing, those are corrections that saw nothing.
+ * Proposals, corrections and disputes become reports. What was read of a proposed service goes: it is
+ * read again for the decision. Of decided proposals that name a listing, corrections are those that saw nothing.
  */
 export async function uniteReports(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'report', TABLES.report)

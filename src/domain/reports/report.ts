@@ -14,7 +14,7 @@ export type ReportKind = (typeof REPORT_KINDS)[number]
 export const REPORT_STATES = ['waiting', 'accepted', 'refused'] as const
 
 export const MAX_TEXT_LENGTH = 1000
-/** A service's address may say enough; whoever disputes something gives a reason. */
+/** A service's address may say enough; a dispute needs a reason. */
 export const MIN_TEXT_LENGTH: Readonly<Record<ReportKind, number>> = {
   new: 0,
   wrong: 1,
@@ -98,7 +98,7 @@ export type ReportPage = FormPage<
   { kind: ReportKind; about: string; text: string; links: string }
 >
 
-/** The form, filled in so far. @param about as in the body; empty for whoever has yet to say */
+/** The form, filled in so far. @param about as in the body; empty where it is yet to be filled in */
 export function reportPath(kind: ReportKind, about = ''): string {
   return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
 }

@@ -63,7 +63,7 @@ function toWatchPath(path: string): string | null {
 /** A note in pieces: words, and links where an answer for programs names a parameter or a page. */
 export type NotePiece = string | { text: string; path: string }
 
-/** Where notes send whoever misses something. */
+/** Where notes lead to when something is missing. */
 const FORM = '/report'
 
 function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): NotePiece[][] {
