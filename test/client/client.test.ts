@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundleClient } from '../../packages/client/pack/bundle.ts'
-import { toApiTypeFiles } from '../../packages/client/pack/write-api-types.ts'
 import { toWait } from '../../packages/client/src/ask.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import { WaypostError } from '../../packages/client/src/waypost-error.ts'
@@ -157,10 +155,6 @@ describe('a service that fails for a moment', () => {
 })
 
 describe('what is published', () => {
-  test('types are those of the interface: npm run client:types writes them', () => {
-    for (const { file, text } of toApiTypeFiles()) expect(readFileSync(file, 'utf8')).toBe(text)
-  })
-
   test('is at most 20 KB for who uses the library, wallet aside, and 90 KB with doTask', async () => {
     const files = await bundleClient()
     const reach = (...entries: string[]) => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -267,11 +267,16 @@ describe('the package', () => {
   })
 
   test('has types that compile in a project with nothing else', async () => {
+    // Each type that the client's own sources name is declared in the package, too.
+    const source = readFileSync('packages/client/src/answers.ts', 'utf8')
+    const names = [...source.matchAll(/^export type (\w+)/gm)].map(([, name]) => name)
+    expect(names).toContain('SearchParameters')
     writeFileSync(
       join(folder, 'use.ts'),
       `import { createWaypost } from '@waypost/client'
 import { allowedBy, type Difference, type Lock } from '@waypost/client/lock'
-import type { Kit } from '@waypost/client/types/answers'
+import type { ${names.join(', ')} } from '@waypost/client/types/answers'
+export type All = [${names.join(', ')}]
 import { WaypostError } from '@waypost/client/waypost-error'
 const kit: Promise<Kit> = createWaypost({ baseUrl: 'https://directory.example' }).kit('x402.a')
 export const used: [typeof kit, typeof allowedBy, Difference?, Lock?, WaypostError?] = [kit, allowedBy]

@@ -198,6 +198,11 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   seeds: { ours: ['src/domain'], packages: ['node:*', 'tldts', 'valibot', 'yaml'] },
   // Published by itself: takes rules of the domain along, and runs wherever fetch does.
+  // Types alone of what the interface sends.
+  'packages/client/src/answers.ts': {
+    ours: ['src/domain', 'src/compile/openapi'],
+    packages: ['valibot'],
+  },
   'packages/client/src': { ours: ['src/domain'], packages: [] },
   'packages/client/cli': {
     ours: ['src/domain', 'packages/client/src'],

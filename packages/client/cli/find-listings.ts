@@ -1,5 +1,4 @@
-import type { OperationsAnswer, SearchParameters } from '../src/generated/answers.ts'
-import type { CompactRow } from '../src/generated/shapes.ts'
+import type { CompactRow, OperationsAnswer, SearchParameters } from '../src/answers.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { EXIT, type Run, readArguments, readNumber, UsageFault } from './command-line.ts'
 import { printJson, toLine } from './printable.ts'

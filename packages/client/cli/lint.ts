@@ -1,4 +1,4 @@
-import type { LintReport } from '../src/generated/answers.ts'
+import type { LintReport } from '../src/answers.ts'
 import {
   EXIT,
   type Run,

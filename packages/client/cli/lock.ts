@@ -11,7 +11,7 @@ import {
   toLockText,
   withTerms,
 } from '../../../src/domain/pins/lock.ts'
-import type { Kit } from '../src/generated/answers.ts'
+import type { Kit } from '../src/answers.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import { EXIT, type Run, readArguments, UsageFault } from './command-line.ts'

@@ -1,4 +1,4 @@
-import type { TaskPlan } from '../src/generated/answers.ts'
+import type { TaskPlan } from '../src/answers.ts'
 import { EXIT, type Run, readArguments, readNumber } from './command-line.ts'
 import { readDeed } from './do.ts'
 import { printJson, toLine } from './printable.ts'

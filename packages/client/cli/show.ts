@@ -1,4 +1,4 @@
-import type { Kit, Listing } from '../src/generated/answers.ts'
+import type { Kit, Listing } from '../src/answers.ts'
 import { EXIT, type Run, readArguments, readSubject, UsageFault } from './command-line.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
 

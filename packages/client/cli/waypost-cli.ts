@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type { ReportTaken } from '../src/generated/answers.ts'
+import type { ReportTaken } from '../src/answers.ts'
 import { createWaypost, type Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import { runCall } from './call.ts'

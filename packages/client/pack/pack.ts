@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import ts from 'typescript'
 import { bundleClient } from './bundle.ts'
+import { toApiTypes } from './to-api-types.ts'
 
 /** What `npm pack` runs first: JavaScript that any Node of 20.3 or newer takes, with its types. */
 const CLIENT = new URL('..', import.meta.url).pathname
@@ -13,6 +14,7 @@ for (const [name, text] of Object.entries(await bundleClient()))
   writeFileSync(join(DIST, name), text)
 chmodSync(join(DIST, 'waypost-cli.js'), 0o755)
 writeTypes(join(CLIENT, 'src'), join(DIST, 'types'))
+writeFileSync(join(DIST, 'types/answers.d.ts'), toApiTypes())
 
 /** Declarations of the client's own files: they name nothing of the product's other rooms. */
 function writeTypes(source: string, target: string): void {

@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../../src/domain/probe/read/probe-answer.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
-import type { Problem } from './generated/answers.ts'
+import type { Problem } from './answers.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /** The first wait before another try, doubled each time (milliseconds). */

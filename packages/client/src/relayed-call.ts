@@ -1,7 +1,7 @@
 import { EXPECT_HEADER } from '../../../src/domain/pins/offer.ts'
 import { callPath, kitPath } from '../../../src/domain/wire/links.ts'
+import type { CompactKit } from './answers.ts'
 import { type AskOptions, askJson, toFailure } from './ask.ts'
-import type { CompactKit } from './generated/answers.ts'
 import { findCall, type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
 import { type PaymentTerms, type PayWith, readTerms, receiptOf, signPayment } from './payment.ts'
 import { WaypostError } from './waypost-error.ts'

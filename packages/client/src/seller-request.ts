@@ -1,4 +1,4 @@
-import type { TaskPlan } from './generated/answers.ts'
+import type { TaskPlan } from './answers.ts'
 
 type Asked = Pick<TaskPlan['rows'][number], 'request' | 'relay_url'>
 

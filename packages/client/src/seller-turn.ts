@@ -1,4 +1,4 @@
-import type { TaskPlan } from './generated/answers.ts'
+import type { TaskPlan } from './answers.ts'
 import {
   type PayRules,
   readQuotes,

@@ -1,4 +1,4 @@
-import type { Problem } from './generated/answers.ts'
+import type { Problem } from './answers.ts'
 
 export interface WaypostErrorFacts {
   /** HTTP status; 0 where no answer came. */

@@ -1,8 +1,8 @@
-import { type AskOptions, askJson } from './ask.ts'
 import type {
   Categories,
   Changes,
   ChangesParameters,
+  CompactRow,
   CompactSearchResponse,
   Compare,
   Kit,
@@ -14,13 +14,14 @@ import type {
   ReportTaken,
   SearchParameters,
   SearchResponse,
+  SearchResult,
   Sources,
   Stats,
   Task,
   TaskPlan,
   Tasks,
-} from './generated/answers.ts'
-import type { CompactRow, SearchResult } from './generated/shapes.ts'
+} from './answers.ts'
+import { type AskOptions, askJson } from './ask.ts'
 import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
 
 export interface WaypostOptions {

@@ -1,6 +1,4 @@
-import { writeFileSync } from 'node:fs'
 import { createOpenApi } from '../../../src/compile/openapi/create-openapi.ts'
-import { SHARED_SCHEMAS } from '../../../src/compile/openapi/schemas.ts'
 
 /**
  * TypeScript types out of the published OpenAPI document: its own schemas are the only source, so
@@ -51,51 +49,21 @@ const PARAMETERS = {
   LintParameters: '/api/v1/lint',
 }
 
-const FOLDER = 'packages/client/src/generated'
-
-const HEAD = `// Written by \`npm run client:types\` from the interface's own OpenAPI document; change that instead.
-`
-
-/** `npm run client:types`: the client's types, after a change of the interface. */
-if (import.meta.main)
-  for (const { file, text } of toApiTypeFiles()) {
-    writeFileSync(file, text)
-    console.log(`wrote ${file}`)
-  }
-
-/** The files of types, from the repository's root, and the right content of each. */
-export function toApiTypeFiles(): { file: string; text: string }[] {
+/** Declarations of the package in the place of `src/answers.ts`, whose types are of schemas. */
+export function toApiTypes(): string {
   // As it is published: through JSON, whose members the generator looks at one by one.
-  const published: PublishedApi = JSON.parse(
+  const { paths, components }: PublishedApi = JSON.parse(
     JSON.stringify(
       createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '', reading: '' }),
     ),
   )
-  const texts = toApiTypes(published)
-  return Object.entries(texts).map(([name, text]) => ({ file: `${FOLDER}/${name}.ts`, text }))
-}
-
-/** @returns the texts of `answers.ts` and `shapes.ts` */
-function toApiTypes({ paths, components }: PublishedApi) {
   const { schemas } = components
-  const names = findReferred(ANSWERS, schemas)
-  const shapes = names.filter((name) => Object.hasOwn(SHARED_SCHEMAS, name))
-  const answers = names.filter((name) => !shapes.includes(name))
-  const answerTexts = answers.map((name) => toComponentType(name, schemas[name] ?? {}))
-  const used = shapes.filter((name) =>
-    answerTexts.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
-  )
-  return {
-    answers: [
-      HEAD,
-      `import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './shapes.ts'\n`,
-      ...Object.entries(PARAMETERS).map(([name, path]) =>
-        toParametersType(name, paths[path]?.get?.parameters ?? []),
-      ),
-      ...answerTexts,
-    ].join('\n'),
-    shapes: [HEAD, ...shapes.map((name) => toComponentType(name, schemas[name] ?? {}))].join('\n'),
-  }
+  return [
+    ...Object.entries(PARAMETERS).map(([name, path]) =>
+      toParametersType(name, paths[path]?.get?.parameters ?? []),
+    ),
+    ...findReferred(ANSWERS, schemas).map((name) => toComponentType(name, schemas[name] ?? {})),
+  ].join('\n')
 }
 
 function findReferred(roots: readonly string[], schemas: Record<string, Schema>): string[] {
