@@ -90,13 +90,16 @@ export function openObjects(outDir: string, known: Set<string>): Objects {
   const unfinished = `${outDir}/objects/.next`
   mkdirSync(`${outDir}/objects`, { recursive: true })
   const folders = new Set(readdirSync(`${outDir}/objects`))
+  // Nobody reads any yet: what a killed build leaves half written, the next one writes again.
+  const isFirst = folders.size === 0
   for (let first = 0; first < 256; first += 1) {
     const folder = first.toString(16).padStart(2, '0')
     if (!folders.has(folder)) mkdirSync(`${outDir}/objects/${folder}`, { recursive: true })
   }
   let begun = 0
   const place = (stored: Stored, from: string) => {
-    renameSync(from, objectPath(outDir, stored.digest))
+    const path = objectPath(outDir, stored.digest)
+    if (from !== path) renameSync(from, path)
     known.add(stored.digest)
     return stored
   }
@@ -106,9 +109,10 @@ export function openObjects(outDir: string, known: Set<string>): Objects {
       const bytes = typeof content === 'string' ? Buffer.from(content) : content
       const stored = { size: bytes.length, digest: nameBytes(bytes) }
       if (known.has(stored.digest)) return stored
-      if (bytes.length < PIECE_BYTES) writeFileSync(unfinished, bytes)
-      else writeBytes(unfinished, bytes)
-      return place(stored, unfinished)
+      const path = isFirst ? objectPath(outDir, stored.digest) : unfinished
+      if (bytes.length < PIECE_BYTES) writeFileSync(path, bytes)
+      else writeBytes(path, bytes)
+      return place(stored, path)
     },
     begin() {
       begun += 1
