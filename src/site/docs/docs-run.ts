@@ -1,3 +1,4 @@
+import { readAnswerText, toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
 import { toRunPath } from './api-run.ts'
 
@@ -45,31 +46,9 @@ async function readStart(response: Response): Promise<Body> {
     await response.body?.cancel()
     return { text: `(${type || 'no content type'}: not shown)`, isCut: false }
   }
-  const { text, isCut } = await readText(response)
-  const shown = isCut ? text : toReadable(text, type)
+  const { text, isCut } = await readAnswerText(response, MAX_READ)
+  const shown = toReadable(type, text)
   return { text: shown.slice(0, MAX_SHOWN), isCut: isCut || shown.length > MAX_SHOWN }
-}
-
-async function readText(response: Response): Promise<Body> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  for (;;) {
-    const part = await reader?.read()
-    if (part === undefined || part.done) return { text, isCut: false }
-    text += part.value
-    if (text.length <= MAX_READ) continue
-    await reader?.cancel()
-    return { text, isCut: true }
-  }
-}
-
-function toReadable(text: string, type: string): string {
-  if (!/[/+]json\b/.test(type)) return text
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }
 
 function show(

@@ -2,6 +2,7 @@ import { readReceipt } from '../../domain/doors/paid-call.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { toPayout } from '../../domain/listing/caip-account.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/pins/offer.ts'
+import { readAnswerText } from '../frame/answer-text.ts'
 import type { Markup } from '../frame/html.ts'
 import { type AskedTerms, readAskedTerms } from './asked-terms.ts'
 import { type BrowserWallet, findPayFault, signOffer } from './browser-wallet.ts'
@@ -146,27 +147,13 @@ async function call(relay: string, request: TryRequest, more: Record<string, str
     cache: 'no-store',
   })
   const named = Object.fromEntries(response.headers)
-  const text = await readText(response)
+  const { text } = await readAnswerText(response, MAX_READ)
   return {
     ...{ status: response.status, headers: named, body: text, text },
     type: named['content-type'] ?? '',
     receipt: readReceipt(named),
     witnessed: toOwnPath(named['call-receipt']),
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const reader = response.body?.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  for (let read = 0; reader !== undefined && read < MAX_READ; ) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    read += value.length
-    text += decoder.decode(value, { stream: true })
-  }
-  await reader?.cancel()
-  return text
 }
 
 /** A link is followed on our own origin alone, whatever a seller wrote into the header. */

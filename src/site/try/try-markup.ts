@@ -1,6 +1,7 @@
 import { cutText } from '../../domain/derived/cut-text.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
+import { toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'
 import { findPayFault } from './browser-wallet.ts'
@@ -78,18 +79,6 @@ function toProblemText(type: string, text: string): string {
   if (!type.startsWith('application/problem+json')) return ''
   const { title, detail } = Object(parseJson(text))
   return [title, detail].filter((words) => typeof words === 'string').join(': ')
-}
-
-/** JSON is indented where that changes nothing but spaces: a long number keeps every digit. */
-function toReadable(type: string, text: string): string {
-  const json = type.includes('json') ? parseJson(text) : undefined
-  if (json === undefined) return text
-  const isSame = withoutSpaces(JSON.stringify(json)) === withoutSpaces(text)
-  return isSame ? JSON.stringify(json, null, 2) : text
-}
-
-function withoutSpaces(text: string): string {
-  return text.replace(/\s/g, '')
 }
 
 export function toProblemMarkup(text: string): Markup {
