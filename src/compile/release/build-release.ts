@@ -100,6 +100,7 @@ function makeViews(
 ) {
   const listings = timed('listings', () => toCompiledListings(catalogue, cache))
   const parts = timed('parts of listings', () => toListingParts(catalogue, listings, cache))
+  for (const [place, line] of parts.view.entries()) listings[place]?.recall(line)
   const indexed = beginIndexes(catalogue, parts, { cacheDir, timed })
   const dump = timed('dump', () => writeDump(shown, catalogue.listings, parts.view, cache))
   const trustLedger = timed('trust ledger', () =>

@@ -48,7 +48,7 @@ const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'
 
 /** The operations of a listing that do a task and need no account: a plan's sellers. */
 export function toTaskSellers(listing: DerivedListing, tasks: readonly TaskRow[]): TaskSeller[] {
-  const { id, facts, trust, digest, buy } = listing
+  const { id, facts, trust, buy } = listing
   const mapped = (facts.http ?? []).filter(({ map }) => map !== undefined)
   if (mapped.length === 0 || !needsNoAccount(facts.auth) || facts.first_party) return []
   const shown = new Map(
@@ -68,7 +68,7 @@ export function toTaskSellers(listing: DerivedListing, tasks: readonly TaskRow[]
       {
         task: task.id,
         seller: { id, name: facts.name, trust: trustScoreOf(trust) },
-        ...{ method, url, map, digest },
+        ...{ method, url, map, digest: listing.digest },
         usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
         relayed: known.relay_url !== undefined,
         ...present({
