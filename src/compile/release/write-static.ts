@@ -61,13 +61,21 @@ export function writeStatic(
   endpoint('/api/v1/compare', toCompareList(site.compare))
   for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
   writer.write('.well-known/security.txt', toSecurityText(site))
-  const openApi = createOpenApi(site.base_url, site.texts)
-  for (const file of ['openapi.json', 'api/v1/openapi.json']) writer.writeJson(file, openApi)
-  writer.write('openapi.yaml', stringify(openApi, { aliasDuplicateObjects: false, lineWidth: 0 }))
+  writeOpenApi(writer, createOpenApi(site.base_url, site.texts))
   writer.write('favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
   if (colours !== undefined) writer.write('colours.css', toColours(colours))
   writeDoors(writer, site, listings)
+}
+
+/** As YAML it takes as long as all pages of a small directory. */
+function writeOpenApi(writer: ReleaseFiles, openApi: object): void {
+  const json = `${JSON.stringify(openApi)}\n`
+  const key = `OpenAPI ${json}`
+  if (writer.reuse(key)) return
+  const yaml = stringify(openApi, { aliasDuplicateObjects: false, lineWidth: 0 })
+  const made = { 'openapi.json': json, 'api/v1/openapi.json': json, 'openapi.yaml': yaml }
+  writer.writeMade(key, made)
 }
 
 /** Over the colours of `tokens.css`. The sign carries white letters on dark paper too, so it stays the darker one. */
