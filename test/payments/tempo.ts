@@ -77,6 +77,7 @@ export async function startTempo(payout: Address) {
   return {
     ...node,
     charge: (wanted: Charge) => charge(wanted, payout, clientOf),
+    startSeller: (terms: Terms) => startSeller(terms, payout, clientOf),
     forge: (memo: Hex) => forge(send, payout, memo),
     putReserves: async () => {
       const bytecode = compile('reserve.sol').TestReserve ?? '0x'
@@ -118,12 +119,14 @@ async function openSession(
   }
 }
 
-/** One charge by the official packages, over HTTP. */
-async function charge(
-  { amount, buyer, realm = '0.example', mode, isSponsored = false, split }: Charge,
+type Terms = Pick<Charge, 'amount' | 'realm' | 'isSponsored' | 'split'>
+
+/** A seller by the official packages, over HTTP. */
+async function startSeller(
+  { amount, realm = '0.example', isSponsored = false, split }: Terms,
   recipient: Address,
   clientOf: (index: number) => unknown,
-): Promise<PaidCall> {
+) {
   const seller = Mppx.create({
     methods: [
       tempo.charge({
@@ -139,12 +142,31 @@ async function charge(
     realm,
   })
   const listener = Mppx.toNodeListener(seller.charge({ amount }))
+  let sold = 0
   const server = createServer(async (req, res) => {
-    if ((await listener(req, res)).status !== 402) res.end('sold')
+    if ((await listener(req, res)).status === 402) return
+    sold += 1
+    res.end('sold')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`,
+    sold: () => sold,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** One charge by the official packages. */
+async function charge(
+  { buyer, mode, ...terms }: Charge,
+  recipient: Address,
+  clientOf: (index: number) => unknown,
+): Promise<PaidCall> {
+  const seller = await startSeller(terms, recipient, clientOf)
   let authorization = ''
   const client = MppxClient.create({
     methods: [
@@ -160,9 +182,8 @@ async function charge(
       return fetch(input, init)
     },
   })
-  const answer = await client.fetch(url)
-  server.closeAllConnections()
-  server.close()
+  const answer = await client.fetch(seller.url)
+  seller.close()
   if (answer.status !== 200) throw new Error(`the seller answered ${answer.status}`)
   return { authorization, receipt: answer.headers.get('payment-receipt') ?? '' }
 }

@@ -1,9 +1,12 @@
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
+import { parseChallenges, toMppTerm } from '../../../src/domain/probe/read/mpp-terms.ts'
 import { saltedHash } from '../../../src/domain/receipts/verify-receipt.ts'
-import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import type { Rail } from '../../../src/domain/wire/vocabulary.ts'
 import type { Wallet } from '../src/payment.ts'
-import type { CallReply } from '../src/relayed-call.ts'
+import type { CallReply, CallRequest } from '../src/relayed-call.ts'
+import type { TaskWallet } from '../src/seller-quote.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import { witnessedIn } from '../src/witnessed.ts'
@@ -18,8 +21,9 @@ import {
 } from './command-line.ts'
 import { readLock } from './lock.ts'
 import { keepReceipt } from './own-receipts.ts'
+import { type CallBudget, callPaying } from './pay-call.ts'
 import { printJson, toPrintable } from './printable.ts'
-import { importWallet } from './wallet.ts'
+import { loadWallet } from './wallet.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -45,27 +49,51 @@ export const runCall: Run = async (args, connect) => {
     return EXIT.ok
   }
   const lock = await findLock(waypost, id, values.lock)
-  const filled = await fill(waypost, id, {
+  const rail = pay !== undefined && !paysByX402(pay.wallet) ? 'mpp' : 'x402'
+  const filled = await fill(waypost, id, rail, {
     endpoint: values.endpoint,
     method,
     headers: withJsonType(headers, values.data),
     body: values.data,
   })
   console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
-  const reply = await waypost.call(id, { ...filled, pay, lock })
+  const reply = await callAndPay(waypost, id, { ...filled, lock }, pay)
   tell(reply)
   const bytes = Buffer.from(await reply.response.arrayBuffer())
   await keepWitnessed(waypost.baseUrl, reply.response, bytes)
   return printAnswer(reply.response, bytes)
 }
 
-async function fill(waypost: Waypost, id: string, asked: Parameters<typeof fillCall>[1]) {
+/** The library pays by x402; a wallet that can sign for MPP chooses between both. */
+async function callAndPay(
+  waypost: Waypost,
+  id: string,
+  request: CallRequest,
+  pay: CallBudget | undefined,
+): Promise<CallReply> {
+  if (pay === undefined) return waypost.call(id, request)
+  const { wallet, ...rules } = pay
+  return wallet.createCredential === undefined && paysByX402(wallet)
+    ? waypost.call(id, { ...request, pay: { ...rules, wallet: withAdvice(wallet) } })
+    : callPaying(waypost, id, request, pay)
+}
+
+function paysByX402(wallet: TaskWallet): wallet is TaskWallet & Wallet {
+  return wallet.createPaymentPayload !== undefined
+}
+
+async function fill(
+  waypost: Waypost,
+  id: string,
+  rail: Rail,
+  asked: Parameters<typeof fillCall>[1],
+) {
   // An unknown listing is the relay's to name.
   const operations = await waypost.kit(id).then(
     (kit) => kit.operations,
     () => [],
   )
-  const filled = fillCall(operations, asked, 'x402')
+  const filled = fillCall(operations, asked, rail)
   if (typeof filled === 'string') throw new UsageFault(filled)
   return filled
 }
@@ -99,17 +127,14 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
 }
 
 /** A wallet is a module of the caller's own: keys never come near this command. */
-async function readPay(file: string | undefined, maxUsd: number | undefined) {
+async function readPay(
+  file: string | undefined,
+  maxUsd: number | undefined,
+): Promise<CallBudget | undefined> {
   if (file === undefined && maxUsd === undefined) return undefined
   if (file === undefined || maxUsd === undefined)
     throw new UsageFault('--wallet and --max-usd go together: who pays, and the most it may cost')
-  const loaded: { default?: unknown; allowTestCoins?: unknown } = await importWallet(file)
-  const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
-  if (!isWallet(wallet))
-    throw new UsageFault(
-      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, or a function that makes one`,
-    )
-  return { wallet: withAdvice(wallet), maxUsd, allowTestCoins: loaded.allowTestCoins === true }
+  return { ...(await loadWallet(file)), maxUsd }
 }
 
 /** A wallet throws where it does not know the version of the protocol, or the network. */
@@ -130,21 +155,26 @@ export function withAdvice(wallet: Wallet): Wallet {
   }
 }
 
-function isWallet(value: unknown): value is Wallet {
-  return isJsonObject(value) && typeof value.createPaymentPayload === 'function'
-}
-
 function tell({ response, terms, paid, receipt }: CallReply): void {
   const { status } = response
   console.error(`status ${status}${paid ? ', a payment was sent' : ''}`)
   if (terms !== undefined && !paid)
     console.error(toPrintable(`the seller asks: ${JSON.stringify(terms.accepts)}`))
+  if (status === 402 && !paid)
+    for (const term of readMppAsked(response))
+      console.error(toPrintable(`the seller asks by MPP: ${JSON.stringify(term)}`))
   if (receipt !== undefined) console.error(toPrintable(`receipt: ${JSON.stringify(receipt)}`))
   const witnessed = witnessedIn(response)
   if (witnessed !== undefined)
     console.error(
       toPrintable(`what came back: waypost verify ${witnessed.id} --secret ${witnessed.secret}`),
     )
+}
+
+function readMppAsked({ headers }: Response) {
+  const challenges = parseChallenges(headers.get('www-authenticate') ?? '')
+  const payments = challenges.filter(({ scheme }) => scheme === 'payment')
+  return payments.flatMap(({ parameters }) => toMppTerm(parameters) ?? [])
 }
 
 async function keepWitnessed(directory: string, response: Response, bytes: Buffer) {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { codeOf } from '../../../src/domain/wire/operator-error.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import type { TaskWallet } from '../src/seller-quote.ts'
 import { UsageFault } from './command-line.ts'
@@ -15,11 +16,17 @@ export async function loadWallet(file: string) {
   return { wallet, allowTestCoins: loaded.allowTestCoins === true }
 }
 
-export async function importWallet(file: string) {
+async function importWallet(file: string) {
   try {
     return await import(pathToFileURL(resolve(file)).href)
   } catch (error) {
-    throw new UsageFault(`--wallet ${file}: ${error instanceof Error ? error.message : error}`)
+    const advice =
+      codeOf(error) === 'ERR_MODULE_NOT_FOUND'
+        ? '. What it imports is installed beside it: npm install @x402/core @x402/evm for x402, npm install mppx for MPP'
+        : ''
+    throw new UsageFault(
+      `--wallet ${file}: ${error instanceof Error ? error.message : error}${advice}`,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import { isAtAddress } from '../../../src/domain/operation/is-at-address.ts'
-import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
+import { readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
+import { judgePinned, toAccounts } from './pinned-offer.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /** What is not as it was pinned. Written out here: the package's types name no file outside it. */
@@ -74,21 +75,5 @@ export function findCall(
 export function allowedBy(lock: Lock, id: string) {
   const entry = pinnedIn(lock, id)
   return <Offer>(_version: number, offers: Offer[]): Offer[] =>
-    offers.filter((offer) => judgeLocked(entry, offer).length === 0)
-}
-
-/** What keeps an offer from being paid. Where the lock names no payee, nothing may be. */
-export function judgeLocked(entry: LockEntry, offer: unknown): Difference[] {
-  const payee = toAccounts(entry)
-  return judgeOffer(readOffer(offer), {
-    payee: payee.length > 0 ? payee : ['one that is pinned'],
-    ...(entry.max_usd !== null && { max_usd: entry.max_usd }),
-  })
-}
-
-/** CAIP-10. */
-function toAccounts({ payees }: LockEntry): string[] {
-  return Object.entries(payees).flatMap(([network, addresses]) =>
-    addresses.map((address) => `${network}:${address}`),
-  )
+    offers.filter((offer) => judgePinned(entry, readOffer(offer)).length === 0)
 }

@@ -4,7 +4,8 @@ import {
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
 import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
-import { judgeLocked, type LockEntry } from './lock.ts'
+import type { LockEntry } from './lock.ts'
+import { judgePinned } from './pinned-offer.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /**
@@ -49,7 +50,7 @@ export async function signPayment(
   { wallet, maxUsd, allowTestCoins = false }: PayWith,
   pinned?: LockEntry,
 ): Promise<{ name: string; value: string }> {
-  const faults = terms.accepts.map((offer) => (pinned ? judgeLocked(pinned, offer) : []))
+  const faults = terms.accepts.map((offer) => (pinned ? judgePinned(pinned, readOffer(offer)) : []))
   const allowed = terms.accepts.filter((_, at) => faults[at]?.length === 0)
   if (allowed.length === 0 && faults[0] !== undefined)
     throw new WaypostError('changed', `${toSentences(faults[0])} Nothing was signed.`, {

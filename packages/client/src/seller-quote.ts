@@ -22,6 +22,8 @@ export interface PayRules {
 export interface Quote {
   rail: 'x402' | 'mpp'
   usd: number
+  /** CAIP-10; null where it does not say so readably. */
+  payee: string | null
   /** Asks the wallet; nothing was signed before. @throws WaypostError `wallet-refused` */
   sign(): Promise<{ name: string; value: string }>
 }
@@ -36,7 +38,7 @@ async function readX402(response: Response, { wallet, allowTestCoins }: PayRules
   const { createPaymentPayload } = wallet
   const terms = createPaymentPayload === undefined ? null : await readTerms(response)
   return (terms?.accepts ?? []).flatMap((offer): Quote[] => {
-    const { usd } = readOffer(offer, { allowTestCoins })
+    const { usd, payee } = readOffer(offer, { allowTestCoins })
     if (usd === null) return []
     const sign = async () => {
       // What a seller wrote: the wallet's library judges it by its own type.
@@ -44,7 +46,7 @@ async function readX402(response: Response, { wallet, allowTestCoins }: PayRules
       const payload = await refusable(() => wallet.createPaymentPayload?.(offered))
       return toPaymentHeader(payload) ?? refuse('an x402 payment')
     }
-    return [{ rail: 'x402', usd, sign }]
+    return [{ rail: 'x402', usd, payee, sign }]
   })
 }
 
@@ -62,7 +64,7 @@ function readMpp({ headers }: Response, { wallet, allowTestCoins }: PayRules): Q
       if (typeof signed === 'string') return { name: 'Authorization', value: signed }
       return toMppHeader(signed) ?? refuse('an MPP credential')
     }
-    return [{ rail: 'mpp', usd: term.usd, sign }]
+    return [{ rail: 'mpp', usd: term.usd, payee: term.payout, sign }]
   })
 }
 

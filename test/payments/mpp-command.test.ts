@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readQuotes, receiptIn } from '../../packages/client/src/seller-quote.ts'
+import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
+import { preparePaymentPackages } from './prepare.ts'
+
+/** `waypost call` with a wallet of mppx buys from a seller of mppx, over a chain in Tempo's mode. */
+const missing = preparePaymentPackages()
+if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
+
+const run = promisify(execFile)
+const CLI = fileURLToPath(new URL('../../packages/client/cli/waypost-cli.ts', import.meta.url))
+const PAYOUT = `0x${'5e'.repeat(20)}` as const
+const WORDS = 'test test test test test test test test test test test junk'
+/** Each buys once: the node takes a second such transaction of one wallet for the first. */
+const [COMMAND, DIRECT] = ['5', '6']
+
+describe.skipIf(missing !== null)('a seller of Tempo', () => {
+  const here = fileURLToPath(new URL('.', import.meta.url))
+  const folder = mkdtempSync(join(here, 'wallet-'))
+  const wallet = join(folder, 'wallet.mjs')
+  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
+  let lab: typeof import('./tempo.ts')
+  let tempo: Awaited<ReturnType<typeof import('./tempo.ts')['startTempo']>>
+  let seller: { url: string; sold: () => number; close: () => unknown }
+  let relay: RelayWorld
+
+  beforeAll(async () => {
+    lab = await import('./tempo.ts')
+    tempo = await lab.startTempo(PAYOUT)
+    closing.push(tempo.stop)
+    seller = await tempo.startSeller({ amount: '0.01', realm: '127.0.0.1' })
+    closing.push(seller.close)
+    relay = await startRelay({ listings: [aListing(seller.url)] })
+    closing.push(relay.close)
+    writeFileSync(
+      wallet,
+      `import { Mppx, tempo } from 'mppx/client'
+import { createClient, http } from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { tempoModerato } from 'viem/tempo/chains'
+const account = mnemonicToAccount(process.env.WALLET_WORDS, { addressIndex: Number(process.env.WALLET_INDEX) })
+const transport = http('${tempo.url}')
+const getClient = () => createClient({ account, chain: tempoModerato, transport, pollingInterval: 50 })
+export const allowTestCoins = process.env.TEST_COINS === 'yes'
+export default Mppx.create({ methods: [tempo.charge({ account, getClient })], polyfill: false })
+`,
+    )
+  }, 120_000)
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close()
+  })
+
+  /** The key is in the environment alone. */
+  async function call(maxUsd: string, testCoins = 'yes') {
+    const env = {
+      ...process.env,
+      WAYPOST_URL: `http://127.0.0.1:${relay.port}`,
+      WAYPOST_RECEIPTS: 'off',
+      ...{ WALLET_WORDS: WORDS, WALLET_INDEX: COMMAND },
+      TEST_COINS: testCoins,
+    }
+    const args = [CLI, 'call', 'x402.seller', '--wallet', wallet, '--max-usd', maxUsd]
+    try {
+      return { code: 0, ...(await run(process.execPath, args, { env })) }
+    } catch (error) {
+      const { code, stdout, stderr } = Object(error)
+      return { code, stdout, stderr }
+    }
+  }
+
+  test('is not paid above the budget, nor in coins of a test network', async () => {
+    const [dear, coins] = [await call('0.009'), await call('1', 'no')]
+    expect(dear).toMatchObject({ code: 1, stdout: '' })
+    expect(dear.stderr).toContain('The seller asks for $0.01, the budget is $0.009')
+    expect(coins).toMatchObject({ code: 1, stderr: expect.stringContaining('no dollar coin') })
+    expect(seller.sold()).toBe(0)
+  })
+
+  test('is paid through the relay, and says by which transaction', async () => {
+    const { code, stdout, stderr } = await call('0.01')
+    expect([code, stdout], stderr).toEqual([0, 'sold'])
+    expect(stderr).toContain('pays $0.01 by mpp')
+    expect(stderr).toContain('status 200, a payment was sent')
+    expect(stderr).toMatch(/receipt: .*"reference":"0x[0-9a-f]{64}"/)
+    expect(stderr).not.toContain('junk')
+    expect(seller.sold()).toBe(1)
+  })
+
+  test('is paid directly by the same wallet', async () => {
+    Object.assign(process.env, { WALLET_WORDS: WORDS, WALLET_INDEX: DIRECT })
+    const loaded = await import(wallet)
+    const asked = await fetch(seller.url)
+    const rules = { wallet: loaded.default, allowTestCoins: true }
+    const [quote] = await readQuotes(asked, rules)
+    expect(quote).toMatchObject({ rail: 'mpp', usd: 0.01, payee: `${lab.TEMPO}:${PAYOUT}` })
+    const payment = await quote?.sign()
+    const answer = await fetch(seller.url, {
+      headers: { [payment?.name ?? '']: payment?.value ?? '' },
+    })
+    expect([answer.status, await answer.text()]).toEqual([200, 'sold'])
+    expect(receiptIn(answer)).toMatchObject({ status: 'success' })
+  })
+})
