@@ -52,11 +52,11 @@ const link = v.pipe(
 export const ReportBodySchema = v.strictObject({
   about: described(
     v.pipe(v.string('expected text'), v.maxLength(2000, 'expected at most 2000 characters')),
-    'new: the address of the service. wrong: the id of a listing. dispute: the id of a listing, or of a receipt whose verdict is wrong.',
+    'Of a new service its address, of a mistake the id of the listing, of a dispute the id of the listing or of a receipt whose verdict is wrong.',
   ),
   kind: described(
     v.picklist(REPORT_KINDS, `expected one of ${REPORT_KINDS.join(', ')}`),
-    'new: a service to list. wrong: a mistake in a listing. dispute: a service that does not do what it says.',
+    'What is told of: new is a service to list, wrong a mistake in a listing, dispute a service that does not do what it says.',
   ),
   text: v.optional(text, ''),
   links: v.optional(
