@@ -30,7 +30,7 @@ export interface NameAnswer {
 }
 
 /** Every listing of the content as the build derives it. */
-function readOwnListings(): readonly DerivedListing[] {
+export function readOwnListings(): readonly DerivedListing[] {
   const rules = { allowPrivate: false }
   const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
   if (content === null) throw new Error('the content has faults: run npm run check')

@@ -1,167 +1,204 @@
 /**
- * Prints what each mechanism of analysis buys: nDCG@10 without it, on the judged development queries,
- * on `paraphrases.tsv`, sixty other ways to ask for the same, judged by the same documents, and on
- * the long prompts and the stories of the development half of `judged`; what a user could pick instead
- * stands beside it. `npm run bench:ablation`; docs/search.md has the table.
+ * Prints what each mechanism of the search buys: what changes without it on every set of judged
+ * questions, in the first answers to names and in those to deeds. `npm run bench:ablation`;
+ * docs/search.md has the table. `-- each` prints every group of questions, `-- <words>` only the
+ * mechanisms whose name has them.
  *
- * No mechanism has a switch: each is taken out of the source as it is loaded, in a process of its
- * own, by an edit that fails where the source no longer has what it replaces.
+ * No mechanism has a switch: each is taken out of the source as it is loaded, once more for each, by
+ * edits that fail where the source no longer has what they replace.
  */
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
+import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/query-words.ts'
-import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { countDeeds, judgeDeeds } from '../tasks/judge-deeds.ts'
+import { ABLATIONS, type Ablation, type Edit } from './ablations.ts'
 import {
+  COLLECTIONS,
   ndcg,
-  type QuestionKind,
+  type Question,
   readQuestions,
   readStories,
   toJudgedText,
 } from './judged/judge.ts'
-import type { RankIds } from './relevance-engine.ts'
+import { readOperations } from './listing-source.ts'
+import { askForMostUsed, readOwnListings } from './most-used.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
-interface Ablation {
+type Engines = typeof import('./ablation-engines.ts')
+
+interface Group {
+  /** The set, and of several kinds of questions the kind. */
   name: string
-  /** A file under `src/search`, what stands there, and what is put in its place. */
-  edit?: readonly [file: string, from: string, to: string]
-  /** Lists of the table of words that are emptied. */
-  lists?: readonly (keyof SearchWords)[]
+  questions: readonly { q: string; grades: ReadonlyMap<string, number> }[]
 }
 
-const BELONGING = 'query/belonging-words.ts'
+/** What an engine reaches: by group nDCG@10, and what is counted. */
+interface Measured {
+  groups: ReadonlyMap<string, number>
+  counts: string
+}
 
-const ABLATIONS: readonly Ablation[] = [
-  { name: 'nothing left out' },
-  {
-    name: 'stemming',
-    edit: [
-      'words/stem-word.ts',
-      'export function stemWord(word: string): string {',
-      'export function stemWord(word: string): string {\n  if (word !== "") return word',
-    ],
-  },
-  {
-    name: 'repair of slips',
-    edit: ['query/repair-word.ts', 'if (index.words.isEveryday(word)) return null', 'return null'],
-  },
-  {
-    name: 'sounds in the repair (`ite` for `ight`)',
-    edit: ['query/repair-word.ts', ', ...soundAlikes(word)', ''],
-  },
-  {
-    name: 'pairs of neighbours',
-    edit: ['query/plan-query.ts', 'pairTerms(index, units, pairWeight)', '[]'],
-  },
-  {
-    name: 'two words read as one (`whats app`)',
-    edit: ['query/plan-query.ts', 'joinWords(index, read.words)', 'read.words'],
-  },
-  {
-    name: 'one word read as two',
-    edit: ['query/query-units.ts', 'rows > WELL_KNOWN_ROWS', 'rows >= 0'],
-  },
-  {
-    name: 'starts of words, for the last one',
-    edit: ['query/query-units.ts', 'guess.isLast && !isEveryday', 'false && !isEveryday'],
-  },
-  { name: 'related words', lists: ['related'] },
-  { name: 'stop words', lists: ['stop'] },
-  { name: 'words too common to tell listings apart', lists: ['generic'] },
-  { name: 'fillers', lists: ['filler'] },
-  { name: 'words of time and manner', lists: ['aside'] },
-  { name: 'everyday words are not slips', lists: ['everyday'] },
-  {
-    name: 'CamelCase found by its parts',
-    edit: ['words/read-listings.ts', "if (style === 'camel')", 'if (style === null)'],
-  },
-  {
-    name: 'three words and more with hyphens found as one',
-    edit: ['words/read-listings.ts', 'parts.length > 2 ?', 'false ?'],
-  },
-  {
-    name: 'what stands before a slash is a person',
-    edit: ['index/search-document.ts', 'const NAMESPACED = /^(', 'const NAMESPACED = /^(?!)('],
-  },
-  {
-    name: 'of a long prompt, the words that belong together',
-    edit: [BELONGING, 'if (!isLong(kept)) return kept', 'return kept'],
-  },
-  { name: '… and stand near each other', edit: [BELONGING, ' / distance', ''] },
-  { name: '… and name listings', edit: [BELONGING, ' * (LEAST.named + one.named)', ''] },
-  { name: '… and stand behind what asks', edit: [BELONGING, ' * (asked[at] ?? 1)', ''] },
-]
+/** A group changes where it changes by this much. */
+const NOISE = 0.005
+const BASE_URL = 'https://waypost.example'
+/** A first row that is this good is right. */
+const RIGHT = 2
+const HEADS = 'Excluded, first right | Told | Names | Deeds: right, hold, callable'
 
-const [asked] = process.argv.slice(2)
+/** By the query of a module's address: what is left out of it and of all it imports. */
+const edits = new Map<string, readonly Edit[]>()
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const found = nextResolve(specifier, context)
+    const { search = '' } = URL.parse(context.parentURL ?? '') ?? {}
+    const isOurs = /\/(?:src|functions)\//.test(found.url) && !found.url.includes('node_modules')
+    return search !== '' && isOurs ? { ...found, url: `${found.url}${search}` } : found
+  },
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    const { pathname, search } = new URL(url)
+    const own = edits.get(search)?.filter(([file]) => pathname.endsWith(`/${file}`)) ?? []
+    let source = String(loaded.source)
+    for (const [file, from, to] of own) {
+      if (!source.includes(from)) throw new Error(`${file} has no longer: ${from}`)
+      source = source.replace(from, to)
+    }
+    return own.length === 0 ? loaded : { ...loaded, source }
+  },
+})
+
 const sharedDir = findSharedDir()
 if (sharedDir === null)
   console.log('bench:ablation skipped: ../shared/data/relevance is absent (set SHARED_DIR)')
-else if (asked !== undefined) await measure(sharedDir, ABLATIONS[Number(asked)])
-else
-  for (const at of ABLATIONS.keys()) {
-    const args = [import.meta.filename, String(at)]
-    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-    if (status !== 0) process.exit(1)
-  }
+else await ablate(sharedDir)
 
-async function measure(shared: string, ablation: Ablation | undefined): Promise<void> {
-  if (ablation === undefined) throw new Error(`There is no ablation ${asked}.`)
-  const { name, edit, lists = [] } = ablation
-  if (edit !== undefined) editSource(edit)
-  const { createOwnEngine } = await import('./relevance-engine.ts')
-  const words = readSearchWords()
-  const without = Object.fromEntries(lists.map((list) => [list, NO_SEARCH_WORDS[list]]))
-  const corpus = readCorpus(shared)
-  const score = readScorer(shared, corpus)
-  score(name, createOwnEngine(corpus, { ...words, ...without }))
-  if (ablation !== ABLATIONS[0]) return
-  const { createBaselines } = await import('./relevance-baselines.ts')
-  for (const [peer, rank] of await createBaselines(corpus)) score(peer, rank)
+async function ablate(shared: string): Promise<void> {
+  const [each, ...asked] = process.argv.slice(2).filter((word) => word !== '--')
+  const wanted = (each === 'each' || each === undefined ? asked : [each, ...asked]).join(' ')
+  const measure = createMeasure(shared)
+  const [whole, ...others] = ABLATIONS
+  if (whole === undefined) return
+  const all = await measure(whole)
+  for (const [name, value] of all.groups) console.log(`${value.toFixed(3)} ${name}`)
+  console.log(`| Without | Mean | Groups that lose | Groups that gain | ${HEADS} |`)
+  console.log(`| nothing left out | ${meanOf(all).toFixed(4)} | | | ${all.counts} |`)
+  for (const ablation of others) {
+    if (!ablation.name.includes(wanted)) continue
+    const without = await measure(ablation)
+    console.log(toRow(ablation.name, all, without, each === 'each'))
+  }
 }
 
-/** Prints a row of the table: what an engine reaches on each set of questions. */
-function readScorer(shared: string, corpus: SearchDocument[]) {
+
+function toRow(name: string, all: Measured, without: Measured, isEach: boolean): string {
+  const changes = [...all.groups].map(([group, value]) => ({
+    group,
+    change: (without.groups.get(group) ?? 0) - value,
+  }))
+  const list = (sign: number) =>
+    changes
+      .filter(({ change }) => change * sign >= NOISE)
+      .sort((a, b) => (b.change - a.change) * sign)
+      .map(({ group, change }) => `${group} ${change > 0 ? '+' : ''}${change.toFixed(3)}`)
+  const shown = (groups: string[]) =>
+    isEach || groups.length <= 3
+      ? groups.join(', ')
+      : `${groups.slice(0, 3).join(', ')} and ${groups.length - 3} more`
+  const change = meanOf(without) - meanOf(all)
+  const cells = [name, change.toFixed(4), shown(list(-1)), shown(list(1)), without.counts]
+  return `| ${cells.join(' | ')} |`
+}
+
+/** Of the groups, each as one. */
+function meanOf({ groups }: Measured): number {
+  return [...groups.values()].reduce((sum, value) => sum + value, 0) / groups.size
+}
+
+function createMeasure(shared: string) {
+  const words = readSearchWords()
+  const corpus = readCorpus(shared)
+  const texts = new Map(corpus.map((document) => [document.id, toJudgedText(document)]))
+  const toGraded = (question: Question) => ({
+    q: question.q,
+    grades: new Map(
+      [...texts].flatMap(([id, text]) => {
+        const grade = question.grade(text)
+        return grade === 0 ? [] : [[id, grade] as const]
+      }),
+    ),
+  })
+  const questions = COLLECTIONS.flatMap((collection) =>
+    readQuestions(collection).map((question) => ({
+      ...question,
+      set: `${collection} ${question.half}`,
+    })),
+  )
+  const stories = readStories().map((question) => ({
+    ...question,
+    set: `queries ${question.half}`,
+  }))
+  const graded = [...questions, ...stories].filter(({ kind }) => kind !== 'silence')
+  const byGroup = Map.groupBy(graded, ({ set, kind }) => `${set} ${kind}`)
+  const groups = [
+    ...readGraded(shared),
+    ...[...byGroup].map(([name, own]): Group => ({ name, questions: own.map(toGraded) })),
+  ]
+  const excluded = questions.filter(({ kind }) => kind === 'excluded').map(toGraded)
+  const silent = questions.filter(({ kind }) => kind === 'silence')
+  const listings = readOwnListings()
+  const own = listings.map((listing) => toSearchDocument(listing, BASE_URL))
+  const operations = readOperations()
+  return async (ablation: Ablation): Promise<Measured> => {
+    const engines = await loadWithout(ablation)
+    const used = withoutLists(words, ablation)
+    const { rank, notes } = engines.createEngine(corpus, used)
+    const means = groups.map(({ name, questions: asked }) => {
+      const sum = asked.reduce((total, { q, grades }) => total + ndcg(rank(q), grades), 0)
+      return [name, sum / asked.length] as const
+    })
+    const right = excluded.filter(({ q, grades }) => (grades.get(rank(q)[0] ?? '') ?? 0) >= RIGHT)
+    const told = silent.filter(({ q, missing = '' }) =>
+      notes(q).some((note) => note.includes(missing)),
+    )
+    const named = askForMostUsed(listings, engines.createEngine(own, used).first)
+    const first = named.filter((answer) => answer.wanted.includes(answer.first))
+    const deeds = judgeDeeds(engines.createOperationsEngine(operations, used))
+    const done = (['isRight', 'isFilled', 'isCallable'] as const).map((key) =>
+      countDeeds(deeds, key),
+    )
+    const counts = [right.length, told.length, first.length, done.join(', ')]
+    return { groups: new Map(means), counts: counts.join(' | ') }
+  }
+}
+
+function withoutLists(words: SearchWords, { lists = [] }: Ablation): SearchWords {
+  return { ...words, ...Object.fromEntries(lists.map((list) => [list, NO_SEARCH_WORDS[list]])) }
+}
+
+async function loadWithout({ edits: own = [] }: Ablation): Promise<Engines> {
+  const search = `?without=${edits.size}`
+  edits.set(search, own)
+  // An address that is not known before is typed `any`; it is that file.
+  const engines: Engines = await import(`./ablation-engines.ts${search}`)
+  return engines
+}
+
+/** The twenty judged queries, and sixty other ways to ask for the same, judged by the same documents. */
+function readGraded(shared: string): Group[] {
   const split = join(shared, 'data/relevance/dev')
   const grades = readGrades(join(split, 'qrels.tsv'))
   const queries = readRows(join(split, 'queries.tsv')).slice(1)
   const paraphrases = readRows(join(import.meta.dirname, 'paraphrases.tsv'))
-  const graded = (rows: readonly (readonly [id: string, q: string])[]) =>
-    rows.map(([id, q]) => ({ q: q.trim(), grades: grades.get(id) ?? new Map<string, number>() }))
-  const texts = corpus.map((document) => ({ id: document.id, text: toJudgedText(document) }))
-  const judged = (kind: QuestionKind) =>
-    [...readQuestions(), ...readStories()]
-      .filter((question) => question.kind === kind && question.half === 'development')
-      .map(({ q, grade }) => ({
-        q,
-        grades: new Map(texts.map(({ id, text }) => [id, grade(text)])),
-      }))
-  const sets = [
-    graded(queries.map(([id = '', , q = '']) => [id, q])),
-    graded(paraphrases.map(([id = '', q = '']) => [id, q])),
-    judged('long'),
-    judged('story'),
-  ]
-  return (name: string, rank: RankIds) => {
-    const cells = sets.map((set) => {
-      const sum = set.reduce((total, { q, grades }) => total + ndcg(rank(q), grades), 0)
-      return (sum / set.length).toFixed(3)
-    })
-    console.log(`| ${[name, ...cells].join(' | ')} |`)
-  }
-}
-
-function editSource([file, from, to]: readonly [string, string, string]): void {
-  registerHooks({
-    load(url, context, nextLoad) {
-      const loaded = nextLoad(url, context)
-      if (!url.endsWith(`/src/search/${file}`)) return loaded
-      const source = String(loaded.source)
-      if (!source.includes(from)) throw new Error(`${file} has no longer: ${from}`)
-      return { ...loaded, source: source.replace(from, to) }
-    },
+  const toGroup = (name: string, rows: readonly string[][], at: number): Group => ({
+    name,
+    questions: rows.map((row) => ({
+      q: row[at]?.trim() ?? '',
+      grades: grades.get(row[0] ?? '') ?? new Map<string, number>(),
+    })),
   })
+  return [toGroup('collection', queries, 2), toGroup('paraphrases', paraphrases, 1)]
 }
 
 function readRows(file: string): string[][] {

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
 import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
 import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
 import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
 import { readOperationIndex } from '../support/own-catalogue.ts'
+import { countDeeds, type JudgedDeeds, judgeDeeds, NOW } from './judge-deeds.ts'
 
-/** A Tuesday. */
-const NOW = Date.UTC(2026, 10, 24, 12)
 const factsOf = (question: string) => readQuestionFacts(question, NOW)
 
 describe('a question says what a rule finds in it, and nothing else', () => {
@@ -161,46 +158,13 @@ const find = createFindOperations({
   clock: { now: () => NOW },
 })
 
-interface Deed {
-  ask: string
-  right: string
-  filled: string[]
-}
-
-const DEEDS: Deed[] = parse(readFileSync('test/tasks/deeds.yaml', 'utf8'))
-
-function judgeDeeds() {
-  return DEEDS.map(({ ask, right, filled }, at) => {
-    const answer = find(`${new URLSearchParams({ q: ask, limit: '3' })}`)
-    const first = 'results' in answer ? answer.results[0] : undefined
-    const { name = '', url = '', example, bring = [], description = '' } = first?.operation ?? {}
-    const shown = JSON.stringify(example ?? {})
-    const isRight = new RegExp(right, 'i').test(`${name} ${url} ${description}`)
-    const holds = filled.every((text) =>
-      new RegExp(text.replace('(?i)', ''), 'i').test(shown + url),
-    )
-    const isWhole = !/<[A-Z0-9_]+>/.test(shown) && !/\{\w+\}/.test(example?.url ?? url)
-    return {
-      ...{ at, ask, isRight, row: `${first?.listing.id} ${name || url}`, shown },
-      isFilled: isRight && holds && filled.length > 0,
-      isCallable: isRight && holds && isWhole && bring.length === 0,
-    }
-  })
-}
-
-type Judged = ReturnType<typeof judgeDeeds>
-
-function count(rows: Judged, key: 'isRight' | 'isFilled' | 'isCallable'): number {
-  return rows.filter((each) => each[key]).length
-}
-
-function toFigures(rows: Judged): string {
-  return `of ${rows.length}: right ${count(rows, 'isRight')}, callable ${count(rows, 'isCallable')}, filled ${count(rows, 'isFilled')}`
+function toFigures(rows: JudgedDeeds): string {
+  return `of ${rows.length}: right ${countDeeds(rows, 'isRight')}, callable ${countDeeds(rows, 'isCallable')}, filled ${countDeeds(rows, 'isFilled')}`
 }
 
 test('forty-two deeds: the first row is right, is called as it stands, and holds what was asked', () => {
-  const judged = judgeDeeds()
-  const isAside = ({ at }: Judged[number]) => at % 2 === 1
+  const judged = judgeDeeds(find)
+  const isAside = ({ at }: JudgedDeeds[number]) => at % 2 === 1
   console.log(`tuned on ${toFigures(judged.filter((each) => !isAside(each)))}`)
   console.log(`put aside ${toFigures(judged.filter(isAside))}`)
   if (process.env.SHOW_DEEDS !== undefined)
@@ -208,9 +172,9 @@ test('forty-two deeds: the first row is right, is called as it stands, and holds
       console.log(
         `${isRight ? 'R' : '-'}${isFilled ? 'F' : '-'}${isCallable ? 'C' : '-'} ${ask}\n      ${row}  ${shown.slice(0, 160)}`,
       )
-  expect(count(judged, 'isRight')).toBeGreaterThanOrEqual(36)
-  expect(count(judged, 'isFilled')).toBeGreaterThanOrEqual(30)
-  expect(count(judged, 'isCallable')).toBeGreaterThanOrEqual(30)
+  expect(countDeeds(judged, 'isRight')).toBeGreaterThanOrEqual(36)
+  expect(countDeeds(judged, 'isFilled')).toBeGreaterThanOrEqual(30)
+  expect(countDeeds(judged, 'isCallable')).toBeGreaterThanOrEqual(30)
   for (const { shown, ask } of judged)
     if (!/oslo/i.test(ask)) expect(shown, ask).not.toMatch(/oslo|59\.91|10\.75/i)
 })
