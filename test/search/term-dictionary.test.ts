@@ -75,15 +75,6 @@ test('the words that start with a text lie together', () => {
   )
 })
 
-test('pairs are found among more words than two bytes number', () => {
-  const words = Array.from({ length: 70_000 }, (_, at) => `w${at}`).sort()
-  const pairs = words.slice(1).map((word, at) => pairText(word, words[at] ?? ''))
-  const terms = [...pairs, pairText('w0', 'w9999')].sort(comparePairs)
-  const dictionary = termDictionary([...words, ...terms])
-  expect(terms.map((pair) => findTerm(dictionary, pair) - words.length)).toEqual([...terms.keys()])
-  expect(findTerm(dictionary, pairText('w0', 'w9998'))).toBe(-1)
-})
-
 test('a pair without one of its words is refused by name', () => {
   expect(() => termDictionary(['left right', 'left'])).toThrow(
     'A pair with “right” was indexed, but not “right” as a term.',

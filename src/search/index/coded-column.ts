@@ -1,27 +1,16 @@
 /** A number for each row, where few differ: the distinct ones, and which of them each row has. */
 export interface CodedColumn {
-  /** Places in `values`; as wide as those need. */
-  codes: Uint8Array | Uint16Array | Uint32Array
+  /** Places in `values`. */
+  codes: Uint32Array
   /** The distinct numbers, ascending; NaN comes last. */
   values: Float64Array
 }
 
-const CODES_OF_ONE_BYTE = 2 ** 8
-const CODES_OF_TWO_BYTES = 2 ** 16
-
-export function buildCodedColumn(numbers: ArrayLike<number>): CodedColumn {
-  const values = Float64Array.from(new Set(Array.from(numbers))).sort()
+export function buildCodedColumn(numbers: readonly number[]): CodedColumn {
+  const values = Float64Array.from(new Set(numbers)).sort()
   const places = new Map([...values.entries()].map(([place, value]) => [value, place]))
-  const codes = createCodes(numbers.length, values.length)
-  for (let row = 0; row < numbers.length; row += 1) {
-    codes[row] = places.get(numbers[row] ?? Number.NaN) ?? 0
-  }
+  const codes = Uint32Array.from(numbers, (number) => places.get(number) ?? 0)
   return { codes, values }
-}
-
-function createCodes(rows: number, values: number): CodedColumn['codes'] {
-  if (values <= CODES_OF_ONE_BYTE) return new Uint8Array(rows)
-  return values <= CODES_OF_TWO_BYTES ? new Uint16Array(rows) : new Uint32Array(rows)
 }
 
 export function valueAt({ codes, values }: CodedColumn, row: number): number {

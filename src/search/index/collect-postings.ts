@@ -1,6 +1,6 @@
 import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
 import type { TermNumbers } from '../words/term-numbers.ts'
-import { createNumberList, wholeNumbers } from './number-list.ts'
+import { createNumberList } from './number-list.ts'
 import type { ReadDocument } from './read-document.ts'
 
 /** Row count and lengths of the organic rows: with document frequencies all that scores are made of. */
@@ -19,8 +19,8 @@ export type CollectedPostings = ReturnType<typeof collectPostings>
  */
 export function collectPostings(documents: readonly ReadDocument[], terms: TermNumbers) {
   /** By term, the number of its last posting plus one; by posting, the same of the one before. */
-  const [last, before] = [createNumberList(wholeNumbers), createNumberList(wholeNumbers)]
-  const [rows, frequencies] = [createNumberList(wholeNumbers), createNumberList(wholeNumbers)]
+  const [last, before] = [createNumberList(), createNumberList()]
+  const [rows, frequencies] = [createNumberList(), createNumberList()]
   const lengths: Record<SearchField, number[]> = { name: [], labels: [], summary: [] }
   for (const [row, document] of documents.entries()) {
     const { words, packed, pairs } = document
@@ -45,7 +45,6 @@ export function collectPostings(documents: readonly ReadDocument[], terms: TermN
   return {
     statistics: { rows: documents.length, averageLength },
     lengths,
-    postings: rows.length,
     rowOf: rows.get,
     /** How often the row holds the term, see `ReadDocument`. */
     packedOf: frequencies.get,

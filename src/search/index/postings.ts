@@ -1,5 +1,4 @@
 import { firstPlace } from './first-place.ts'
-import { varintAt, varintBytes } from './varint.ts'
 import { countWords, findWord, type WordTable } from './word-table.ts'
 
 /**
@@ -24,32 +23,19 @@ type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 export interface WordPairs {
   /** Where the pairs of each word start in `seconds`; one more than there are words. */
   starts: Uint32Array
-  /** Of two bytes each as long as all words have numbers that short. */
-  seconds: Uint16Array | Uint32Array
+  seconds: Uint32Array
 }
 
-/**
- * Which rows hold each term. For each term: how many bytes follow, the number of rows, and for each
- * row the distance to the one before, all as varints, and a palette number, seven bits or, with the
- * high bit set, fifteen.
- */
+/** Which rows hold each term: those of a term lie together, in order. */
 export interface Postings {
-  bytes: Uint8Array
-  /** Where every sixteenth term starts. */
-  blocks: Uint32Array
-}
-
-/** The postings of one term: `rows` of them from `at` on. */
-export interface PostingRun {
-  at: number
-  rows: number
+  /** Where the postings of each term start; one more than there are terms. */
+  starts: Uint32Array
+  rows: Uint32Array
+  /** The number in `palette` of what each posting scores. */
+  codes: Uint16Array
 }
 
 const PAIR_MARK = ' '
-const BLOCK_BITS = 4
-export const TERMS_A_BLOCK = 1 << BLOCK_BITS
-/** What a reader may look at behind the last posting. */
-export const PADDING_BYTES = 4
 
 /** The text of a pair of terms, in either order; no word has a space. */
 export function pairText(a: string, b: string): string {
@@ -74,38 +60,13 @@ export function findPair({ words, pairs }: TermDictionary, a: number, b: number)
   return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
 }
 
-/** @param number of a term */
-export function findPostings({ bytes, blocks }: Postings, number: number): PostingRun {
-  let at = blocks[number >>> BLOCK_BITS] ?? 0
-  for (let skipped = number % TERMS_A_BLOCK; skipped > 0; skipped -= 1) {
-    const length = varintAt(bytes, at)
-    at += varintBytes(length) + length
-  }
-  at += varintBytes(varintAt(bytes, at))
-  const rows = varintAt(bytes, at)
-  return { at: at + varintBytes(rows), rows }
-}
-
-/** All postings of a term: its rows in order, and the palette number of each. */
-export function readPostings({ postings }: TermIndex, number: number) {
-  const { bytes } = postings
-  const run = number < 0 ? { at: 0, rows: 0 } : findPostings(postings, number)
-  const [rows, codes] = [new Uint32Array(run.rows), new Uint16Array(run.rows)]
-  let { at } = run
-  let row = 0
-  for (let place = 0; place < run.rows; place += 1) {
-    const distance = varintAt(bytes, at)
-    at += varintBytes(distance)
-    row += distance
-    rows[place] = row
-    const code = bytes[at] ?? 0
-    codes[place] = code > 0x7f ? (code & 0x7f) | ((bytes[at + 1] ?? 0) << 7) : code
-    at += code > 0x7f ? 2 : 1
-  }
-  return { rows, codes }
+/** All postings of a term, none for -1: its rows in order, and the palette number of each. */
+export function readPostings({ postings: { starts, rows, codes } }: TermIndex, number: number) {
+  const [start, end] = number < 0 ? [0, 0] : [starts[number], starts[number + 1]]
+  return { rows: rows.subarray(start, end), codes: codes.subarray(start, end) }
 }
 
 /** How many rows hold the term of a number; 0 for -1, which means no term. */
-export function rowsOf({ postings }: TermIndex, number: number): number {
-  return number < 0 ? 0 : findPostings(postings, number).rows
+export function rowsOf({ postings: { starts } }: TermIndex, number: number): number {
+  return number < 0 ? 0 : (starts[number + 1] ?? 0) - (starts[number] ?? 0)
 }
