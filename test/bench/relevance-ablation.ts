@@ -91,7 +91,6 @@ async function ablate(shared: string): Promise<void> {
   }
 }
 
-
 function toRow(name: string, all: Measured, without: Measured, isEach: boolean): string {
   const changes = [...all.groups].map(([group, value]) => ({
     group,
