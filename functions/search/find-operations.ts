@@ -1,4 +1,4 @@
-import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
+import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import {
@@ -48,7 +48,6 @@ export function createFindOperations({
     const end = query.offset + query.limit
     const asked = {
       ...query,
-      ...(query.q !== undefined && { q: withoutArguments(query.q) }),
       offset: 0,
       limit: Math.max(LOOKED_AT, end),
     }
@@ -57,8 +56,7 @@ export function createFindOperations({
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
-    // `tweets about formula 1` asks for what is there: nothing is to be changed.
-    const effect = findAskedEffect(index, query.q ?? '') ?? (facts?.subject ? 'read' : null)
+    const effect = findAskedEffect(index, query.q ?? '')
     const ordered = [fitting, organic.rows].flatMap((rows) => putFittingFirst(index, rows, effect))
     const once = new Map(ordered.map((row) => [row.row, row]))
     const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))

@@ -67,16 +67,6 @@ export const ABLATIONS: readonly Ablation[] = [
     edits: [[UNITS, 'if (rows > RARE_ROWS || written.length', 'if (rows >= 0 || written.length']],
   },
   {
-    name: 'repair: short words only lack a letter',
-    edits: [
-      [
-        'query/repair-word.ts',
-        'word.length <= SHORT ? near.filter(({ length }) => length > SHORT) : near',
-        'near',
-      ],
-    ],
-  },
-  {
     name: 'repair: singulars nobody writes',
     edits: [
       ['words/read-listings.ts', 'return [...spellings, ...singulars]', 'return [...spellings]'],
@@ -105,11 +95,6 @@ export const ABLATIONS: readonly Ablation[] = [
     name: 'starts of words, for the last one',
     edits: [[UNITS, 'guess.isLast && !isEveryday', 'false && !isEveryday']],
   },
-  { name: '`gpt4` as `gpt`', edits: [[UNITS, 'letters === undefined ? term', 'true ? term']] },
-  {
-    name: 'hyphens: one word where listings have it',
-    edits: [[UNITS, 'if (!isOneWord(index, word, whole)) {', 'if (whole.rows >= 0) {']],
-  },
   {
     name: 'CamelCase found by its parts',
     edits: [['words/read-listings.ts', "if (style === 'camel')", 'if (style === null)']],
@@ -125,10 +110,6 @@ export const ABLATIONS: readonly Ablation[] = [
   {
     name: 'elisions (`d’un`)',
     edits: [['words/split-text.ts', ".replace(ELISION, '')", '']],
-  },
-  {
-    name: '`b2b` as b-to-b',
-    edits: [['words/split-text.ts', ".replace(/^(\\p{L}{3,})2(\\p{L}{3,})$/u, '$1-to-$2')", '']],
   },
   // What is left out.
   { name: 'related words', lists: ['related'] },
@@ -288,8 +269,8 @@ export const ABLATIONS: readonly Ablation[] = [
     edits: [
       [
         'query/exact-rows.ts',
-        'for (const kind of EXACT_KINDS) {',
-        'for (const kind of [] as ExactKind[]) {',
+        'for (const kind of EXACT_KINDS)',
+        'for (const kind of [] as ExactKind[])',
       ],
     ],
   },
@@ -298,39 +279,25 @@ export const ABLATIONS: readonly Ablation[] = [
     edits: [
       [
         'query/exact-rows.ts',
-        'const rows = rowsFor(index, part, kind, text)',
-        "if (kind === 'vendor') continue\n    const rows = rowsFor(index, part, kind, text)",
+        'for (const kind of EXACT_KINDS)',
+        "for (const kind of EXACT_KINDS.filter((each) => each !== 'vendor'))",
       ],
     ],
-  },
-  {
-    name: 'exact: of a vendor the one named like it',
-    edits: [['query/exact-rows.ts', "if (kind === 'vendor')", 'if (kind === null)']],
   },
   {
     name: 'exact: products',
     edits: [
       [
         'query/exact-rows.ts',
-        'const rows = rowsFor(index, part, kind, text)',
-        "if (kind === 'product') continue\n    const rows = rowsFor(index, part, kind, text)",
+        'for (const kind of EXACT_KINDS)',
+        "for (const kind of EXACT_KINDS.filter((each) => each !== 'product'))",
       ],
     ],
   },
   // Operations.
   {
-    name: 'deeds: without what is an argument',
-    edits: [[FIND, 'q: withoutArguments(query.q)', 'q: query.q']],
-  },
-  {
     name: 'deeds: what does what was asked first',
-    edits: [
-      [FIND, "findAskedEffect(index, query.q ?? '') ?? (facts?.subject ? 'read' : null)", 'null'],
-    ],
-  },
-  {
-    name: 'deeds: who asks for a subject reads',
-    edits: [[FIND, "(facts?.subject ? 'read' : null)", 'null']],
+    edits: [[FIND, "findAskedEffect(index, query.q ?? '')", 'null']],
   },
   {
     name: 'deeds: named like the question first',

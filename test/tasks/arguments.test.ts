@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
 import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
 import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
-import { readQuestionFacts, withoutArguments } from '../../src/domain/arguments/question-facts.ts'
+import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { readOperationIndex } from '../support/own-catalogue.ts'
 import { countDeeds, type JudgedDeeds, judgeDeeds, NOW } from './judge-deeds.ts'
 
@@ -37,18 +37,6 @@ describe('a question says what a rule finds in it, and nothing else', () => {
     expect(found).toMatchObject(facts)
     expect(found.places.map(({ name }) => name)).toEqual(places)
   })
-})
-
-test.each([
-  ['screenshot of https://example.com/pricing', 'screenshot of'],
-  ['balance of 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045', 'balance of'],
-  ["turn 'Mind the gap' into speech", "turn ' ' into speech"],
-  ['is ada@example.com a real mailbox', 'is a real mailbox'],
-  ['customers of stripe.com', 'customers of stripe.com'],
-  ["an alternative to 'Jira'", "an alternative to 'Jira'"],
-  ['https://mcp.linear.app/mcp', 'https://mcp.linear.app/mcp'],
-])('what is searched for of “%s”', (question, searched) => {
-  expect(withoutArguments(question)).toBe(searched)
 })
 
 describe('an example is filled with what was asked, never with its own values', () => {

@@ -208,22 +208,3 @@ export function readTopic(question: string): Pick<QuestionFacts, 'topic' | 'subj
     subject: isSaid && about !== withoutCommand ? topic : null,
   }
 }
-
-/**
- * The question without what is an argument of any service: addresses, quoted text, numbers of wallets.
- * A domain, and one word in quotation marks, are the name of a service as often, and stay. The whole
- * where nothing else is said.
- *
- * @example withoutArguments('screenshot of https://example.com/pricing') → 'screenshot of'
- */
-export function withoutArguments(question: string): string {
-  const facts = readQuestionFacts(question, 0)
-  const { urls, emails, ips, quoted, evmAddresses, transactions } = facts
-  const said = [...urls, ...emails, ...ips, ...evmAddresses, ...transactions]
-  const isText = quoted !== null && /\S\s+\S/.test(quoted)
-  const rest = [...said, ...(isText ? [quoted] : [])]
-    .reduce((text, found) => text.replace(found, ' '), question)
-    .replace(/\s+/g, ' ')
-    .trim()
-  return /\p{L}{3}/u.test(rest) ? rest : question
-}

@@ -1,6 +1,5 @@
 import { isListingId } from '../../domain/listing/listing-id.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
-import { largestOf } from '../../domain/wire/extremes.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { hasSingleLetter, type Word } from '../words/split-text.ts'
 import { completions, lookUpPair, lookUpWord, tryWord, unspacedCompletions } from './known-term.ts'
@@ -31,10 +30,8 @@ const RARE_ROWS = 2
 const LONG_ENOUGH = 6
 /** What such a word is taken for, too, must be this frequent. */
 const FREQUENT_ROWS = 20
-/** `gpt4` is also looked for as `gpt`. */
-const NUMBERED = /^([a-z]{2,})\d+$/
 
-const { asked: ASKED, part: PART } = TERM_WEIGHTS
+const { asked: ASKED } = TERM_WEIGHTS
 
 /** What may be guessed about a word that no listing has. */
 interface Guess {
@@ -58,26 +55,13 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryUnit
   }
 }
 
-/** One thing where listings know it as one; its parts then only find more of the like. */
+/** Where listings write it as one it is asked for beside its parts. */
 function hyphenUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
   const whole = lookUpWord(index, word.whole)
   const parts = word.parts.filter((part) => !index.words.stop.has(part))
   if (hasSingleLetter(word) && whole.rows > 0) return [unitOf(word.whole, whole)]
-  if (!isOneWord(index, word, whole)) {
-    const units = parts.flatMap((part) => plainUnits(index, part, { ...guess, isLast: false }))
-    return whole.rows > 0 ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...units] : units
-  }
-  const known = parts.map((part) => lookUpWord(index, part))
-  return [
-    { ...unitOf(word.whole, whole), terms: [...weigh(ASKED, [whole]), ...weigh(PART, known)] },
-  ]
-}
-
-/** `Whats-App` is one word where listings have it at least as often as any two of its parts. */
-function isOneWord(index: SearchIndex, { parts }: Word, whole: KnownTerm): boolean {
-  const terms = parts.map((part) => lookUpWord(index, part))
-  const apart = terms.slice(1).map((term, at) => lookUpPair(index, terms[at] ?? term, term).rows)
-  return whole.rows >= largestOf(apart, 1)
+  const units = parts.flatMap((part) => plainUnits(index, part, { ...guess, isLast: false }))
+  return whole.rows > 0 ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...units] : units
 }
 
 /** The pieces of an id or a domain need no guessing. */
@@ -112,9 +96,7 @@ function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[]
   if (right !== null)
     return [{ asked: word, term: right, terms: weigh(ASKED, [...found, right]), repaired: right }]
   if (found.length > 0) return [{ asked: word, terms: weigh(ASKED, found) }]
-  const [, letters] = NUMBERED.exec(word) ?? []
-  const bare = letters === undefined ? term : lookUpWord(index, letters)
-  return [{ ...unitOf(word, bare), ...(bare.rows === 0 && { term, unknown: true }) }]
+  return [{ ...unitOf(word, term), unknown: true }]
 }
 
 /** A known word is never given up; a rare one that may be a slip is only joined by the other. */

@@ -7,8 +7,6 @@ import { rememberWords } from './remember.ts'
 const MAX_NEAR_CHARACTERS = 24
 /** Shorter words have too many neighbours one edit away. */
 const MIN_CHARACTERS = 4
-/** Of so few letters, only a letter that is missing is a slip: `slak`, but not `uber`. */
-const SHORT = 4
 const PLAIN = /^[a-z][a-z0-9]+$/
 /** Spellings of one sound, of which a slip takes one for the other. */
 const SOUNDS = [
@@ -31,9 +29,8 @@ const SHARED_PART = 2 / 3
  */
 export const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
-  const near = spellingsNear(index, word)
-  const allowed = word.length <= SHORT ? near.filter(({ length }) => length > SHORT) : near
-  return allowed[0] === undefined ? null : lookUpWord(index, allowed[0])
+  const [nearest] = spellingsNear(index, word)
+  return nearest === undefined ? null : lookUpWord(index, nearest)
 })
 
 /** Words of listings that are closest to one that none has, for a note. */

@@ -29,7 +29,6 @@ const LEAST_STEM = 4
 /** What may stand before a word and is written with it. */
 const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
-  fr: /^(?:[ldjmnstc]|qu)(?=[aeiouyh])/,
 }
 const LINKS = ['', 's', 'es', 'n', 'en']
 /** Languages of which the platform says where a word ends; spaces in them mean nothing. */

@@ -56,11 +56,7 @@ function addChunk(words: Word[], chunk: string): void {
     addUnspaced(words, chunk)
     return
   }
-  const bare = chunk
-    .replace(ELISION, '')
-    .replace(APOSTROPHE_ENDING, '')
-    .replace(/['’]/g, '')
-    .replace(/^(\p{L}{3,})2(\p{L}{3,})$/u, '$1-to-$2')
+  const bare = chunk.replace(ELISION, '').replace(APOSTROPHE_ENDING, '').replace(/['’]/g, '')
   const pieces = bare.split(/[._-]+/u).filter((piece) => piece !== '')
   if (pieces.length > 1) {
     const dotted = bare.includes('.')
