@@ -1,9 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callPaying } from '../../packages/client/cli/pay-call.ts'
-import { loadWallet } from '../../packages/client/cli/wallet.ts'
 import type { Lock } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import {
@@ -109,7 +110,10 @@ test('a wallet whose packages are absent says which, and what to install', async
   const folder = mkdtempSync(join(tmpdir(), 'waypost-wallet-'))
   const file = join(folder, 'wallet.mjs')
   writeFileSync(file, "import 'mppx/client'\nexport default {}\n")
-  await expect(loadWallet(file)).rejects.toThrow(/'mppx'.*npm install mppx for MPP/)
+  const args = ['packages/client/cli/waypost-cli.ts', 'call', 'x402.seller', '--wallet', file]
+  const run = promisify(execFile)(process.execPath, [...args, '--max-usd', '1'])
+  const { code, stderr } = await run.catch((error) => error)
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/'mppx'.*npm install mppx for MPP/)])
   rmSync(folder, { recursive: true })
 })
 

@@ -3,12 +3,7 @@ import { readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { judgePinned, toAccounts } from './pinned-offer.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/** What is not as it was pinned. Written out here: the package's types name no file outside it. */
-export interface Difference {
-  what: 'digest' | 'payee' | 'price'
-  expected: string
-  found: string
-}
+export type { Difference } from './pinned-offer.ts'
 
 /** What a caller relies on of one listing, as `waypost pin` writes it. */
 export interface LockEntry {
