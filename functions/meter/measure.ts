@@ -4,7 +4,6 @@ import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { confirmationsOf } from '../settlements/chain-reader.ts'
 import {
   type CreateJsonRpc,
   createJsonRpc,
@@ -181,4 +180,13 @@ async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+/** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */
+const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
+const USUAL_CONFIRMATIONS = 24
+
+/** One block is enough for coins of test networks, which only trials count. */
+function confirmationsOf(network: string, rules: { allowTestCoins: boolean }): number {
+  return rules.allowTestCoins ? 1 : (CONFIRMATIONS[network] ?? USUAL_CONFIRMATIONS)
 }

@@ -1,12 +1,16 @@
-import * as v from 'valibot'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import {
+  listSignatures,
+  readCluster,
+  readTransaction,
+  type Signature,
+} from '../../src/domain/settlement/solana-node.ts'
 import {
   type ParsedTransaction,
   readSolanaPayment,
   readSolanaReturns,
 } from '../../src/domain/settlement/solana-payments.ts'
 import { tokenAccountOf } from '../../src/domain/settlement/token-account.ts'
-import { assertCluster, readParsed } from '../settlements/chain-reader.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
 import { inPieces } from '../store/rows.ts'
@@ -14,19 +18,8 @@ import type { MeterCursorTable } from '../store/schema/store.ts'
 import { insertCursors, insertPayers, insertPayments, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 
-/** Signatures a node lists at once. */
-const PAGE = 1_000
 /** Transactions read before they are written down. */
 const TOGETHER = 100
-
-const SignaturesSchema = v.array(
-  v.object({
-    signature: v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
-    err: v.unknown(),
-    blockTime: v.nullish(v.number()),
-  }),
-)
-type Signature = v.InferOutput<typeof SignaturesSchema>[number]
 
 /**
  * Reads what was paid to the payouts of one Solana cluster since the last run: the signatures that
@@ -38,7 +31,8 @@ type Signature = v.InferOutput<typeof SignaturesSchema>[number]
  */
 export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   const { rpc, network, asset, store, payouts, clock } = work
-  await assertCluster(rpc, network)
+  if ((await readCluster(rpc)) !== network)
+    throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
   const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
   const rows = payouts.map(({ payout }) => ({ ...row, payout }))
   await work.write((trx) => insertCursors(trx, rows))
@@ -50,7 +44,7 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
     const seller = { network, wallets: [wallet], coin: asset }
     const readAt = clock.now()
     let { mark } = cursor
-    for (const some of inPieces(await listSignatures(work, cursor, account), TOGETHER)) {
+    for (const some of inPieces(await listNew(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
       const paid = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
@@ -74,32 +68,22 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
 }
 
 /** What touched an account since the last run, oldest first. */
-async function listSignatures(
+async function listNew(
   { rpc, clock, since }: ChainWork,
   { mark }: MeterCursorTable,
   account: string,
 ): Promise<Signature[]> {
   const start = since ?? (mark === null ? clock.now() - FIRST_READ_MS : 0)
   const until = since === null && mark !== null ? { until: mark } : {}
-  const listed: Signature[] = []
-  for (let before: { before?: string } = {}; ; ) {
-    const options = { limit: PAGE, commitment: 'finalized', ...until, ...before }
-    const page = await rpc.call('getSignaturesForAddress', [account, options], SignaturesSchema)
-    const fresh = page.filter(({ blockTime }) => (blockTime ?? start) * 1000 >= start)
-    for (const signature of fresh) listed.push(signature)
-    const last = page.at(-1)
-    if (page.length < PAGE || fresh.length < page.length || last === undefined) break
-    if (before.before === last.signature)
-      throw new RpcError('getSignaturesForAddress: the same page again')
-    before = { before: last.signature }
-  }
+  const listed = await listSignatures(rpc, account, { since: start, ...until })
+  if (listed === null) throw new RpcError('getSignaturesForAddress: the same page again')
   return listed.reverse()
 }
 
 async function readTransactions({ rpc }: ChainWork, signatures: readonly Signature[]) {
   const found: ParsedTransaction[] = []
   for (const { signature } of signatures.filter(({ err }) => err === null)) {
-    const one = await readParsed(rpc, signature)
+    const one = await readTransaction(rpc, signature)
     if (one === null) throw new RpcError('getTransaction: not the transaction that was asked for')
     found.push(one)
   }

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import {
   amountOf,
   CallSchema,
@@ -10,6 +9,7 @@ import {
 import type { EvmRule } from '../../../src/domain/settlement/schemes/evm-rule.ts'
 import { CHANNEL_RULES, EVM_RULES } from '../../../src/domain/settlement/schemes/scheme-rules.ts'
 import { readRealmOf } from '../../../src/domain/settlement/schemes/tempo-charge.ts'
+import { readCluster } from '../../../src/domain/settlement/solana-node.ts'
 import { usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
 import { createPayeeLookup, type LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
 import type { LedgerFiles } from '../../../src/domain/trust/published-ledger.ts'
@@ -61,13 +61,9 @@ async function readNetwork(ask: Ask): Promise<string> {
     return `eip155:${await ask('eth_chainId', [], QuantitySchema)}`
   } catch (error) {
     if (!(error instanceof WaypostError) || error.code !== 'unreadable') throw error
-    const genesis = await ask('getGenesisHash', [], v.string())
-    return `solana:${genesis.slice(0, SOLANA_REFERENCE_LENGTH)}`
+    return await readCluster({ call: ask })
   }
 }
-
-/** A CAIP-2 reference of Solana is the first 32 characters of the genesis hash. */
-const SOLANA_REFERENCE_LENGTH = 32
 
 async function checkEvmRows(
   { ask, network, checked, rows, wallets, from }: Parameters<typeof checkSolanaRows>[0],

@@ -1,20 +1,11 @@
-import * as v from 'valibot'
-import {
-  ParsedTransactionSchema,
-  readSolanaPayment,
-} from '../../../src/domain/settlement/solana-payments.ts'
+import { listSignatures, readTransaction } from '../../../src/domain/settlement/solana-node.ts'
+import { readSolanaPayment } from '../../../src/domain/settlement/solana-payments.ts'
 import { tokenAccountOf } from '../../../src/domain/settlement/token-account.ts'
 import { type UsdAsset, usdAssetOf } from '../../../src/domain/settlement/usd-assets.ts'
 import type { LedgerPayment } from '../../../src/domain/trust/ledger-payment.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
+import { WaypostError } from '../src/waypost-error.ts'
 import type { Ask } from './ask-node.ts'
-
-/** Signatures a node lists at once. */
-const PAGE = 1_000
-
-const SignaturesSchema = v.array(
-  v.object({ signature: v.string(), err: v.unknown(), blockTime: v.nullish(v.number()) }),
-)
 
 interface Looked {
   ask: Ask
@@ -74,7 +65,7 @@ async function findMissing(looked: Looked, coin: UsdAsset): Promise<string[]> {
   )
   const missing: string[] = []
   for (const wallet of wallets)
-    for (const { signature, blockTime } of await listSignatures(ask, wallet, coin, from)) {
+    for (const { signature, blockTime } of await listPaid(ask, wallet, coin, from)) {
       if ((blockTime ?? 0) * 1000 > newest || known.has(signature)) continue
       const paid = await readPayment(ask, signature, { network, wallet, coin })
       if (paid !== null) missing.push(signature)
@@ -82,19 +73,15 @@ async function findMissing(looked: Looked, coin: UsdAsset): Promise<string[]> {
   return missing
 }
 
-async function listSignatures(ask: Ask, wallet: string, coin: UsdAsset, from: number) {
+async function listPaid(ask: Ask, wallet: string, coin: UsdAsset, since: number) {
   const account = tokenAccountOf(wallet, coin.address)
-  const listed: v.InferOutput<typeof SignaturesSchema> = []
-  for (let before: { before?: string } = {}; account !== null; ) {
-    const options = { limit: PAGE, commitment: 'finalized', ...before }
-    const page = await ask('getSignaturesForAddress', [account, options], SignaturesSchema)
-    const inWindow = page.filter(({ blockTime }) => (blockTime ?? 0) * 1000 > from)
-    for (const one of inWindow) if (one.err === null) listed.push(one)
-    const last = page.at(-1)
-    if (page.length < PAGE || inWindow.length < page.length || last === undefined) break
-    before = { before: last.signature }
-  }
-  return listed
+  const listed = account === null ? [] : await listSignatures({ call: ask }, account, { since })
+  if (listed === null)
+    throw new WaypostError(
+      'unreadable',
+      '--rpc: the node gives the same signatures again and again',
+    )
+  return listed.filter(({ err }) => err === null)
 }
 
 async function readPayment(
@@ -102,15 +89,6 @@ async function readPayment(
   signature: string,
   { network, wallet, coin }: { network: string; wallet: string; coin: UsdAsset },
 ) {
-  const options = {
-    encoding: 'jsonParsed',
-    commitment: 'finalized',
-    maxSupportedTransactionVersion: 0,
-  }
-  const found = await ask(
-    'getTransaction',
-    [signature, options],
-    v.nullable(ParsedTransactionSchema),
-  )
+  const found = await readTransaction({ call: ask }, signature)
   return found === null ? null : readSolanaPayment(found, { network, wallets: [wallet], coin })
 }
