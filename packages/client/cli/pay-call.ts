@@ -1,6 +1,5 @@
 import { toSentences } from '../../../src/domain/pins/offer.ts'
-import { type LockEntry, pinnedIn } from '../src/lock.ts'
-import { judgePinned } from '../src/pinned-offer.ts'
+import { judgePinned, type LockEntry, pinnedIn } from '../src/lock.ts'
 import type { CallReply, CallRequest } from '../src/relayed-call.ts'
 import { type PayRules, type Quote, readQuotes, receiptIn } from '../src/seller-quote.ts'
 import type { Waypost } from '../src/waypost.ts'

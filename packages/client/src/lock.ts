@@ -1,9 +1,13 @@
 import { isAtAddress } from '../../../src/domain/operation/is-at-address.ts'
-import { readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
-import { judgePinned, toAccounts } from './pinned-offer.ts'
+import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { WaypostError } from './waypost-error.ts'
 
-export type { Difference } from './pinned-offer.ts'
+/** What is not as it was pinned. Written out here: the package's types name no file outside it. */
+export interface Difference {
+  what: 'digest' | 'payee' | 'price'
+  expected: string
+  found: string
+}
 
 /** What a caller relies on of one listing, as `waypost pin` writes it. */
 export interface LockEntry {
@@ -71,4 +75,23 @@ export function allowedBy(lock: Lock, id: string) {
   const entry = pinnedIn(lock, id)
   return <Offer>(_version: number, offers: Offer[]): Offer[] =>
     offers.filter((offer) => judgePinned(entry, readOffer(offer)).length === 0)
+}
+
+/** What keeps a way to pay from being used. Where the lock names no payee, nothing may be. */
+export function judgePinned(
+  entry: LockEntry,
+  offered: { payee: string | null; usd: number | null },
+): Difference[] {
+  const payee = toAccounts(entry)
+  return judgeOffer(offered, {
+    payee: payee.length > 0 ? payee : ['one that is pinned'],
+    ...(entry.max_usd !== null && { max_usd: entry.max_usd }),
+  })
+}
+
+/** CAIP-10. */
+function toAccounts({ payees }: LockEntry): string[] {
+  return Object.entries(payees).flatMap(([network, addresses]) =>
+    addresses.map((address) => `${network}:${address}`),
+  )
 }

@@ -4,8 +4,7 @@ import {
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
 import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
-import type { LockEntry } from './lock.ts'
-import { judgePinned } from './pinned-offer.ts'
+import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /**
