@@ -59,11 +59,7 @@ export function findMediaFault(
   const isPage = /^(?:ï»¿)?\s*<(?:!doctype html|html\b)/i.test(text)
   if (isPage && !/html|xml/.test(declared))
     return { isCut: false, text: `Expected ${declared}, got a web page.` }
-  const isWide = /^(?:fffe|feff)/.test(head)
-  const isBytes = declared.startsWith('text/') && !isWide && text.includes('\0')
-  return isBytes
-    ? { isCut: false, text: `Expected ${declared}, got bytes that are not text.` }
-    : null
+  return null
 }
 
 function findKindFault(declared: string, kinds: readonly string[], head: string, body: Uint8Array) {

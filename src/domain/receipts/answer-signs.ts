@@ -40,7 +40,6 @@ export function findErrorSign(declared: DeclaredResponse, value: unknown): strin
 /** Whether everything that is declared is there without a value, or nothing is there at all. */
 export function isNothing(declared: DeclaredResponse, value: unknown): boolean {
   if (value === null || value === '') return true
-  if (Array.isArray(value)) return value.length > 0 && value.every(isVoid)
   if (!isJsonObject(value)) return false
   const entries = Object.entries(value)
   if (entries.length === 0) return declaredNames(declared).size > 0 || !isOpenMap(declared)
@@ -67,11 +66,6 @@ const MEMBER_SIGNS: readonly MemberSign[] = [
     names: new Set(['error', 'errors', 'errormessage', 'errorcode', 'exception']),
     says: 'A member says that there was an error.',
     isSaid: (member) => !isVoid(member) && member !== false && member !== 0,
-  },
-  {
-    names: new Set(['ok', 'success', 'successful']),
-    says: 'A member says that the call did not succeed.',
-    isSaid: (member) => member === false || member === 0,
   },
   {
     names: new Set(['status', 'state', 'result', 'code']),
