@@ -6,7 +6,7 @@ import { readPostings } from '../index/postings.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { exactRows } from './exact-rows.ts'
 import { keepWanted } from './excluded-names.ts'
-import { allRows, bitsOf, passes, setBit } from './filter-rows.ts'
+import { bitsOf, passes, setBit } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { scoreRows } from './score-rows.ts'
 import { sortPlaces } from './sort-places.ts'
@@ -42,25 +42,29 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   const tellRows: TellRows = (tell) => scoreRows(index, part, plan.terms, tell)
   if (sort !== 'relevance') return rankSorted(part, tellRows, { ...request, bits })
   const exact = exactRows(index, part, { text, bits })
-  if (exact.length === 0) return rankAmong(part, tellRows, bits, most)
-  const known = new Set(exact.flatMap(({ rows }) => rows))
-  if (known.size <= most) {
-    // Nearly always they are among the best anyway.
-    const { rows, total } = rankAmong(part, tellRows, bits, most + known.size)
-    const first = exact.map((kind) => rows.filter(({ row }) => kind.rows.includes(row)))
-    const rest = rows.filter(({ row }) => !known.has(row))
-    if (rest.length + known.size === rows.length)
-      return { total, rows: [...first.flat(), ...rest].slice(0, most) }
-  }
-  const others = bits?.slice() ?? allRows(part)
-  let total = 0
-  const first = exact.flatMap(({ rows }) => {
-    for (const row of rows) setBit(others, row, false)
-    total += rows.length
-    return rankKnown(part, { tellRows, rows, most })
+  const { span, toKey, toRow } = createKeys(part)
+  // An exact row may hold no term, as an id or a host is not text.
+  const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
+  const best = createTopKeys(Math.min(most, part.rows))
+  let total = known.size
+  /** A row that scores less, before it is multiplied, cannot get on the page any more. */
+  let hopeless = Number.NEGATIVE_INFINITY
+  tellRows((row, score) => {
+    if (!passes(bits, row)) return
+    if (known.size > 0 && known.has(row)) {
+      known.set(row, toKey(row, score))
+      return
+    }
+    total += 1
+    if (score < hopeless) return
+    const threshold = best.offer(toKey(row, score))
+    // With a step of slack for the rounding.
+    hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
   })
-  const rest = rankAmong(part, tellRows, others, most)
-  return { total: total + rest.total, rows: [...first, ...rest.rows].slice(0, most) }
+  const first = exact.flatMap(({ rows }) =>
+    rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
+  )
+  return { total, rows: [...first, ...best.take()].slice(0, most).map(toRow) }
 }
 
 /** Tells every row that holds a term, with its score. */
@@ -80,18 +84,6 @@ function stepsOf({ standings }: IndexPart, row: number, score: number): number {
   return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
-/** The best of rows known beforehand; one may hold no term, as an id or a host is not text. */
-function rankKnown(
-  part: IndexPart,
-  { tellRows, rows, most }: { tellRows: TellRows; rows: readonly number[]; most: number },
-): readonly RankedRow[] {
-  const best = rankAmong(part, tellRows, bitsOf(part, rows), most).rows
-  if (best.length === Math.min(most, rows.length)) return best
-  const ranked = new Set(best.map(({ row }) => row))
-  const others = rows.filter((row) => !ranked.has(row))
-  return [...best, ...others.map((row) => ({ row, relevance: 0 }))]
-}
-
 /**
  * A row's rank as one number, so that a typed array can hold and sort it: the relevance in steps,
  * then the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores
@@ -109,29 +101,6 @@ function createKeys(part: IndexPart) {
       relevance: Math.floor(key / span) / RELEVANCE_STEPS,
     }),
   }
-}
-
-/** The best rows of a bit set, and how many of it match; of all rows for null. */
-function rankAmong(
-  part: IndexPart,
-  tellRows: TellRows,
-  bits: Uint32Array | null,
-  most: number,
-): RankedRows {
-  const { span, toKey, toRow } = createKeys(part)
-  const best = createTopKeys(Math.min(most, part.rows))
-  let total = 0
-  /** A row that scores less, before it is multiplied, cannot get on the page any more. */
-  let hopeless = Number.NEGATIVE_INFINITY
-  tellRows((row, score) => {
-    if (!passes(bits, row)) return
-    total += 1
-    if (score < hopeless) return
-    const threshold = best.offer(toKey(row, score))
-    // With a step of slack for the rounding.
-    hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
-  })
-  return { total, rows: Array.from(best.take(), toRow) }
 }
 
 /** First the rows that are at least half as relevant as the best, then the others; ties by rank. */
