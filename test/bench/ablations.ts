@@ -226,10 +226,6 @@ export const ABLATIONS: readonly Ablation[] = [
     edits: [[FOREIGN, "form === null && lexicon.language === 'de'", 'false']],
   },
   {
-    name: 'languages: links of compounds',
-    edits: [[LEXICON, "const LINKS = ['', 's', 'es', 'n', 'en']", "const LINKS = ['']"]],
-  },
-  {
     name: 'languages: pieces without spaces',
     edits: [[FOREIGN, 'return readPieces(text, lexicon)', 'return null']],
   },

@@ -30,7 +30,6 @@ const LEAST_STEM = 4
 const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
 }
-const LINKS = ['', 's', 'es', 'n', 'en']
 /** Languages of which the platform says where a word ends; spaces in them mean nothing. */
 export const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
 
@@ -109,15 +108,10 @@ export function readForm(text: string, { meanings, language }: Lexicon): Meaning
 /** Two words in one: `wettervorhersage`. */
 export function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
+    const first = meanings.get(text.slice(0, at))?.english
     const last = meanings.get(text.slice(at))?.english
-    if (typeof last !== 'string') continue
-    const start = text.slice(0, at)
-    for (const link of LINKS) {
-      const first = start.endsWith(link)
-        ? meanings.get(start.slice(0, at - link.length))?.english
-        : null
-      if (typeof first === 'string') return { english: `${first} ${last}`, isForm: false }
-    }
+    if (typeof first === 'string' && typeof last === 'string')
+      return { english: `${first} ${last}`, isForm: false }
   }
   return null
 }
