@@ -1,4 +1,4 @@
-import { findHostOwner, isPublicName } from '../../src/domain/owners/shared-hosts.ts'
+import { isPublicName, ownerAt } from '../../src/domain/owners/shared-hosts.ts'
 import {
   type FindNotListed,
   type NotListedReason,
@@ -10,7 +10,7 @@ import type { Release } from '../release/release.ts'
 
 const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i
 /** The search's own list of hosts is asked instead. */
-const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
+export const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 
 /** Why no listing is at the address that somebody searched for; null for other texts, and for one that is listed. */
 export function noteOnAddress(
@@ -42,9 +42,7 @@ export function whyNotListed(
 
 /** Whether a listing has the host, or the domain it is in, as its own. */
 function isListed(index: SearchIndex, host: string): boolean {
-  const owner = findHostOwner(host, NO_SHARED_HOSTS)
-  const domain = owner.kind === 'nobody' ? host : owner.domain
-  return [host, domain].some((name) => isExact(index, 'host', name))
+  return [host, ownerAt(host, NO_SHARED_HOSTS)].some((name) => isExact(index, 'host', name))
 }
 
 function isExact(index: SearchIndex, kind: 'id' | 'host', text: string): boolean {

@@ -6,11 +6,10 @@ import { isSharedHost } from '../../src/search/index/exact-table.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { rankIndex, type SearchOutcome } from '../../src/search/query/search-index.ts'
+import { NO_SHARED_HOSTS } from './listed-address.ts'
 
 /** Best operations that are looked through for those of the listings shown. */
 const LOOKED_AT = 100
-/** The search's own list of hosts is asked instead. */
-const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 const decoder = new TextDecoder()
 
 /** Of a release, beside its index of listings. */
