@@ -281,6 +281,10 @@ export const ABLATIONS: readonly Ablation[] = [
     ],
   },
   {
+    name: 'exact: of a vendor the one named like it',
+    edits: [['query/exact-rows.ts', "if (kind === 'vendor')", 'if (kind === null)']],
+  },
+  {
     name: 'exact: products',
     edits: [
       [

@@ -23,7 +23,14 @@ export function exactRows(
     const others = [...rows].filter((row) => passes(bits, row) && kindOf(found, row) === null)
     if (others.length > 0) found.push({ kind, rows: others })
   }
-  for (const kind of EXACT_KINDS) add(kind, rowsFor(index, part, kind, text))
+  for (const kind of EXACT_KINDS) {
+    const rows = rowsFor(index, part, kind, text)
+    // Of what a vendor has, that comes first which is named like it.
+    if (kind === 'vendor')
+      for (const named of ['name', 'product'] as const)
+        add(named, new Set(rows).intersection(new Set(rowsFor(index, part, named, text))))
+    add(kind, rows)
+  }
   return found
 }
 
