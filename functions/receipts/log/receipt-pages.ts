@@ -24,7 +24,7 @@ export interface KeptReceipt extends NewReceipt {
   position: number
 }
 
-/** Receipts of a page at most: whoever reads one receipt reads these. */
+/** Receipts of a page at most: to read one of them is to read all. */
 export const PAGE_SIZE = 64
 /** Pages that are read at once. */
 const PAGES_A_READ = 64
@@ -86,7 +86,7 @@ function toText(hash: string | null): string {
 
 type PageQuery = SelectQueryBuilder<Tables, 'receipt_page', object>
 
-/** The one receipt with an id; null where there is none. */
+/** The receipt with an id; null without one. */
 export async function findReceipt(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
   id: string,
