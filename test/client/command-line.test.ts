@@ -88,6 +88,13 @@ describe('the command', () => {
     ).toEqual(['@waypost'])
   })
 
+  test('is explained where somebody asks for help, before a command or after it', async () => {
+    const all = await waypost('help')
+    expect(all).toMatchObject({ code: 0, stderr: '' })
+    expect(await waypost('call', '--help')).toEqual(all)
+    expect(await waypost('-h')).toEqual(all)
+  })
+
   test('search finds what the service finds, for people and for programs', async () => {
     const text = await waypost('search', 'weather', '--limit', '2')
     const api = await (await fetch(`${running.url}/api/v1/search?q=weather&limit=2`)).json()

@@ -56,7 +56,8 @@ supplyGroupBy()
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
-  if (name === '' || name === 'help' || name === '--help' || name === '-h') {
+  const isAsking = [name, args[0] ?? ''].some((word) => word === '--help' || word === '-h')
+  if (name === '' || name === 'help' || isAsking) {
     console.log(HELP)
     return name === '' ? EXIT.usage : EXIT.ok
   }
