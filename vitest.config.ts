@@ -15,8 +15,8 @@ export default defineConfig({
     expect: { poll: { timeout: 45_000 } },
     // One module graph a worker: loading it anew for each file took as long as a third of the tests.
     isolate: false,
-    // On two cores: a worker waits half of its time, for a browser, a child or a deadline.
-    maxWorkers: 4,
+    // On two cores: a worker waits a third of its time, for a browser, a child or a deadline.
+    maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
   },
 })
