@@ -76,10 +76,7 @@ function createReportForm(
       const subject = await findSubject(parts, body)
       if ('kind' in subject) return subject
       const { ledger, clock } = parts
-      const seller = await createSessions(parts).read(caller.cookie)
-      const isOwners =
-        subject.receipt !== null &&
-        (await isOwner(ledger.store, subject.listing_id, seller?.sellerId))
+      const isOwners = await isFromOwner(parts, subject, caller.cookie)
       const email = body.email === undefined ? null : parseEmailAddress(body.email)
       const sender = { email, isOwners, now: clock.now() }
       const added = await addReport(ledger.store, body, subject, sender)
@@ -87,6 +84,17 @@ function createReportForm(
       return refuse('reports-full', FULL[added.full], { headers: { 'Retry-After': '86400' } })
     },
   }
+}
+
+/** Of a dispute of a verdict alone: only there has an owner places of its own. */
+async function isFromOwner(
+  parts: FormParts,
+  { listing_id, receipt }: Subject,
+  cookie: string | null,
+): Promise<boolean> {
+  if (receipt === null) return false
+  const seller = await createSessions(parts).read(cookie)
+  return isOwner(parts.ledger.store, listing_id, seller?.sellerId)
 }
 
 function findWrong(parts: FormParts, { kind, about, text, email }: ReportBody): Refused | null {

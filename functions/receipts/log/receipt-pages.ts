@@ -31,8 +31,6 @@ const PAGES_A_READ = 64
 /** Calls of one page came within so long (milliseconds). */
 const SPAN_MS = 4_096
 const TIME_BYTES = 6
-/** Of an id: they say its span. */
-const SPAN_LETTERS = 6
 
 /** An id that says when its call came, so that its page is found without an index of all ids. @param random 16 bytes */
 export function toReceiptId(at: number, random: Uint8Array): string {
@@ -56,7 +54,7 @@ export function toPages(
 ): { rows: Tables['receipt_page'][]; leaves: string[] } {
   const groups = Map.groupBy(
     receipts,
-    ({ receipt, call }) => `${receipt.id.slice(0, SPAN_LETTERS)} ${receipt.listing_id} ${call}`,
+    ({ receipt, call }) => `${spanOfId(receipt.id)} ${receipt.listing_id} ${call}`,
   )
   const pages = [...groups.values()].flatMap((group) => inPieces(group, PAGE_SIZE))
   const leaves = pages.flat().map(({ receipt }) => toCanonicalJson(receipt))

@@ -1,6 +1,6 @@
 import { toSentences } from '../../../src/domain/pins/offer.ts'
 import { judgePinned, type LockEntry, pinnedIn } from '../src/lock.ts'
-import type { CallReply, CallRequest } from '../src/relayed-call.ts'
+import { type CallReply, type CallRequest, PAID_TIMEOUT, toUnsure } from '../src/relayed-call.ts'
 import { type PayRules, type Quote, readQuotes, receiptIn } from '../src/seller-quote.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
@@ -10,9 +10,6 @@ export interface CallBudget extends PayRules {
   /** The most the call may cost, in US dollars. */
   maxUsd: number
 }
-
-/** Sellers settle after they answer: a paid call that is given up early may have been paid. */
-const PAID_TIMEOUT = 330_000
 
 /**
  * A call that the wallet pays on whichever rail the seller asks for least: what `waypost.call` does for
@@ -37,7 +34,8 @@ export async function callPaying(
   const headers = withPayment(request.headers ?? {}, payment)
   const paid = { ...request, headers, timeoutMs: PAID_TIMEOUT }
   const reply = await waypost.call(id, paid).catch((cause: unknown) => {
-    throw toUnsure(cause)
+    // What was found changed was not sent on.
+    throw cause instanceof WaypostError && cause.code === 'changed' ? cause : toUnsure(cause)
   })
   return { ...reply, paid: true, receipt: receiptIn(reply.response) }
 }
@@ -73,12 +71,4 @@ function withPayment(
 ): Record<string, string> {
   const others = Object.entries(headers).filter(([own]) => own.toLowerCase() !== name.toLowerCase())
   return { ...Object.fromEntries(others), [name]: value }
-}
-
-/** What was found changed was not sent on. */
-function toUnsure(cause: unknown): unknown {
-  if (cause instanceof WaypostError && cause.code === 'changed') return cause
-  const why = cause instanceof Error ? cause.message : cause
-  const detail = `No answer came to the paid call (${why}). It may have been paid: look at the wallet before trying again.`
-  return new WaypostError('payment-unsure', detail, { cause })
 }

@@ -35,7 +35,7 @@ export interface CallReply {
 }
 
 /** Sellers settle after they answer: a paid call that is given up early may have been paid. */
-const PAID_TIMEOUT = 330_000
+export const PAID_TIMEOUT = 330_000
 
 /**
  * One call through the relay. It is sent once, and once more with a payment where `pay` allows it:
@@ -140,7 +140,7 @@ async function refuseChanged(response: Response): Promise<void> {
   if (refusal !== undefined) throw refusal
 }
 
-function toUnsure(cause: unknown): WaypostError {
+export function toUnsure(cause: unknown): WaypostError {
   const why = cause instanceof Error ? cause.message : cause
   const detail = `No answer came to the paid call (${why}). It may have been paid: look at the wallet before trying again.`
   return new WaypostError('payment-unsure', detail, { cause })
