@@ -36,6 +36,7 @@ describe('a directory without sellers, payments, business model, roadmap and tru
       '/search?q=notes',
       '/search?q=zzzz',
       '/report',
+      '/report?kind=dispute&about=mcp.example-notes',
       '/watch',
       '/compare?ids=mcp.example-notes,api.example-status',
     ])

@@ -54,7 +54,7 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
   )
   void timed('page search', () => indexes.indexed).catch(() => undefined)
   timed('json and badges', () => writeStatic(files, site, listings, parts.view))
-  // Nobody reads them again: with 15,000 listings they take 200 MiB.
+  // Nobody reads them again: with 15,000 listings they take 60 MiB.
   for (const rows of Object.values(parts)) rows.length = 0
   const bundle = await timed('page bundle', () => input.bundle)
   files.writeFolder(join(bundle.dir, 'client'))

@@ -56,7 +56,7 @@ export const ReportBodySchema = v.strictObject({
   ),
   kind: described(
     v.picklist(REPORT_KINDS, `expected one of ${REPORT_KINDS.join(', ')}`),
-    'What is told of: new is a service to list, wrong a mistake in a listing, dispute a service that does not do what it says.',
+    'What it is about: new for a service to list, wrong for a mistake in a listing, dispute for a service that does not do what it says.',
   ),
   text: v.optional(text, ''),
   links: v.optional(
