@@ -4,9 +4,10 @@ import { isSwitchedOff } from '../../src/domain/derived/switches.ts'
 import { gonePagePath } from '../../src/domain/derived/tombstone.ts'
 import { prefersMarkdown } from '../../src/domain/doors/markdown-twin.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { findReportAddress } from '../../src/domain/reports/former-addresses.ts'
 import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
 import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-table.ts'
-import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { SHORT_CACHE, toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { createAccessGate } from '../access/access-gate.ts'
 import { hasBody } from '../call/upload.ts'
 import type { ListingCards } from '../cards/listing-cards.ts'
@@ -100,6 +101,7 @@ function createLayerTable(layers: Layers): Layer[] {
     },
     (asked) => hasBody(asked.req) && cutSlowBody(asked),
     (asked) => answerGone(asked, release(), problem),
+    leadToReport,
     (asked) => doors !== undefined && isForDoor(asked, release()) && toApp(asked),
     nameChosenPage,
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
@@ -183,6 +185,14 @@ function answerGone(
   const hasPage = gone.moved_to === undefined && wantsPage(req, path)
   if (hasPage && release.files.serve(req, res, gonePagePath(gone.id), 410)) return true
   return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
+}
+
+/** 308 from a page that reports had before; only reading goes along. */
+function leadToReport({ req, res, path, query }: Asked): boolean {
+  const location = findReportAddress(path, query)
+  if (location === null || (req.method !== 'GET' && req.method !== 'HEAD')) return false
+  const headers = { Location: location, 'Cache-Control': SHORT_CACHE }
+  return answered(sendResponse(req, res, new Response(null, { status: 308, headers })))
 }
 
 /** The page of chosen listings shares its address with the list of comparisons. */

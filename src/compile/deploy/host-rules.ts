@@ -117,8 +117,10 @@ const KINDS = {
 } as const
 const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[prefix])} 302`)
 
-/** Pages that are rendered for each request. */
-const PAGES = ['/search', '/sellers/check'].map((path) => ({ path, answer: 'live' as const }))
+/** Pages that are rendered for each request, and addresses that lead to one. */
+const PAGES = ['/search', '/sellers/check', '/report', '/watch', '/propose', '/dispute'].map(
+  (path) => ({ path, answer: 'live' as const }),
+)
 
 /** One block for a folder where all below it are equal; else what lies right in it, then its folders. */
 function joinEqual(folder: string, blocks: readonly Block[]): Block[] {

@@ -15,7 +15,7 @@ const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
     ...['/roadmap', '/api/v1/roadmap', '/docs/roadmap-stubs'],
     ...['/api/v1/sponsored', '/api/v1/tools', '/api/v1/buyers'],
   ],
-  trust: ['/trust', '/api/v1/trust', '/badges'],
+  trust: ['/trust', '/api/v1/trust', '/badges', '/dispute'],
 }
 
 /** What an internal directory does not have: false leaves out its pages, endpoints, sentences and columns. */
