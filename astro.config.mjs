@@ -25,8 +25,6 @@ const PAGES = {
   '/problems/[code]': 'reference/problem-page',
   '/roadmap': 'reference/roadmap-page',
   '/sellers': 'sellers/dashboard/sellers-page',
-  '/sellers/dashboard': 'sellers/dashboard/dashboard-page',
-  '/sellers/sign-in': 'sellers/dashboard/sign-in-page',
   '/sources': 'reference/sources-page',
   '/stats': 'reference/stats-page',
   '/trust': 'trust/trust-page',

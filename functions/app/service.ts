@@ -46,6 +46,8 @@ import {
   createClaims,
   createOptOut,
 } from '../sellers/claims/claim-routes.ts'
+import { createDashboardPage } from '../sellers/pages/dashboard-page.ts'
+import { createSignInPage } from '../sellers/pages/sign-in-page.ts'
 import {
   createPayoutCheck,
   createPayoutStart,
@@ -153,8 +155,9 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const runs = createStrangerRuns(parts)
   const check = createCheck({ ...parts, ...checkedBy(parts), runs })
+  const ledgerHandlers = createLedgerHandlers(parts)
   const handlers: Handlers = {
-    ...createLedgerHandlers(parts),
+    ...ledgerHandlers,
     search: search.route,
     operations: createSearchRoute(parts, createOperationsSearch(createFindOperations(parts))),
     compare_list: createCompareList(parts),
@@ -167,6 +170,8 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   const cards = createListingCards(parts)
   const prepare = {
     checked: createCheckPage(parts, check),
+    dashboard: createDashboardPage(parts, ledgerHandlers),
+    signIn: createSignInPage(parts, ledgerHandlers),
     reported: createReportPage(parts),
     watched: createWatchPage(parts),
   }

@@ -101,7 +101,11 @@ export async function takeTurn(
   return refuse('rate-limited', reason, { headers })
 }
 
-async function readFields(req: IncomingMessage, baseUrl: string) {
+/** What a form of this site sent. */
+export async function readFields(
+  req: IncomingMessage,
+  baseUrl: string,
+): Promise<URLSearchParams | Refused> {
   if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
     return refuse('cross-site', 'Another site sent this form. Fill it in here.')
   const text = await readForm(req)

@@ -3,8 +3,8 @@
  *
  * Security model: what compresses together with a secret tells its length to somebody who chooses a
  * part of the text and sees the size of the answer (BREACH, https://breachattack.com). Answers that
- * hold something only their reader may know are left as they are: those of seller routes and of
- * watches, whose addresses are secret, all that set a cookie, and what a door passes on from a seller.
+ * hold something only their reader may know are left as they are: those of seller routes and pages,
+ * of watches, whose addresses are secret, all that set a cookie, and what a door passes on from a seller.
  * The relay is not behind this at all: its bytes are the seller's.
  *
  * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
@@ -22,7 +22,7 @@ const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
 const WATCHES = ROUTES.watch_start.path
-const WATCH_PAGE = '/watch'
+const OWN_PAGES: ReadonlySet<string> = new Set(['/watch', '/sellers/dashboard', '/sellers/sign-in'])
 /**
  * Brotli at 1 takes three quarters of the time of gzip at 1 for an answer of a search, which becomes
  * 5 % longer; at 2 it takes longer than gzip and saves nothing. 64 KiB of memory of what came before are
@@ -47,7 +47,7 @@ export function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
 function isLeftAlone(path: string): boolean {
   return (
     isSellerPath(path) ||
-    path === WATCH_PAGE ||
+    OWN_PAGES.has(path) ||
     path === WATCHES ||
     path.startsWith(`${WATCHES}/`) ||
     path === DOORS.mcp.path

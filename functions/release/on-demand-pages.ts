@@ -15,12 +15,15 @@ import type { Release } from './release.ts'
 /** What pages show that is found out before they are rendered, by its name and the page's address. */
 const PREPARED = {
   checked: '/sellers/check',
+  dashboard: '/sellers/dashboard',
+  signIn: '/sellers/sign-in',
   reported: '/report',
   watched: '/watch',
 } as const
 type PreparedName = keyof typeof PREPARED
 /** Pages whose form is sent to themselves. */
-const FORMS: ReadonlySet<string> = new Set([PREPARED.reported, PREPARED.watched])
+const { checked: _, ...withForm } = PREPARED
+const FORMS: ReadonlySet<string> = new Set(Object.values(withForm))
 /** Only these are rendered for each request; every other page is a file. */
 const ON_DEMAND = new Set<string>(['/search', ...Object.values(PREPARED), CHOSEN_PAGE])
 

@@ -18,5 +18,9 @@ declare namespace App {
     watched?: import('../domain/watches/watch.ts').WatchPage | undefined
     /** What the linter says of the address in the query; absent where no function serves the page. */
     checked?: import('../domain/lint/lint-report.ts').CheckAnswer | undefined
+    /** What a seller sees of their listings, or that nobody is signed in; absent where no function serves the page. */
+    dashboard?: import('../domain/views/seller-pages.ts').DashboardPage | undefined
+    /** The form that signs a seller in, or what became of it; absent where no function serves the page. */
+    signIn?: import('../domain/views/seller-pages.ts').SignInPage | undefined
   }
 }

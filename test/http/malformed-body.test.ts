@@ -55,6 +55,8 @@ test.each([
   ['/mcp', 'application/json'],
   ['/a2a', 'application/json'],
   ['/report', FORM],
+  ['/sellers/sign-in', FORM],
+  ['/sellers/dashboard', FORM],
   ['/search', FORM],
 ])(
   'a body at %s that is not chunks is 400 at once, and the connection ends',

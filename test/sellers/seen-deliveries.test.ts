@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Numbers } from '../../src/site/sellers/claims/listing-numbers.ts'
+import type { ListingNumbers } from '../../src/domain/views/seller-pages.ts'
 import { toDeliveriesPanel } from '../../src/site/sellers/claims/seen-deliveries.ts'
 
 const ID = 'r'.repeat(22)
 
-function aDelivery(changes: Partial<Numbers['deliveries'][number]>): Numbers['deliveries'][number] {
+function aDelivery(
+  changes: Partial<ListingNumbers['deliveries'][number]>,
+): ListingNumbers['deliveries'][number] {
   return {
     ...{ id: ID, at: '2026-11-22T09:20:13.000Z', operation: 'digest', status: 200 },
     ...{ verdict: 'as_declared', reason: 'It is what is declared.', transaction: null, ms: 9 },
@@ -13,7 +15,7 @@ function aDelivery(changes: Partial<Numbers['deliveries'][number]>): Numbers['de
   }
 }
 
-function show(deliveries: Numbers['deliveries']): string {
+function show(deliveries: ListingNumbers['deliveries']): string {
   const none = { clicks: 0, calls: 0, search_impressions: 0 }
   const clicks = { total: 0, by_day: [], by_src: {} }
   const numbers = { listing_id: 'x402.seller', calls: 0, last_30_days: none, clicks, deliveries }

@@ -1,6 +1,4 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { signedInMark } from '../../functions/sellers/sessions/session.ts'
-import { hasSignedInMark } from '../../src/site/sellers/controls/signed-in-mark.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -133,26 +131,6 @@ describeStores('signing in', ({ newPlace }) => {
     expect(second).not.toBe(first)
     expect((await visitor.get('/me', { Cookie: cookiePair(first) })).status).toBe(401)
     expect((await visitor.get('/me', { Cookie: cookiePair(second) })).status).toBe(200)
-  })
-
-  test('the mark for scripts comes, is extended and goes with the session, and opens nothing', async () => {
-    const visitor = await open()
-    await visitor.post('/login', { email: 'a@b.example' })
-    const token = await tokenOf(world, 'a@b.example')
-    const markOf = (answer: Response) => answer.headers.getSetCookie()[1]
-    const mark = 'signed-in=yes; Max-Age=2592000; Path=/sellers; SameSite=Lax'
-    expect(markOf(await visitor.post('/session', { token }))).toBe(mark)
-    expect((await visitor.get('/me')).headers.getSetCookie()).toEqual([])
-    world.clock.move(20 * DAY)
-    expect(markOf(await visitor.get('/me'))).toBe(mark)
-    const blank = 'signed-in=; Max-Age=0; Path=/sellers; SameSite=Lax'
-    expect(markOf(await visitor.send('DELETE', '/session'))).toBe(blank)
-    const forged = await visitor.get('/me', { Cookie: 'signed-in=yes' })
-    expect([forged.status, forged.headers.getSetCookie()]).toEqual([401, [blank]])
-    expect(signedInMark(true)).toBe(`${mark}; Secure`)
-    expect(hasSignedInMark(`theme=dark; ${mark.split(';')[0]}`)).toBe(true)
-    for (const other of ['', 'signed-in=', 'not-signed-in=yes', 'signed-in=yes1'])
-      expect(hasSignedInMark(other)).toBe(false)
   })
 
   test('signing out ends the session for good', async () => {

@@ -6,8 +6,8 @@ export const ROOMS_TO_DIVIDE: string[] = []
 
 const SITE = ['src/pages', 'src/site']
 const LIVE = ['src/domain', 'src/search', 'src/store', 'src/compiled.ts', 'functions']
-/** What a page says and a function must know: who was chosen, what a session's mark is called. */
-const PAGE_WORDS = ['src/site/compare', 'src/site/sellers/controls']
+/** What a page says and a function must know: who was chosen. */
+const PAGE_WORDS = ['src/site/compare']
 
 /**
  * The arrows: what of ours a folder may import, and which packages. A folder may always import
@@ -161,9 +161,10 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'functions/search': { ours: LIVE, packages: ['node:*', 'h3'] },
   'functions/sellers': {
-    ours: [...LIVE, ...PAGE_WORDS],
+    ours: LIVE,
     packages: ['node:crypto', 'h3', 'jose', 'kysely', 'lucia', 'valibot', '@noble/*'],
   },
+  'functions/sellers/pages': { ours: LIVE, packages: ['node:http', 'h3'] },
   'functions/settlements': { ours: LIVE, packages: ['node:crypto', 'kysely', 'valibot'] },
   'functions/static': { ours: LIVE, packages: ['node:*'] },
   'functions/watches': {

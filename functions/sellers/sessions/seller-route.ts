@@ -7,7 +7,7 @@ import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { withPatience } from '../../store/schema/patience.ts'
 import { isStoreUnavailable } from '../../store/schema/store-error.ts'
-import { blankSignedInMark, createSessions, isSecure, type SignedIn } from './session.ts'
+import { createSessions, type SignedIn } from './session.ts'
 
 type Answer = (event: H3Event) => Promise<Response>
 /** A route that needs the store, as the route table says. */
@@ -49,14 +49,12 @@ export function createSignedInRoute(
   const sessions = createSessions(parts)
   return createSellerRoute(parts, async (event) => {
     const seller = await sessions.read(event.req.headers.get('cookie'))
-    if (seller === null) {
-      const refusal = parts.problem('not-signed-in', {
+    if (seller === null)
+      return parts.problem('not-signed-in', {
         detail: 'Sign in first: POST your address to /api/v1/sellers/login and open the link.',
       })
-      // A session that ended here took no cookie along: its pages need not ask again.
-      return setCookies(refusal, [blankSignedInMark(isSecure(parts))])
-    }
-    return setCookies(await answer(event, seller), seller.renewedCookies)
+    const answered = await answer(event, seller)
+    return seller.renewed === null ? answered : setCookie(answered, seller.renewed)
   })
 }
 
@@ -71,8 +69,8 @@ export async function takeBody<Schema extends ObjectSchema>(
   return refusal === null ? parseBody(req, schema, problem) : { refusal }
 }
 
-export function setCookies(response: Response, cookies: readonly string[]): Response {
-  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+export function setCookie(response: Response, cookie: string): Response {
+  response.headers.append('Set-Cookie', cookie)
   return response
 }
 

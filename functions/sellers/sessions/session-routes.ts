@@ -8,7 +8,7 @@ import type { Parts } from '../../parts/parts.ts'
 import type { Tables } from '../../store/schema/store.ts'
 import { mailboxOf, parseEmailAddress } from './email-address.ts'
 import { redeemLoginToken } from './login-token.ts'
-import { createSellerRoute, type SellerRoute, setCookies, takeBody } from './seller-route.ts'
+import { createSellerRoute, type SellerRoute, setCookie, takeBody } from './seller-route.ts'
 import { createSessions } from './session.ts'
 
 /**
@@ -28,16 +28,16 @@ export function createSessionStart(parts: Parts): SellerRoute {
       const sessions = createSessions(parts, trx)
       // Whatever session the browser brought ends here: the new one gets a new id.
       await sessions.end(event.req.headers.get('cookie'))
-      return { seller, cookies: await sessions.start(seller.id) }
+      return { seller, cookie: await sessions.start(seller.id) }
     })
     if (started === null) {
       return problem('token-invalid', {
         detail: 'The link was used, has expired, or a newer one was sent. Ask for a new link.',
       })
     }
-    const { seller, cookies } = started
+    const { seller, cookie } = started
     const view = { seller: toSellerView(seller.email, seller.created_at) }
-    return setCookies(jsonAnswer(view), cookies)
+    return setCookie(jsonAnswer(view), cookie)
   })
 }
 
@@ -47,7 +47,7 @@ export function createSessionEnd(parts: Parts): SellerRoute {
   return createSellerRoute(parts, async (event) => {
     await sessions.end(event.req.headers.get('cookie'))
     const headers = { 'Cache-Control': 'no-store' }
-    return setCookies(new Response(null, { status: 204, headers }), sessions.blankCookies())
+    return setCookie(new Response(null, { status: 204, headers }), sessions.blankCookie())
   })
 }
 

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
-import { SIGNED_IN_MARK } from '../../../src/site/sellers/controls/signed-in-mark.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Tables } from '../../store/schema/store.ts'
@@ -11,8 +10,8 @@ export interface SignedIn {
   sellerId: string
   email: string
   createdAt: number
-  /** `Set-Cookie` values of a session whose time was extended; else none. */
-  renewedCookies: string[]
+  /** `Set-Cookie` of a session whose time was extended; else null. */
+  renewed: string | null
 }
 
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
@@ -37,19 +36,16 @@ export function createSessions(
     sessionCookie: { name, attributes: { secure, sameSite: 'lax', path: '/' } },
     getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
   })
-  const cookiesOf = (id: string) => [
-    lucia.createSessionCookie(id).serialize(),
-    signedInMark(secure),
-  ]
+  const cookieOf = (id: string) => lucia.createSessionCookie(id).serialize()
   const readId = (header: string | null) => {
-    const value = readSessionCookie(header, name)
+    const value = readCookie(header, name)
     return value !== null && SECRET_PATTERN.test(value) ? value : null
   }
   return {
-    /** A new session under a new id. @returns the `Set-Cookie` values: the session, and the mark for scripts */
+    /** A new session under a new id. @returns the `Set-Cookie` value */
     start: async (sellerId: string) => {
       const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
-      return cookiesOf(session.id)
+      return cookieOf(session.id)
     },
     /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
     read: async (header: string | null): Promise<SignedIn | null> => {
@@ -57,14 +53,14 @@ export function createSessions(
       if (id === null) return null
       const { session, user } = await lucia.validateSession(id)
       if (session === null) return null
-      const renewedCookies = session.fresh ? cookiesOf(id) : []
-      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewedCookies }
+      const renewed = session.fresh ? cookieOf(id) : null
+      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewed }
     },
     end: async (header: string | null) => {
       const id = readId(header)
       if (id !== null) await lucia.invalidateSession(id)
     },
-    blankCookies: () => [lucia.createBlankSessionCookie().serialize(), blankSignedInMark(secure)],
+    blankCookie: () => lucia.createBlankSessionCookie().serialize(),
   }
 }
 
@@ -130,9 +126,9 @@ const MAX_HEADER_LENGTH = 8_192
  * the same name is how a neighbouring host plants one (RFC 6265 §8.6). No decoding: our values need
  * none, and lucia's own parser throws on `%zz` in somebody else's cookie.
  *
- * @example readSessionCookie('a=1; session=x', 'session') → 'x'
+ * @example readCookie('a=1; session=x', 'session') → 'x'
  */
-function readSessionCookie(header: string | null, name: string): string | null {
+export function readCookie(header: string | null, name: string): string | null {
   if (header === null || header.length > MAX_HEADER_LENGTH) return null
   const prefix = `${name}=`
   const values = header
@@ -141,19 +137,4 @@ function readSessionCookie(header: string | null, name: string): string | null {
     .filter((pair) => pair.startsWith(prefix))
     .map((pair) => pair.slice(prefix.length))
   return values.length === 1 ? (values[0] ?? null) : null
-}
-
-/**
- * `Set-Cookie` of the mark that tells the sellers' pages whether asking who is signed in is worth a
- * request. It comes, lives and goes with the session, says nothing but "yes", and is sent back with no
- * request to the API. Nothing is decided by it: a forged one costs its forger one answer of 401.
- */
-export const signedInMark = (isSecure: boolean) =>
-  toMark(`${SIGNED_IN_MARK.value}; Max-Age=${RETENTION.session_days * 24 * 60 * 60}`, isSecure)
-
-export const blankSignedInMark = (isSecure: boolean) => toMark('; Max-Age=0', isSecure)
-
-function toMark(value: string, isSecure: boolean): string {
-  const { name, path } = SIGNED_IN_MARK
-  return `${name}=${value}; Path=${path}; SameSite=Lax${isSecure ? '; Secure' : ''}`
 }

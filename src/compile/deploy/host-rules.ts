@@ -118,9 +118,16 @@ const KINDS = {
 const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[prefix])} 302`)
 
 /** Pages that are rendered for each request, and addresses that lead to one. */
-const PAGES = ['/search', '/sellers/check', '/report', '/watch', '/propose', '/dispute'].map(
-  (path) => ({ path, answer: 'live' as const }),
-)
+const PAGES = [
+  '/search',
+  '/sellers/check',
+  '/sellers/dashboard',
+  '/sellers/sign-in',
+  '/report',
+  '/watch',
+  '/propose',
+  '/dispute',
+].map((path) => ({ path, answer: 'live' as const }))
 
 /** One block for a folder where all below it are equal; else what lies right in it, then its folders. */
 function joinEqual(folder: string, blocks: readonly Block[]): Block[] {

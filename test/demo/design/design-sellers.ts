@@ -1,4 +1,5 @@
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
+import type { Said } from '../../../src/domain/views/seller-pages.ts'
 import type {
   Analytics,
   ClaimCheckResult,
@@ -6,72 +7,82 @@ import type {
   KnownPayout,
 } from '../../../src/domain/views/seller-views.ts'
 import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
-import { html } from '../../../src/site/frame/html.ts'
-import { createOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
-import { createClaimCard, showInstructions } from '../../../src/site/sellers/claims/show-claim.ts'
-import { partOf, toElement } from '../../../src/site/sellers/controls/elements.ts'
+import { html, type Markup } from '../../../src/site/frame/html.ts'
+import { toClaimCard } from '../../../src/site/sellers/claims/claim-card.ts'
+import { toOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
 
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */
 const AT = '2026-01-02T03:04:05.000Z'
 const ADDRESS = '0x1111111111111111111111111111111111111111'
 type SeenDelivery = Analytics['basic']['listings'][number]['deliveries'][number]
-const place = partOf(document, 'design-sellers')
-const view = await readListing(place.dataset.designSellers ?? '')
 
-for (const state of CLAIM_STATES.filter((each) => each !== 'verified')) {
-  const claim = toClaim({ state })
-  const card = createClaimCard(claim, CLAIM_METHODS, {
-    onOther: async () => {},
-    onVerified: async () => {},
-  })
-  place.append(toList(card))
-}
-for (const method of CLAIM_METHODS) place.append(createStarted(method))
-for (const payouts of [[], toPayouts()])
-  for (const verified of [true, false])
-    place.append(
-      createOwnedListing({
+const CLAIM = 'claim'
+
+/** @param view a listing to show as owned; @param now milliseconds since the epoch */
+export function toSellerCards(view: ListingView | null, now: number): Markup {
+  const ended = CLAIM_STATES.filter((each) => each !== 'verified').map((state) =>
+    toList(toClaimCard({ claim: toClaim({ state }), view: null }, null)),
+  )
+  const states = [[], toPayouts()].flatMap((payouts) =>
+    [true, false].map((verified) => ({ payouts, verified })),
+  )
+  const owned = states.map(({ payouts, verified }) =>
+    toOwnedListing(
+      {
         claim: toClaim({ state: 'verified', last_check: toCheck(verified) }),
         view: payouts.length === 0 && !verified ? null : view,
         payouts,
-        numbers: toNumbers(verified ? 7 : 0),
-        edit: 'https://code.example/waypost/edit/main/{file}',
-      }),
-    )
-
-async function readListing(id: string): Promise<ListingView> {
-  const listing: ListingView = await (await fetch(`/api/v1/listings/${id}`)).json()
-  return listing
+        numbers: toNumbers(verified ? 7 : 0, now),
+      },
+      toSaid(verified, payouts),
+      { edit: 'https://code.example/waypost/edit/main/{file}', now },
+    ),
+  )
+  return html`${ended}${CLAIM_METHODS.map(toStarted)}${owned}`
 }
 
-function toList(card: HTMLElement): HTMLElement {
-  const list = toElement(html`<ul class="claim-list"></ul>`)
-  list.append(card)
-  return list
+function toList(card: Markup): Markup {
+  return html`<ul class="claim-list">${card}</ul>`
 }
 
-function createStarted(method: ClaimView['method']): HTMLElement {
+function toStarted(method: ClaimView['method']): Markup {
   const claim = toClaim({ method, last_check: toCheck(false) })
-  const card = createClaimCard(claim, CLAIM_METHODS, {
-    onOther: async () => {},
-    onVerified: async () => {},
-  })
   const guide = [
     { text: 'What is to be published', code: 'token' },
     { text: 'A command to see it', code: 'curl -i https://service.example/' },
     { text: 'Run the check.' },
   ]
-  showInstructions(card, {
-    claim,
-    token: 'token',
-    instructions: { method, value: 'token', steps: [], guide },
-  })
-  return toList(card)
+  const instructions = { method, value: 'token', steps: [], guide }
+  const started = { claim, token: 'token', instructions }
+  return toList(toClaimCard({ claim, view: null }, { at: CLAIM, started }))
+}
+
+/** The text to sign for a payout that is known, and one that was just typed in and is not proven. */
+function toSaid(verified: boolean, payouts: readonly KnownPayout[]): Said | null {
+  const challenge = 'Sign this.\nIt costs nothing.'
+  if (payouts.length === 0)
+    return verified
+      ? {
+          at: CLAIM,
+          payout: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:11111111111111111111111111111111',
+          challenge,
+        }
+      : null
+  const payout = `eip155:8453:${ADDRESS}`
+  const checked = {
+    verified: false,
+    expected: `a signature of the challenge by ${ADDRESS}`,
+    observed: '0x1234',
+    payout: { payout, state: 'unproven' as const },
+  }
+  return verified
+    ? { at: CLAIM, line: 'It stays in the directory.' }
+    : { at: CLAIM, payout, checked, challenge }
 }
 
 function toClaim(change: Partial<ClaimView>): ClaimView {
   return {
-    id: 'claim',
+    id: CLAIM,
     listing_id: 'x402.service',
     method: 'well_known',
     state: 'pending',
@@ -102,8 +113,8 @@ function toPayouts(): KnownPayout[] {
   ]
 }
 
-function toNumbers(clicks: number) {
-  const date = new Date().toISOString().slice(0, 10)
+function toNumbers(clicks: number, now: number) {
+  const date = new Date(now).toISOString().slice(0, 10)
   return {
     deliveries: clicks === 0 ? [] : toDeliveries(),
     listing_id: 'x402.service',

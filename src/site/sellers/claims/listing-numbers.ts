@@ -1,6 +1,6 @@
 import { toCountText } from '../../../domain/operation/price-text.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
-import type { Analytics } from '../../../domain/views/seller-views.ts'
+import type { ListingNumbers } from '../../../domain/views/seller-pages.ts'
 import { html, type Markup } from '../../frame/html.ts'
 
 const DAY = 86_400_000
@@ -10,14 +10,17 @@ const STEP = 10
 const LOWEST_BAR = 3
 const PLOT_DAYS = 30
 
-export type Numbers = Analytics['basic']['listings'][number]
-
-/** Clicks, searches, calls and the score of an owned listing. Nothing is shown as zero that nobody counted. */
+/**
+ * Clicks, searches, calls and the score of an owned listing. Nothing is shown as zero that nobody counted.
+ *
+ * @param now milliseconds since the epoch
+ */
 export function toNumbers(
-  numbers: Numbers | null,
+  numbers: ListingNumbers | null,
   view: Pick<ListingView, 'page' | 'trust'> | null,
+  now: number,
 ): Markup {
-  const clicks = numbers && toClicks(numbers)
+  const clicks = numbers && toClicks(numbers, now)
   const counted = clicks && [
     toNumber(`Clicks, ${PLOT_DAYS} days`, clicks.total, clicks.change),
     toNumber(`Shown in searches, ${PLOT_DAYS} days`, numbers.last_30_days.search_impressions),
@@ -34,9 +37,9 @@ function toNumber(label: string, value: string | number, note: Markup | string |
 }
 
 /** Clicks by day as bars, with the sentence that says the same, and each day's number behind it. */
-export function toClicksPanel(numbers: Numbers): Markup {
+export function toClicksPanel(numbers: ListingNumbers, now: number): Markup {
   const { by_day, by_src, total } = numbers.clicks
-  const clicks = toClicks(numbers)
+  const clicks = toClicks(numbers, now)
   const [first, last] = [clicks.days[0], clicks.days.at(-1)]
   const axis = html`<p class="axis"><span>${first?.date}</span><span>${last?.date}</span></p>`
   const days = by_day.filter(({ clicks }) => clicks > 0).reverse()
@@ -55,8 +58,8 @@ export function toClicksPanel(numbers: Numbers): Markup {
       ${total > 0 && table}</section>`
 }
 
-function toClicks({ clicks }: Numbers) {
-  return toClicksByDay(clicks.by_day, PLOT_DAYS, Date.now())
+function toClicks({ clicks }: ListingNumbers, now: number) {
+  return toClicksByDay(clicks.by_day, PLOT_DAYS, now)
 }
 
 function toPlot({ days, highest, sentence }: ReturnType<typeof toClicks>): Markup {
@@ -81,7 +84,11 @@ function toPlot({ days, highest, sentence }: ReturnType<typeof toClicks>): Marku
  * @param length days that are shown; as many before them are compared
  * @param today milliseconds since the epoch; the last day of the plot (UTC)
  */
-export function toClicksByDay(by_day: Numbers['clicks']['by_day'], length: number, today: number) {
+export function toClicksByDay(
+  by_day: ListingNumbers['clicks']['by_day'],
+  length: number,
+  today: number,
+) {
   const counts = new Map(by_day.map(({ date, clicks }) => [date, clicks]))
   const all = Array.from({ length: 2 * length }, (_, index) => {
     const date = toDate(today - (2 * length - 1 - index) * DAY)
@@ -115,7 +122,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 }
 
 /** With its own period: the bars beside it show fewer days. @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.' */
-export function toSourcesText(bySource: Numbers['clicks']['by_src']): string {
+export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): string {
   const named = Object.entries(bySource)
     .filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
     .sort((a, b) => b[1] - a[1])

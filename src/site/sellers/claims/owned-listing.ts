@@ -1,7 +1,8 @@
 import { BADGE_TEXTS } from '../../../domain/derived/tiers.ts'
 import { reportPath } from '../../../domain/reports/report.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
-import type { ClaimView, KnownPayout } from '../../../domain/views/seller-views.ts'
+import type { OwnedListing, Said } from '../../../domain/views/seller-pages.ts'
+import type { ClaimView } from '../../../domain/views/seller-views.ts'
 import type { TiersView } from '../../../domain/views/summary-view.ts'
 import { badgePath, pagePath, toEditUrl } from '../../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../../domain/wire/vocabulary.ts'
@@ -9,42 +10,33 @@ import { escapeHtml, html, type Markup } from '../../frame/html.ts'
 import { toCopyBlock, toLinkedText } from '../../frame/sentences.ts'
 import { toKnownList } from '../../listing/known-facts.ts'
 import { toShape, toTile } from '../../rows/tile.ts'
-import { showClaimSight } from '../controls/check-box.ts'
-import { onClick, partOf, toElement } from '../controls/elements.ts'
-import { callSellers } from '../controls/seller-api.ts'
-import { PAYOUTS_PANEL, showPayouts } from '../payouts/payout-list.ts'
-import { type Numbers, toClicksPanel, toNumbers } from './listing-numbers.ts'
+import { toClaimSight, toForm, toLine } from '../controls/said.ts'
+import { toPayoutsPanel } from '../payouts/payout-list.ts'
+import { toClicksPanel, toNumbers } from './listing-numbers.ts'
 import { toNextSteps } from './next-steps.ts'
 import { toDeliveriesPanel } from './seen-deliveries.ts'
 
-export interface OwnedListing {
-  claim: ClaimView
-  /** Null when the directory does not have it, as after a removal. */
-  view: ListingView | null
-  payouts: readonly KnownPayout[]
-  numbers: Numbers | null
-  /** Where the file of a listing is edited; empty without a repository. */
-  edit: string
-}
-
-/** A listing that is the seller's own: what it is doing, what it lacks, and what can be done with it. */
-export function createOwnedListing(owned: OwnedListing): HTMLElement {
-  const { claim, view, payouts } = owned
-  const card = toElement(toCard(owned))
-  showClaimSight(partOf(card, 'result'), claim)
-  if (view !== null) showPayouts(partOf(card, 'payouts'), claim.listing_id, payouts)
-  showRemoval(card, claim.listing_id, view === null)
-  return card
-}
-
-function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
+/**
+ * A listing that is the seller's own: what it is doing, what it lacks, and what can be done with it.
+ *
+ * @param said what the last form came to; shown where it is about this claim
+ * @param edit where the file of a listing is edited; empty without a repository
+ * @param now milliseconds since the epoch
+ */
+export function toOwnedListing(
+  owned: OwnedListing,
+  said: Said | null,
+  { edit, now }: { edit: string; now: number },
+): Markup {
+  const { claim, view, payouts, numbers } = owned
   const id = claim.listing_id
   const name = view?.name ?? id
+  const here = said?.at === claim.id ? said : null
   const steps = toNextSteps(view, { payouts, lastCheck: claim.last_check }).map(
     ({ isKnown, text }) => ({ isKnown, text: toLinkedText(text) }),
   )
   return html`
-    <section class="owned" aria-label="${name}">
+    <section class="owned" id="claim-${claim.id}" aria-label="${name}">
       <header class="owned-head">
         ${view === null ? html`<span aria-hidden="true"></span>` : toTile(view)}
         <div>
@@ -53,22 +45,19 @@ function toCard({ claim, view, payouts, numbers, edit }: OwnedListing): Markup {
         </div>
         ${view && toHeadButtons(view, edit)}
       </header>
-      ${toNumbers(numbers, view)}
+      ${toNumbers(numbers, view, now)}
       <div class="owned-columns">
-        <div>${numbers && toClicksPanel(numbers)}${numbers && toDeliveriesPanel(numbers)}${view && PAYOUTS_PANEL}${view && toBadge(view)}</div>
+        <div>${numbers && toClicksPanel(numbers, now)}${numbers && toDeliveriesPanel(numbers)}${view && toPayoutsPanel(owned, here)}${view && toBadge(view)}</div>
         <div>
           <section class="panel"><h3>What happens next</h3>${toKnownList(steps)}</section>
           <section class="panel">
             <h3>Proof of the domain</h3>
-            <div class="saw" data-result><p class="small">Not looked at again yet.</p></div>
+            ${toClaimSight(claim) || html`<p class="small">Not looked at again yet.</p>`}
           </section>
           <section class="panel">
             <h3>In the directory</h3>
-            <p class="buttons">
-              <button type="button" data-remove>Remove this listing</button>
-              <button type="button" data-restore hidden>Bring it back</button>
-            </p>
-            <p class="small soft" role="status" data-removal></p>
+            ${toRemoval(claim, view !== null, here?.removed === true)}
+            ${here?.payout === undefined && toLine(here)}
           </section>
         </div>
       </div>
@@ -133,32 +122,14 @@ export function toBadgeEmbeds({
 }
 
 /** A removal is asked for twice; it can be taken back at any time. */
-function showRemoval(card: HTMLElement, id: string, isRemoved: boolean): void {
-  const [remove, restore] = [partOf(card, 'remove'), partOf(card, 'restore')]
-  const note = partOf(card, 'removal')
-  const show = (removed: boolean) => {
-    remove.hidden = removed
-    remove.textContent = 'Remove this listing'
-    restore.hidden = !removed
-  }
-  const send = async (removed: boolean) => {
-    const answer = await callSellers('POST', 'opt-out', { listing_id: id, removed })
-    if (answer.ok) show(removed)
-    note.textContent = answer.ok ? toNote(removed) : answer.detail
-  }
-  show(isRemoved)
-  if (isRemoved) note.textContent = 'This listing is not in the directory.'
-  let isAsked = false
-  onClick(card, 'remove', async () => {
-    isAsked = !isAsked
-    if (isAsked) remove.textContent = 'Yes, remove it'
-    else await send(true)
-  })
-  onClick(card, 'restore', () => send(false))
-}
-
-function toNote(removed: boolean): string {
-  return removed
-    ? 'It leaves the directory at the next build, and importers do not bring it back.'
-    : 'It stays in the directory, or returns to it at the next build.'
+function toRemoval({ id, listing_id }: ClaimView, isHere: boolean, isRemoved: boolean): Markup {
+  const target = { claim: id, listing_id }
+  const remove = { ...target, removed: 'yes' }
+  if (isHere && !isRemoved)
+    return html`
+      <details><summary>Remove this listing</summary>
+        ${toForm('opt_out', remove, html`<button>Yes, remove it</button>`)}</details>`
+  return html`
+    ${!isHere && html`<p class="small soft">This listing is not in the directory.</p>`}
+    ${toForm('opt_out', target, html`<button>Bring it back</button>`)}`
 }

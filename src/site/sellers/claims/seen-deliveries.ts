@@ -1,12 +1,12 @@
 import { toCountText } from '../../../domain/operation/price-text.ts'
 import { VERDICT_WORDS } from '../../../domain/receipts/delivery-words.ts'
 import { reportPath } from '../../../domain/reports/report.ts'
+import type { ListingNumbers } from '../../../domain/views/seller-pages.ts'
 import { receiptPath } from '../../../domain/wire/links.ts'
 import { html, type Markup } from '../../frame/html.ts'
-import { toTime } from '../controls/elements.ts'
-import type { Numbers } from './listing-numbers.ts'
+import { toTime } from '../controls/said.ts'
 
-type Delivery = Numbers['deliveries'][number]
+type Delivery = ListingNumbers['deliveries'][number]
 
 const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
   waiting: 'Disputed; a person looks at it.',
@@ -15,7 +15,7 @@ const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
 }
 
 /** Each paid call that was judged, newest first, with the reason; what is wrong about a verdict can be said. */
-export function toDeliveriesPanel({ deliveries }: Numbers): Markup {
+export function toDeliveriesPanel({ deliveries }: ListingNumbers): Markup {
   const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
   const rest = bad === 0 ? 'all were' : `${bad} ${bad === 1 ? 'was' : 'were'} not`
   const summary =

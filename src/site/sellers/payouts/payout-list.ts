@@ -1,31 +1,10 @@
+import { normalizePayout } from '../../../domain/listing/caip-account.ts'
 import { toNetworkName } from '../../../domain/listing/networks.ts'
-import type { KnownPayout, PayoutChecked, PayoutState } from '../../../domain/views/seller-views.ts'
+import type { OwnedListing, Said } from '../../../domain/views/seller-pages.ts'
+import type { KnownPayout } from '../../../domain/views/seller-views.ts'
 import { html, type Markup } from '../../frame/html.ts'
 import { toCopyBlock } from '../../frame/sentences.ts'
-import { showLine, showSight } from '../controls/check-box.ts'
-import { fill, onClick, onSubmit, partOf, toElement } from '../controls/elements.ts'
-import { callSellers } from '../controls/seller-api.ts'
-import { signWithWallet, type Wallet, watchWallets } from './wallet.ts'
-
-/** The payouts of an owned listing; `showPayouts` fills it. */
-export const PAYOUTS_PANEL = html`
-  <section class="panel" data-payouts>
-    <h3>Payouts</h3>
-    <p class="small soft" data-no-payouts>
-      We know no payout address. Add the one that buyers pay to, so that its payments can count.
-    </p>
-    <ul class="payouts" data-payout-list></ul>
-    <details>
-      <summary>Prove another address</summary>
-      <form class="payout-form" data-payout-form>
-        <label class="field">
-          <span>Address with its chain (CAIP-10)</span>
-          <input name="payout" type="text" required maxlength="200" placeholder="eip155:8453:0x…" autocomplete="off" spellcheck="false">
-        </label>
-        <button>Prove it</button>
-      </form>
-    </details>
-  </section>`
+import { toForm, toLine, toSight } from '../controls/said.ts'
 
 /** How the wallet of a payout signs a text, by the family of its chain. */
 const HINTS = {
@@ -34,68 +13,89 @@ const HINTS = {
 } as const
 
 /** The payouts of an owned listing, each with the steps that prove it. */
-export function showPayouts(
-  panel: HTMLElement,
-  listingId: string,
-  payouts: readonly KnownPayout[],
-): void {
-  const list = partOf(panel, 'payout-list')
-  fill(list, payouts.map(createPayout))
-  partOf(panel, 'no-payouts').hidden = payouts.length > 0
-  const form = partOf<HTMLFormElement>(panel, 'payout-form')
-  onSubmit(form, async (read) => {
-    const typed = { listing_id: listingId, payout: read('payout'), published: false, counts: false }
-    const item = createPayout(typed)
-    list.append(item)
-    form.reset()
-    await openProof(item, typed)
-  })
+export function toPayoutsPanel(
+  { claim, payouts }: Pick<OwnedListing, 'claim' | 'payouts'>,
+  said: Said | null,
+): Markup {
+  const { id, listing_id } = claim
+  const asked = said?.payout
+  const isAsked = ({ payout }: { payout: string }) =>
+    asked !== undefined && normalizePayout(payout) === normalizePayout(asked)
+  const typed = { listing_id, payout: asked ?? '', published: false, counts: false }
+  const all = asked === undefined || payouts.some(isAsked) ? payouts : [...payouts, typed]
+  const items = all.map((known) => toItem(id, known, isAsked(known) ? said : null))
+  const another = html`
+    <label class="field">
+      <span>Address with its chain (CAIP-10)</span>
+      <input name="payout" type="text" required maxlength="200" placeholder="eip155:8453:0x…" autocomplete="off" spellcheck="false">
+    </label>
+    <button>Prove it</button>`
+  return html`
+    <section class="panel" data-payouts>
+      <h3>Payouts</h3>
+      ${all.length === 0 && html`<p class="small soft">We know no payout address. Add the one that buyers pay to, so that its payments can count.</p>`}
+      <ul class="payouts">${items}</ul>
+      <details>
+        <summary>Prove another address</summary>
+        <div class="payout-form">${toForm('prove', { claim: id, listing_id }, another)}</div>
+      </details>
+    </section>`
 }
 
-function createPayout(known: KnownPayout): HTMLElement {
-  const item = toElement(toItem(known))
-  showState(item, known)
-  onClick(item, 'prove', () => openProof(item, known))
-  onClick(item, 'withdraw', () => withdraw(item, known))
-  return item
-}
-
-function toItem({ payout }: KnownPayout): Markup {
-  const { network, address, way } = toPayoutFacts(payout)
+function toItem(claim: string, known: KnownPayout, said: Said | null): Markup {
+  const { payout, listing_id } = known
+  const { network, address } = toPayoutFacts(payout)
+  const { tone, label, explanation } = toPayoutState(known)
+  const target = { claim, listing_id, payout }
+  const button =
+    tone === 'earned'
+      ? toForm('withdraw', target, html`<button>Withdraw the proof</button>`)
+      : said?.challenge === undefined && toForm('prove', target, html`<button>Prove it</button>`)
   return html`
     <li>
       <div class="card-head">
         <p><strong>${network}</strong> <code>${address || payout}</code></p>
-        <span class="tag" data-payout-state></span>
+        <span class="tag ${tone}">${label}</span>
       </div>
-      <p class="small soft" data-explanation></p>
-      <p class="buttons">
-        <button type="button" data-prove>Prove it</button>
-        <button type="button" data-withdraw>Withdraw the proof</button>
-      </p>
-      <ol class="claim-steps" data-proof hidden>
-        <li>
-          <p>Sign this text with the wallet of the address. It works once, for 15 minutes.</p>
-          <div data-challenge></div>
-        </li>
-        <li ${way !== 'evm' && 'hidden'}>
-          <p>Sign it here:</p>
-          <p class="buttons" data-wallets></p>
-          <p class="small soft" data-no-wallet>No wallet was found in this browser. Sign the text elsewhere.</p>
-        </li>
-        <li>
-          <form class="paste" data-paste>
-            <label class="field">
-              <span>Or paste the signature</span>
-              <textarea name="signature" rows="3" required maxlength="8192" spellcheck="false" autocomplete="off"></textarea>
-            </label>
-            <p class="small soft">${HINTS[way]}</p>
-            <p><button>Check the signature</button></p>
-          </form>
-        </li>
-      </ol>
-      <div class="saw" role="status" data-payout-result hidden></div>
+      <p class="small soft">${explanation}</p>
+      ${button}
+      ${said?.challenge !== undefined && toProof(target, said.challenge)}
+      ${said?.checked && toChecked(said.checked)}${toLine(said)}
     </li>`
+}
+
+function toProof(target: { claim: string; listing_id: string; payout: string }, challenge: string) {
+  const { way, address } = toPayoutFacts(target.payout)
+  const paste = html`
+    <label class="field">
+      <span>Or paste the signature</span>
+      <textarea name="signature" rows="3" required maxlength="8192" spellcheck="false" autocomplete="off"></textarea>
+    </label>
+    <p class="small soft">${HINTS[way]}</p>
+    <p><button>Check the signature</button></p>`
+  return html`
+    <ol class="claim-steps">
+      <li>
+        <p>Sign this text with the wallet of the address. It works once, for 15 minutes.</p>
+        <div data-challenge>${toCopyBlock(challenge, `text to sign for ${target.payout}`)}</div>
+      </li>
+      ${
+        way === 'evm' &&
+        html`
+        <li class="needs-script" data-wallets="${address}">
+          <p>Sign it here:</p>
+          <p class="buttons" data-wallet-buttons></p>
+          <p class="small soft" role="status" data-wallet-note>No wallet was found in this browser. Sign the text elsewhere.</p>
+        </li>`
+      }
+      <li class="paste">${toForm('sign', { ...target, challenge }, paste)}</li>
+    </ol>`
+}
+
+function toChecked({ verified, expected, observed }: NonNullable<Said['checked']>): Markup {
+  const title = verified ? 'Proven: this payout is yours.' : 'Not proven yet.'
+  const soon = verified && html`<p class="small soft">It counts from the next build on.</p>`
+  return html`${toSight({ title, verified, expected, observed })}${soon}`
 }
 
 /** @example toPayoutFacts('eip155:8453:0x12…').network → 'Base' */
@@ -103,16 +103,6 @@ export function toPayoutFacts(payout: string) {
   const [family = '', chain = '', address = ''] = payout.split(':')
   const way = family === 'solana' ? 'solana' : 'evm'
   return { network: toNetworkName(`${family}:${chain}`), address, way } as const
-}
-
-function showState(item: HTMLElement, known: KnownPayout): void {
-  const { tone, label, explanation } = toPayoutState(known)
-  partOf(item, 'prove').hidden = tone === 'earned'
-  partOf(item, 'withdraw').hidden = tone !== 'earned'
-  const tag = partOf(item, 'payout-state')
-  tag.textContent = label
-  tag.className = `tag ${tone}`
-  partOf(item, 'explanation').textContent = explanation
 }
 
 /** What is known of a payout, in words. */
@@ -132,69 +122,3 @@ const UNCONTESTED =
   'Payments to it count as long as nobody else names it. Prove it, and it is yours alone; payments made without our relay can then count too.'
 const UNPUBLISHED =
   'The listing does not name it. Prove it, and payments to it count from the next build on.'
-
-async function withdraw(item: HTMLElement, known: KnownPayout): Promise<void> {
-  const { proven_at: _, ...unproven } = known
-  const { listing_id, payout } = known
-  const box = partOf(item, 'payout-result')
-  const answer = await callSellers<PayoutState>('DELETE', 'payout', { listing_id, payout })
-  if (!answer.ok) return showLine(box, answer.detail)
-  showState(item, unproven)
-  showLine(box, 'The proof is withdrawn. It stops counting with the next build.')
-}
-
-async function openProof(item: HTMLElement, known: KnownPayout): Promise<void> {
-  const { listing_id, payout } = known
-  const box = partOf(item, 'payout-result')
-  const answer = await callSellers<{ challenge: string }>('POST', 'payout', { listing_id, payout })
-  if (!answer.ok) return showLine(box, answer.detail)
-  box.hidden = true
-  const text = answer.body.challenge
-  partOf(item, 'challenge').innerHTML = toCopyBlock(text, `text to sign for ${payout}`).text
-  partOf(item, 'proof').hidden = false
-  const { way, address } = toPayoutFacts(payout)
-  const send = (signature: string) => check(item, known, signature)
-  if (way === 'evm') watchWallets((wallets) => showWallets(item, wallets, { text, address, send }))
-  onSubmit(partOf<HTMLFormElement>(item, 'paste'), (read) => send(read('signature')))
-}
-
-interface Signing {
-  text: string
-  address: string
-  send(signature: string): Promise<void>
-}
-
-/** A wallet's name is its own word for itself. */
-function showWallets(
-  item: HTMLElement,
-  wallets: readonly Wallet[],
-  { text, address, send }: Signing,
-): void {
-  const buttons = wallets.map(
-    ({ name }, place) =>
-      html`<button type="button" data-wallet-${place}>Sign with ${name}</button>`,
-  )
-  partOf(item, 'wallets').innerHTML = html`${buttons}`.text
-  partOf(item, 'no-wallet').hidden = true
-  for (const [place, wallet] of wallets.entries())
-    onClick(item, `wallet-${place}`, async () => {
-      const signed = await signWithWallet(wallet, { text, address })
-      if (signed.ok) await send(signed.signature)
-      else showLine(partOf(item, 'payout-result'), signed.detail)
-    })
-}
-
-async function check(item: HTMLElement, known: KnownPayout, signature: string): Promise<void> {
-  const { listing_id, payout } = known
-  const box = partOf(item, 'payout-result')
-  const proof = { listing_id, payout, signature }
-  const answer = await callSellers<PayoutChecked>('POST', 'payout/check', proof)
-  if (!answer.ok) return showLine(box, answer.detail)
-  const { verified, expected, observed, payout: after } = answer.body
-  const title = verified ? 'Proven: this payout is yours.' : 'Not proven yet.'
-  showSight(box, { title, verified, expected, observed })
-  if (!verified || after.state !== 'proven') return
-  showState(item, { ...known, proven_at: after.proven_at })
-  partOf(item, 'proof').hidden = true
-  box.insertAdjacentHTML('beforeend', '<p class="small soft">It counts from the next build on.</p>')
-}

@@ -1,0 +1,78 @@
+import type { Refused } from '../wire/form-page.ts'
+import type { ListingView } from './listing-view.ts'
+import type {
+  Analytics,
+  ClaimStarted,
+  ClaimView,
+  KnownPayout,
+  Me,
+  PayoutChecked,
+} from './seller-views.ts'
+
+/** What pages of sellers show: answers of the seller endpoints, for people. */
+
+/** The page went elsewhere: to another page of this site. */
+interface Left {
+  kind: 'left'
+  to: string
+}
+
+/** Where a sign-in link is asked for, and used up. */
+export interface SignInPage {
+  answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
+  /** Of the mailed link; empty where none was opened. */
+  token: string
+  /** Id of the listing that is wanted; empty for none. */
+  listing: string
+}
+
+/** The numbers of one owned listing. */
+export type ListingNumbers = Analytics['basic']['listings'][number]
+
+/** A claim, and what is known of its listing. */
+export interface ClaimCard {
+  claim: ClaimView
+  /** Null when the directory does not have it, as after a removal. */
+  view: ListingView | null
+}
+
+export interface OwnedListing extends ClaimCard {
+  payouts: readonly KnownPayout[]
+  numbers: ListingNumbers | null
+}
+
+/** What the last form came to, and where on the page that is said. */
+export interface Said {
+  /** Id of a claim; `new` at the form that starts one. */
+  at: string
+  /** The payout it is about, where it is about one. */
+  payout?: string
+  line?: string
+  refused?: Refused
+  /** The listing was taken out of the directory, which shows with the next build. */
+  removed?: boolean
+  started?: ClaimStarted
+  /** The text that the wallet of the payout has to sign. */
+  challenge?: string
+  checked?: PayoutChecked
+}
+
+export interface SignedInPage {
+  kind: 'signed_in'
+  me: Me
+  owned: readonly OwnedListing[]
+  /** Claims that wait for their proof. */
+  pending: readonly ClaimCard[]
+  /** Claims that have ended. */
+  ended: readonly ClaimView[]
+  /** Id that the form of a new claim starts with, empty for none, and its listing where there is one. */
+  wantedId: string
+  wanted: ListingView | null
+  said: Said | null
+  /** Milliseconds since the epoch. */
+  now: number
+}
+
+export interface DashboardPage {
+  answer: SignedInPage | { kind: 'signed_out'; listing: string } | Left | Refused
+}

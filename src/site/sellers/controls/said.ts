@@ -1,0 +1,67 @@
+import type { Said } from '../../../domain/views/seller-pages.ts'
+import type { ClaimView } from '../../../domain/views/seller-views.ts'
+import { html, type Markup } from '../../frame/html.ts'
+import { toLinkedText } from '../../frame/sentences.ts'
+
+/** What a check saw. `observed` is a stranger's text: it is shown as it is. */
+interface Sight {
+  title: string
+  verified: boolean
+  checked_at?: string
+  expected: string
+  observed: string | null
+  next?: string
+}
+
+export function toSight(sight: Sight): Markup {
+  const { title, verified, checked_at, expected, observed, next } = sight
+  const rows = [
+    ['Looked', checked_at === undefined ? null : toTime(checked_at)],
+    ['Expected', toLinkedText(expected)],
+    ['What we saw', observed === null ? 'nothing' : html`<code dir="auto">${observed}</code>`],
+    ['Next', next === undefined ? null : toLinkedText(next)],
+  ] as const
+  const said = rows.filter(([, text]) => text !== null)
+  const lines = said.map(([term, text]) => html`<div><dt>${term}</dt><dd>${text}</dd></div>`)
+  return html`
+    <div class="saw${verified && ' good'}" role="status">
+      <p class="saw-title">${title}</p><dl>${lines}</dl></div>`
+}
+
+/** The last look for the proof of a claim; false where nobody looked yet. */
+export function toClaimSight({ last_check, state }: ClaimView): Markup | false {
+  if (last_check === undefined) return false
+  const missing = state === 'verified' ? 'The proof is not there any more.' : 'Not proven yet.'
+  const title = last_check.verified ? 'Proven: this listing is yours.' : missing
+  return toSight({ ...last_check, title })
+}
+
+/** What the last form came to in a line; false where it is not said here. */
+export function toLine(said: Said | null | undefined): Markup | false {
+  const text = said?.refused?.reason ?? said?.line
+  return (
+    text !== undefined && html`<div class="saw" role="status"><p>${toLinkedText(text)}</p></div>`
+  )
+}
+
+/**
+ * A form of the dashboard. Its answer is the page again, at the card of the claim.
+ *
+ * @param act what it does, as the server's table names it
+ */
+export function toForm(
+  act: string,
+  { claim, ...fields }: { claim: string } & Record<string, string>,
+  content: Markup,
+): Markup {
+  const hidden = Object.entries({ do: act, claim_id: claim, ...fields }).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  return html`
+    <form method="post" action="/sellers/dashboard#claim-${claim}">${hidden}${content}</form>`
+}
+
+/** @example toTime('2026-11-22T09:20:13.000Z') shows “2026-11-22 09:20 UTC” */
+export function toTime(instant: string): Markup {
+  return html`<time datetime="${instant}">${instant.slice(0, 16).replace('T', ' ')} UTC</time>`
+}

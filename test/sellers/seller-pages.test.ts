@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readSignInPath } from '../support/demo.ts'
+import { type RunningService, startService } from '../support/running-service.ts'
+
+/** The pages of sellers, asked as any client may ask them. */
+const EMAIL = 'owner@shop.example'
+const stateDir = mkdtempSync(join(tmpdir(), 'waypost-seller-pages-'))
+let waypost: RunningService
+let cookie = ''
+
+beforeAll(async () => {
+  waypost = await startService({ STATE_DIR: stateDir })
+  const asked = await send('/sellers/sign-in', { email: EMAIL, listing: 'x402.weather' })
+  const [wanted = ''] = asked.headers.getSetCookie()
+  expect(wanted).toBe(
+    'wanted-listing=x402.weather; Max-Age=900; Path=/sellers; HttpOnly; SameSite=Lax; Secure',
+  )
+  const path = await readSignInPath(join(stateDir, 'outbox'), EMAIL)
+  const token = new URLSearchParams(path.split('?')[1]).get('token') ?? ''
+  const used = await send('/sellers/sign-in', { token }, { cookie: wanted.split(';')[0] ?? '' })
+  expect(used.status).toBe(303)
+  expect(used.headers.get('location')).toBe('/sellers/dashboard?listing=x402.weather')
+  const [session = '', blank] = used.headers.getSetCookie()
+  expect(blank).toMatch(/^wanted-listing=; Max-Age=0; /)
+  cookie = session.split(';')[0] ?? ''
+})
+afterAll(async () => {
+  await waypost?.close()
+  rmSync(stateDir, { recursive: true, force: true })
+})
+
+function send(
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${waypost.url}${path}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers,
+    body: new URLSearchParams(fields),
+  })
+}
+
+const act = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  send('/sellers/dashboard', fields, { cookie, ...headers })
+
+const CLAIM = { do: 'claim', listing_id: 'x402.weather', method: 'well_known' }
+
+describe('the dashboard', () => {
+  test('is the seller’s alone: no cache keeps it and nothing compresses it', async () => {
+    const headers = { cookie, 'accept-encoding': 'br, gzip' }
+    const page = await fetch(`${waypost.url}/sellers/dashboard`, { headers })
+    expect(await page.text()).toContain(EMAIL)
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('content-encoding')).toBeNull()
+  })
+
+  test('without a session it asks for the address and keeps the listing that is wanted', async () => {
+    const page = await fetch(`${waypost.url}/sellers/dashboard?listing=x402.weather`)
+    expect(page.status).toBe(200)
+    const text = await page.text()
+    expect(text).toContain('<input type="hidden" name="listing" value="x402.weather">')
+    expect(text).not.toContain(EMAIL)
+  })
+
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['another origin', { origin: 'https://evil.example' }],
+  ])('a form of %s does nothing', async (_, headers) => {
+    const answer = await act({ ...CLAIM, method: 'dns_txt' }, headers)
+    expect(answer.status).toBe(403)
+    expect(await answer.text()).toContain('Another site sent this form.')
+    const kept = await fetch(`${waypost.url}/api/v1/sellers/claim`, { headers: { cookie } })
+    const { claims }: { claims: { method: string }[] } = await kept.json()
+    expect(claims.filter(({ method }) => method === 'dns_txt')).toEqual([])
+  })
+
+  test('a form without a session changes nothing and asks to sign in', async () => {
+    const answer = await send('/sellers/dashboard', CLAIM)
+    expect(await answer.text()).toContain('You are not signed in.')
+  })
+
+  test.each([
+    [{ ...CLAIM, listing_id: 'x402.<b>nobody' }, 404, 'No listing has the id in listing_id.'],
+    [{ ...CLAIM, method: 'oidc' }, 422, 'so no workflow can speak for it'],
+    [{ do: 'check', claim_id: 'somebody-elses' }, 404, 'You have no claim with this id.'],
+    [{ do: 'opt_out', listing_id: 'x402.tide-tables', removed: 'yes' }, 404, 'You own no listing'],
+    [{ do: 'prove', listing_id: 'x402.weather', payout: 'nonsense' }, 400, 'payout'],
+    [{ do: 'everything' }, 400, 'do: expected claim, check'],
+  ])('what %j got wrong is said on the page', async (fields, status, words) => {
+    const answer = await act(fields)
+    expect(answer.status).toBe(status)
+    const text = await answer.text()
+    expect(text).toContain(words)
+    expect(text).not.toMatch(/>[^<]*<b>nobody/)
+  })
+
+  test('a claim is started once, however often its steps are asked for', async () => {
+    const first = await (await act(CLAIM)).text()
+    const token = /<code>[^<]*[\w-]{43}/.exec(first)?.[0]
+    expect(token).toBeDefined()
+    expect(await (await act(CLAIM)).text()).toContain(token)
+  })
+})
+
+test('a token is used by sending it, never by opening its address', async () => {
+  const path = '/sellers/sign-in?token="><script>alert(1)</script>'
+  const page = await fetch(`${waypost.url}${encodeURI(path)}`)
+  expect(page.headers.getSetCookie()).toEqual([])
+  expect(await page.text()).toContain('value="&quot;><script>')
+  const used = await send('/sellers/sign-in', { token: 'used-up' })
+  expect(used.status).toBe(400)
+  expect(await used.text()).toContain('Send the link')
+})
+
+test.each(['nobody', 'a@b.example, c@d.example'])('the address %j gets no mail', async (email) => {
+  const answer = await send('/sellers/sign-in', { email })
+  expect(answer.status).toBe(400)
+  expect(await answer.text()).toContain('one plain address')
+})
