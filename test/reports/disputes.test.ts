@@ -204,7 +204,7 @@ describeStores('disputes', ({ newPlace }) => {
     const cookies = await Promise.all(
       ['owner', 'rival'].map(async (id) => {
         await store.db.insertInto('seller').values(aSeller(id, now)).execute()
-        const [cookie = ''] = await createSessions(world.parts).start(id)
+        const cookie = await createSessions(world.parts).start(id)
         return cookie.split(';')[0] ?? ''
       }),
     )

@@ -27,7 +27,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   async check(ask, read) {
     const answer = await ask('claim_check', { params: { claim_id: read('claim_id') } })
-    // What was seen stands with the claim.
+    // The page shows what was seen: it is kept with the claim.
     return 'kind' in answer ? answer : { at: read('claim_id') }
   },
   async opt_out(ask, read) {

@@ -55,7 +55,7 @@ export async function readSent(req: IncomingMessage, baseUrl: string) {
     : new URLSearchParams(splitTarget(req.url ?? '').query)
 }
 
-/** An id is letters, digits, dots and dashes: it can stand in a cookie and an address. */
+/** An id is letters, digits, dots and dashes: safe in a cookie and an address. */
 function toListing(text: string): string {
   return isListingId(text) ? text : ''
 }
