@@ -122,7 +122,7 @@ interface Handed {
   compiled: Compiled
   openApi: unknown
   /** While a page is rendered that is named by its props. */
-  isSealed: boolean
+  isFrozen: boolean
 }
 
 /** Pages are bundled, so they have a copy of this module: the two meet at the global object. */
@@ -131,8 +131,8 @@ const HANDED = Symbol.for('directory.compiled')
 let cached: Compiled | undefined
 
 /** Gives the pages of this process a catalogue that is in memory already. */
-export function handOver(compiled: Compiled, openApi: unknown): void {
-  const handed: Handed = { compiled, openApi, isSealed: false }
+export function provideCompiled(compiled: Compiled, openApi: unknown): void {
+  const handed: Handed = { compiled, openApi, isFrozen: false }
   Reflect.set(globalThis, HANDED, handed)
 }
 
@@ -140,15 +140,15 @@ export function handOver(compiled: Compiled, openApi: unknown): void {
  * While sealed, `readCompiled` throws: a page that is left as it was while its props are the same
  * must be made from its props alone.
  */
-export function sealCompiled(isSealed: boolean): void {
+export function freezeCompiled(isFrozen: boolean): void {
   const handed = findHanded()
-  if (handed !== undefined) handed.isSealed = isSealed
+  if (handed !== undefined) handed.isFrozen = isFrozen
 }
 
 /** Reads the catalogue once for each process. @throws when no build has set its folder. */
 export function readCompiled(): Compiled {
   const handed = findHanded()
-  if (handed?.isSealed === true)
+  if (handed?.isFrozen === true)
     throw new Error('this page is named by its props (keyOf), and may print nothing else')
   if (handed !== undefined) return handed.compiled
   cached ??= readFrom(process.env[COMPILED_DIR_VARIABLE] ?? '')
@@ -160,7 +160,7 @@ export function readCompiled(): Compiled {
  * of its own facts, and with this one it would be another page each day.
  */
 export function readDataDate(): string | null {
-  return findHanded()?.isSealed === true ? null : readCompiled().site.stats.updated
+  return findHanded()?.isFrozen === true ? null : readCompiled().site.stats.updated
 }
 
 /** The part of the catalogue that is in every key. */

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from 'h3'
 import { isSwitchedOff } from '../../src/domain/derived/switches.ts'
 import { gonePagePath } from '../../src/domain/derived/tombstone.ts'
-import { prefersMarkdown } from '../../src/domain/doors/markdown-twin.ts'
+import { prefersMarkdown } from '../../src/domain/doors/markdown-variant.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { findReportAddress } from '../../src/domain/reports/former-addresses.ts'
-import { isDoorPath, twinPathOf } from '../../src/domain/wire/door-table.ts'
+import { isDoorPath, markdownPathOf } from '../../src/domain/wire/door-table.ts'
 import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SHORT_CACHE, toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { createAccessGate } from '../access/access-gate.ts'
@@ -15,7 +15,7 @@ import { compressAnswer } from '../http/compress-answers.ts'
 import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/method-answers.ts'
 import { sendResponse } from '../http/send-response.ts'
-import type { NodeHandler } from '../http/turns.ts'
+import type { NodeHandler } from '../http/serialize-requests.ts'
 import { wantsPage } from '../http/wants-page.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -64,7 +64,7 @@ interface Asked {
 type Layer = (asked: Asked) => boolean
 
 /** Each request to the first layer that answers it, when it is its connection's turn. */
-export function createEntrance(layers: Layers): NodeHandler {
+export function createRequestHandler(layers: Layers): NodeHandler {
   const { parts, metrics = NO_METRICS } = layers
   const isProxied = parts.config.TRUST_PROXY > 0
   const table = createLayerTable(layers)
@@ -218,10 +218,10 @@ export function toFaultProblem(
 function isForDoor({ req, path }: Asked, { files }: Pick<Release, 'files'>): boolean {
   // The id of a listing may end in `.json`: then the page is meant, not a feed.
   if (!files.has(path) && isDoorPath(path)) return true
-  const twin = twinPathOf(path)
-  if (twin === null || !prefersMarkdown(req.headers.accept)) return false
+  const markdown = markdownPathOf(path)
+  if (markdown === null || !prefersMarkdown(req.headers.accept)) return false
   if (req.method !== 'GET' && req.method !== 'HEAD') return false
-  req.url = twin
+  req.url = markdown
   return true
 }
 

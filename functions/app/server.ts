@@ -1,10 +1,10 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { RequestFault } from '../http/find-request-fault.ts'
+import { type RequestQueue, serializeRequests } from '../http/serialize-requests.ts'
 import { createSlowReaders, type ReadLimits } from '../http/slow-readers.ts'
-import { createTurns, type Turns } from '../http/turns.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createEntrance, type Layers, RELAY_PREFIX, toFaultProblem } from './layers.ts'
+import { createRequestHandler, type Layers, RELAY_PREFIX, toFaultProblem } from './layers.ts'
 
 export interface ServerLayers extends Layers {
   /** How fast answers must be read. */
@@ -32,7 +32,11 @@ export function createWaypostServer(layers: ServerLayers): Server {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
   }
   const { readLimits, stillMs } = layers
-  const turns = createTurns(createEntrance(layers), createSlowReaders(readLimits), stillMs)
+  const turns = serializeRequests(
+    createRequestHandler(layers),
+    createSlowReaders(readLimits),
+    stillMs,
+  )
   const server = createServer(options, turns.handle)
   // Their bytes are limited; a line beyond a count would be dropped without a word.
   server.maxHeadersCount = 0
@@ -44,7 +48,7 @@ export function createWaypostServer(layers: ServerLayers): Server {
  * A request that could not be parsed has no response object, and none that could still be
  * used where its body breaks: the answer is written raw.
  */
-function answerUnreadable(server: Server, turns: Turns, { problem, config }: Parts): void {
+function answerUnreadable(server: Server, turns: RequestQueue, { problem, config }: Parts): void {
   const transport = toTransportHeaders(config.BASE_URL)
   const answered = new WeakSet<object>()
   server.on('clientError', (error, socket) => {

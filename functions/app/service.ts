@@ -24,7 +24,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
-import { createStrangerRuns } from '../probe/stranger-runs.ts'
+import { createAnonymousProbes } from '../probe/anonymous-probes.ts'
 import { createJudge } from '../receipts/judge-calls.ts'
 import { createReceiptRoutes } from '../receipts/receipt-routes.ts'
 import { createWitness } from '../receipts/witness.ts'
@@ -59,7 +59,7 @@ import {
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
 import { createPlan } from '../tasks/plan-route.ts'
-import { startTelling } from '../watches/tell-watchers.ts'
+import { startNotifier } from '../watches/notify-watchers.ts'
 import { createWatchPage, createWatchStart } from '../watches/watch-form.ts'
 import { createWatchRoutes } from '../watches/watch-routes.ts'
 import type { Handlers } from './app.ts'
@@ -100,7 +100,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = await createMetrics(parts, releases)
   const server = createLayers(parts, metrics)
   const chores = startChores(parts)
-  const telling = startTelling(parts)
+  const telling = startNotifier(parts)
   return {
     server,
     parts,
@@ -153,7 +153,7 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
 
 function createLayers(parts: Parts, metrics: Metrics): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
-  const runs = createStrangerRuns(parts)
+  const runs = createAnonymousProbes(parts)
   const check = createCheck({ ...parts, ...checkedBy(parts), runs })
   const ledgerHandlers = createLedgerHandlers(parts)
   const handlers: Handlers = {

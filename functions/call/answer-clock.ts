@@ -1,4 +1,4 @@
-import { CallEnd } from './call-problem.ts'
+import { CallAborted } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 export type AnswerClock = ReturnType<typeof createAnswerClock>
@@ -22,7 +22,7 @@ export function createAnswerClock(
     if (phase === next) return void timer?.refresh()
     phase = next
     clearTimeout(timer)
-    timer = setTimeout(() => onOver(new CallEnd(isCallerSlow() ? 'stalled' : 'late')), ms)
+    timer = setTimeout(() => onOver(new CallAborted(isCallerSlow() ? 'stalled' : 'late')), ms)
   }
   const isAnswered = () => phase === 'headers' || phase === 'body' || phase === 'caller'
   return {

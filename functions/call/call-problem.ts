@@ -37,8 +37,8 @@ const ENDS = {
   invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
 }
 
-export class CallEnd extends Error {
-  override name = 'CallEnd'
+export class CallAborted extends Error {
+  override name = 'CallAborted'
   readonly why: keyof typeof ENDS
   constructor(why: keyof typeof ENDS) {
     super(why)
@@ -72,7 +72,7 @@ export function toCallProblem(error: unknown): CallProblem {
     return say('relay-loop', 'proxy_loop_detected', "The target is this service's own address.")
   if (error instanceof ConnectDeadlineError)
     return say('seller-timeout', 'connection_timeout', 'No connection in time; nothing was sent.')
-  return error instanceof CallEnd ? ENDS[error.why] : fromCode(codeOf(error))
+  return error instanceof CallAborted ? ENDS[error.why] : fromCode(codeOf(error))
 }
 
 /** 409: the seller, the listing or the payment is not as the caller expects. */

@@ -8,17 +8,17 @@ import type { Budget } from '../limits/budget.ts'
 import type { GuardOptions } from '../net/guard.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
-import { CallEnd, type MakeCallProblem, toCallProblem } from './call-problem.ts'
+import { CallAborted, type MakeCallProblem, toCallProblem } from './call-problem.ts'
 import type { Watch } from './call-watch.ts'
 import { holdTerms } from './hold-terms.ts'
-import type { Place, RelayLimits } from './relay-limits.ts'
+import type { RelayLimits, Slot } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
 import { createUpload, hasBody } from './upload.ts'
 
 export interface Forward {
-  /** Whom limits count, and its place among the calls under way. */
+  /** Whom limits count, and its slot among the calls under way. */
   client: string
-  place: Place
+  slot: Slot
   /** Where answers to payments are read on whose callers left. */
   drains: Budget
   target: URL
@@ -77,14 +77,14 @@ export async function forwardCall(
     answer.discard()
     drain(error)
   }
-  forward.place.giveWay = () => {
-    const error = new CallEnd('gave_way')
+  forward.slot.giveWay = () => {
+    const error = new CallAborted('gave_way')
     if (!answer.isWaiting()) call.abort(error)
     else letGo(error, () => void sendResponse(req, res, forward.refuse(toCallProblem(error))))
   }
   res.once('close', () => {
-    forward.place.leave()
-    if (!res.writableFinished) letGo(new CallEnd('caller_gone'), () => {})
+    forward.slot.leave()
+    if (!res.writableFinished) letGo(new CallAborted('caller_gone'), () => {})
   })
   const own = await isOver
   if (own === null) return
@@ -97,7 +97,7 @@ function addHeaders(headers: Headers, pairs: readonly string[]): void {
 }
 
 /**
- * The seller settles whether anyone listens or not: its word on that is read to the end, at a place
+ * The seller settles whether anyone listens or not: its word on that is read to the end, at a slot
  * among the few that nobody waits for.
  */
 function createDrain(
@@ -158,7 +158,7 @@ function createAnswer(
         phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
         // Its head says all we need: its body may have no end.
-        call()?.abort(new CallEnd('invalid'))
+        call()?.abort(new CallAborted('invalid'))
       } else {
         // Node's writer may refuse bytes that its parser let through: then nothing was passed yet.
         writer.head(head)

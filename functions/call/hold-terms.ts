@@ -1,6 +1,6 @@
 import { judgeTerms } from '../../src/domain/pins/expectation.ts'
 import type { Expectation } from '../../src/domain/pins/offer.ts'
-import { CallEnd, type MakeCallProblem, toChanged } from './call-problem.ts'
+import { CallAborted, type MakeCallProblem, toChanged } from './call-problem.ts'
 import type { SellerCall, SellerHead, SellerListener } from './seller-call.ts'
 
 const MOST_TERMS_BYTES = 256 * 1024
@@ -23,7 +23,7 @@ export function holdTerms(
       if (held === null) return inner.onData(chunk)
       held.chunks.push(chunk)
       held.size += chunk.length
-      if (held.size > MOST_TERMS_BYTES) call()?.abort(new CallEnd('invalid'))
+      if (held.size > MOST_TERMS_BYTES) call()?.abort(new CallAborted('invalid'))
       return true
     },
     onEnd() {

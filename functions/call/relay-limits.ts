@@ -35,14 +35,14 @@ export const RELAY_LIMITS = {
 
 export type RelayLimits = typeof RELAY_LIMITS
 
-export interface Place {
+export interface Slot {
   leave(): void
-  /** The caller of this sets it; it ends the call, because others who hold less find no place. */
+  /** The caller of this sets it; it ends the call, because others who hold less find no slot. */
   giveWay: () => void
 }
 
 /**
- * Counts calls under way, so that a slow seller or a greedy client cannot take all there is. A place
+ * Counts calls under way, so that a slow seller or a greedy client cannot take all there is. A slot
  * counts twice, for its listing and in all. Where all are taken, the client that holds most
  * gives up its oldest: a few clients with a hundred calls each must not keep everybody else out.
  */
@@ -61,21 +61,21 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
     return created
   }
   return {
-    /** @returns the call's place, or the name of the limit that is reached */
-    enter(listingId: string, client: string): Place | string {
+    /** @returns the call's slot, or the name of the limit that is reached */
+    enter(listingId: string, client: string): Slot | string {
       const own = ofListing(listingId)
       const [ofOwn, ofAll] = [own.reachedBy(client), all.reachedBy(client)]
       if (ofOwn !== null) return `listing and ${ofOwn}`
       if (ofAll !== null) return ofAll
       const giveWay = () => {
-        place.leave()
-        place.giveWay()
+        slot.leave()
+        slot.giveWay()
       }
-      // A call that gives way at its listing also frees a place overall.
+      // A call that gives way at its listing also frees a slot overall.
       const here = own.take(client, { giveWay })
       if (typeof here === 'string') return 'listing'
       const inAll = all.take(client, { giveWay })
-      const place: Place = {
+      const slot: Slot = {
         leave() {
           here.release()
           if (typeof inAll !== 'string') inAll.release()
@@ -83,8 +83,8 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
         },
         giveWay: () => {},
       }
-      if (typeof inAll !== 'string') return place
-      place.leave()
+      if (typeof inAll !== 'string') return slot
+      slot.leave()
       return inAll
     },
   }

@@ -3,7 +3,7 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
 import { sendResponse } from '../http/send-response.ts'
-import { isMalformed } from '../http/turns.ts'
+import { isMalformed } from '../http/serialize-requests.ts'
 import { createBudget } from '../limits/budget.ts'
 import { nodeClientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
@@ -17,7 +17,7 @@ import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
 import { NO_WITNESS, type Witness } from './call-watch.ts'
 import { forwardCall } from './forward-call.ts'
-import { createInFlight, type Place, RELAY_LIMITS, type RelayLimits } from './relay-limits.ts'
+import { createInFlight, RELAY_LIMITS, type RelayLimits, type Slot } from './relay-limits.ts'
 import type { SellerHead } from './seller-call.ts'
 
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
@@ -30,7 +30,7 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
 }
 
 /** Hears how each call ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
-export type TellOutcome = (outcome: string) => void
+export type OnOutcome = (outcome: string) => void
 
 /** What one read of a seller's answer takes at most: a reader that takes nothing keeps two of them. */
 const READ_BYTES = 64 * 1024
@@ -44,17 +44,17 @@ type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
 export function createRelay(
   parts: RelayParts,
   limits: RelayLimits = RELAY_LIMITS,
-  tell: TellOutcome = () => {},
+  onOutcome: OnOutcome = () => {},
   witness: Witness = NO_WITNESS,
 ): Relay {
   const { config, log } = parts
   const make = createCallProblems(parts.problem, config.BASE_URL)
   const refuse: MakeCallProblem = (problem, extra) => {
-    tell(problem.code)
+    onOutcome(problem.code)
     return make(problem, extra)
   }
   const own = new URL(config.BASE_URL)
-  const enter = createEntrance(parts, { limits, refuse, tell, witness })
+  const enter = createCallHandler(parts, { limits, refuse, onOutcome, witness })
   return async function relay(req, res) {
     try {
       const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
@@ -70,17 +70,17 @@ export function createRelay(
 }
 
 /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
-function createEntrance(
+function createCallHandler(
   parts: RelayParts,
   {
     limits,
     refuse,
-    tell,
+    onOutcome,
     witness,
-  }: { limits: RelayLimits; refuse: MakeCallProblem; tell: TellOutcome; witness: Witness },
+  }: { limits: RelayLimits; refuse: MakeCallProblem; onOutcome: OnOutcome; witness: Witness },
 ) {
   const { config, log, clock, ledger } = parts
-  const admit = createAdmission(parts, limits, refuse, tell)
+  const admit = createAdmission(parts, limits, refuse, onOutcome)
   const everyCall = {
     drains: createBudget(limits.draining, 'replace'),
     ownOrigin: config.BASE_URL,
@@ -103,7 +103,7 @@ function createEntrance(
     let status = 0
     const onHead = (head: SellerHead) => {
       status = head.status
-      tell(toOutcome(status))
+      onOutcome(toOutcome(status))
       ledger.hints.note(listing, admitted.client, head.headers)
     }
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
@@ -112,37 +112,37 @@ function createEntrance(
       const call = { ...everyCall, ...admitted, target, path, expectation, onHead, watch }
       await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
     } finally {
-      admitted.place.leave()
+      admitted.slot.leave()
       const took = clock.now() - startedAt
       log.info('relayed', { listing: listing.id, method: req.method ?? '', status, ms: took })
     }
   }
 }
 
-/** Gives a call its place: a response where it gets none, null where nobody waits for one any more. */
+/** Gives a call its slot: a response where it gets none, null where nobody waits for one any more. */
 function createAdmission(
   { config, limits: rates, problem }: RelayParts,
   limits: RelayLimits,
   refuse: MakeCallProblem,
-  tell: TellOutcome,
+  onOutcome: OnOutcome,
 ) {
   const inFlight = createInFlight(limits.inFlight)
   return async (
     req: IncomingMessage,
     res: ServerResponse,
     listingId: string,
-  ): Promise<{ client: string; place: Place } | Response | null> => {
+  ): Promise<{ client: string; slot: Slot } | Response | null> => {
     const client = nodeClientOf(req, config)
     const limited = refusalOf(await rates.take('call', client), problem)
     if (limited !== null) {
-      tell('rate-limited')
+      onOutcome('rate-limited')
       limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
       return limited
     }
     // It may have left while it was counted, and nobody would hear of that any more.
     if (res.destroyed || isMalformed(req)) return null
-    const place = inFlight.enter(listingId, client)
-    return typeof place === 'string' ? toBusy(refuse, place) : { client, place }
+    const slot = inFlight.enter(listingId, client)
+    return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
   }
 }
 

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { dialGuarded, type GuardOptions } from '../net/guard.ts'
 import type { AnswerClock } from './answer-clock.ts'
-import { CallEnd } from './call-problem.ts'
+import { CallAborted } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 export interface SellerRequest {
@@ -138,10 +138,10 @@ class OneCall implements SellerCall {
     request.maxHeadersCount = ANY_NUMBER
     // Interim answers are for one connection, the clock for the final one goes on; but this one
     // would be an answer to a question that was never asked, and so would an upgrade.
-    request.on('continue', () => this.#fail(new CallEnd('invalid')))
+    request.on('continue', () => this.#fail(new CallAborted('invalid')))
     request.on('upgrade', (_answer, socket) => {
       socket.on('error', () => {})
-      this.#fail(new CallEnd('invalid'))
+      this.#fail(new CallAborted('invalid'))
     })
     request.on('response', (answer) => this.#receive(answer))
     request.on('error', (error) => {
@@ -174,7 +174,7 @@ class OneCall implements SellerCall {
     if (this.#isOver) return
     const { statusCode: status = 0, statusMessage: reason = '', rawHeaders: headers } = answer
     if (!isFinalAnswer(status, headers)) {
-      this.#fail(new CallEnd('invalid'))
+      this.#fail(new CallAborted('invalid'))
       return
     }
     this.#answer = answer

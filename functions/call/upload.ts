@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { MALFORMED_BODY } from '../http/turns.ts'
-import { CallEnd } from './call-problem.ts'
+import { MALFORMED_BODY } from '../http/serialize-requests.ts'
+import { CallAborted } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**
@@ -33,7 +33,7 @@ export function createUpload(
       if (received > 2 * maxBytes) req.destroy()
       return
     }
-    if (received > maxBytes) upload.destroy(new CallEnd('too_large'))
+    if (received > maxBytes) upload.destroy(new CallAborted('too_large'))
     else if (!upload.push(chunk)) req.pause()
     onProgress(chunk)
   })
@@ -42,17 +42,17 @@ export function createUpload(
     pace,
     () => received,
     () => {
-      if (!isOver) upload.destroy(new CallEnd('stalled'))
+      if (!isOver) upload.destroy(new CallAborted('stalled'))
     },
   )
   req.once('end', () => {
     stopWatching()
     if (!isOver) upload.push(null)
   })
-  req.once(MALFORMED_BODY, () => upload.destroy(new CallEnd('caller_gone')))
+  req.once(MALFORMED_BODY, () => upload.destroy(new CallAborted('caller_gone')))
   req.once('close', () => {
     stopWatching()
-    if (!req.complete) upload.destroy(new CallEnd('caller_gone'))
+    if (!req.complete) upload.destroy(new CallAborted('caller_gone'))
   })
   return upload
 }

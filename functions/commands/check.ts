@@ -21,7 +21,7 @@ import { hasLedger } from '../operations/read-facts.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
 import { openStore } from '../store/open-store.ts'
-import { findUntold } from './find-untold.ts'
+import { findUnlistedHosts } from './find-unlisted-hosts.ts'
 
 /** Of the poorest listings. */
 const MOST_NAMED = 20
@@ -59,9 +59,11 @@ await runMain(async () => {
   if (origins !== undefined) reportOrigins(read, origins)
   if (catalogue === undefined || read.content === null) return
   const { listings, tables } = read.content
-  const { rows, untold } = findUntold(catalogue, listings, tables.notListed)
-  console.log(`${rows} rows of ${catalogue}: ${untold.length} hosts with no listing and no reason`)
-  for (const host of untold) console.log(`  ${host}`)
+  const { rows, unlisted } = findUnlistedHosts(catalogue, listings, tables.notListed)
+  console.log(
+    `${rows} rows of ${catalogue}: ${unlisted.length} hosts with no listing and no reason`,
+  )
+  for (const host of unlisted) console.log(`  ${host}`)
 })
 
 /** Who asked to be left out moves to an id of their own choice alone; the ledger knows both. */

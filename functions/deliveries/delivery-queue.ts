@@ -4,7 +4,7 @@ import { countRows } from '../store/rows.ts'
 import type { Tables } from '../store/schema/store.ts'
 import { createLoop } from '../store/work-loop.ts'
 import { type Channel, type DeliverParts, deliverDue } from './deliver-due.ts'
-import { type Addressed, type DeliveryTask, insertJobs, OF_STRANGERS } from './delivery-task.ts'
+import { type Addressed, type DeliveryTask, insertJobs, UNTRUSTED_TASKS } from './delivery-task.ts'
 
 export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>
 
@@ -49,7 +49,7 @@ export function createDeliveryQueue(parts: DeliverParts) {
       const waiting = store.db
         .selectFrom('delivery')
         .where('channel', '=', channel)
-        .where('kind', 'in', OF_STRANGERS)
+        .where('kind', 'in', UNTRUSTED_TASKS)
       return (await countRows(waiting)) >= MAX_WAITING
     },
     /** Starts delivering what is due. Resolves when nothing more is due. */

@@ -54,11 +54,11 @@ export type WatchTask = Extract<DeliveryTask, { watch_id: string }>
 
 const HOUR_MS = 3_600_000
 /** What anybody can make this service send. */
-export const OF_STRANGERS = ['sign_in', 'watch_confirm', 'watch_challenge']
+export const UNTRUSTED_TASKS = ['sign_in', 'watch_confirm', 'watch_challenge']
 
 /** A sign-in mail that comes an hour later is of no use; news of a claim is. */
 function lifetimeOf({ kind }: DeliveryTask): number {
-  if (OF_STRANGERS.includes(kind)) return HOUR_MS
+  if (UNTRUSTED_TASKS.includes(kind)) return HOUR_MS
   return kind === 'watch_news' ? 24 * HOUR_MS : RETENTION.mail_days * 24 * HOUR_MS
 }
 

@@ -5,7 +5,7 @@ import {
   toCategoryMarkdown,
   toCompareMarkdown,
   toListingMarkdown,
-} from '../../src/domain/doors/markdown-twin.ts'
+} from '../../src/domain/doors/markdown-variant.ts'
 import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
 import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'

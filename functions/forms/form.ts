@@ -5,7 +5,7 @@ import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
 import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
-import { type Caller, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
+import { type Caller, toCaller, toPageCaller } from '../probe/anonymous-probes.ts'
 import {
   createSellerRoute,
   isCrossSite,
@@ -89,7 +89,7 @@ export function refuse(
 }
 
 /** Counts one form of a client. @returns null where it may go on */
-export async function takeTurn(
+export async function countForm(
   { limits }: { limits: Pick<Parts['limits'], 'take'> },
   name: LimitName,
   subject: string,

@@ -8,12 +8,17 @@ import type { ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
 import type { NotListedReason } from '../../src/domain/unlisted/not-listed.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
-import { refuse, takeTurn, toProblem } from '../forms/form.ts'
+import { countForm, refuse, toProblem } from '../forms/form.ts'
 import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
 import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { type Caller, type StrangerRuns, toCaller, toPageCaller } from '../probe/stranger-runs.ts'
+import {
+  type AnonymousProbes,
+  type Caller,
+  toCaller,
+  toPageCaller,
+} from '../probe/anonymous-probes.ts'
 import { findPlanAt, lintPlan, lintUrl, MAX_SHOWN_URL } from './lint-url.ts'
 
 const NAMES = ['url', 'as']
@@ -28,7 +33,7 @@ export type Check = (request: CheckRequest) => Promise<CheckAnswer>
 
 type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
-  runs: StrangerRuns
+  runs: AnonymousProbes
   plans: () => Promise<readonly ProbePlan[]>
   /** What listings say of good answers, as paid calls are judged by it. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
@@ -47,7 +52,7 @@ export function createCheck(parts: CheckParts): Check {
     if (isOwnHost(new URL(url), ownUrl))
       return refuse('invalid-parameter', 'expected a service elsewhere: this is our own host.')
     const answer = await runs.run<CheckAnswer>(url, caller, async (client) => {
-      const refused = await takeTurn({ limits }, 'check', 'checks', caller)
+      const refused = await countForm({ limits }, 'check', 'checks', caller)
       if (refused !== null) return refused
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null

@@ -14,7 +14,7 @@ import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { type ProbeReply, toHeadText } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { toInstant } from '../probe/probe-content.ts'
-import { shakeHands } from '../probe/shake-hands.ts'
+import { probeHandshake } from '../probe/probe-handshake.ts'
 
 export const MAX_SHOWN_URL = 300
 
@@ -46,7 +46,7 @@ export async function examineUrl(
   const findings: Finding[] = []
   const watched = { fetch: watch(client, asked) }
   for (const handshake of toHandshakes(url, as)) {
-    const finding = await shakeHands(handshake, watched, now)
+    const finding = await probeHandshake(handshake, watched, now)
     findings.push(finding)
     // Stop once a protocol spoke, or once the host cannot be reached.
     if (finding.outcome === 'spoke' || finding.failure !== undefined) break
@@ -125,7 +125,7 @@ export async function lintPlan(
   { own = [], declared = [] }: ListingWords = {},
 ): Promise<LintReport> {
   const asked: AskedStep[] = []
-  const finding = await shakeHands(plan.handshake, { fetch: watch(client, asked) }, now)
+  const finding = await probeHandshake(plan.handshake, { fetch: watch(client, asked) }, now)
   const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
   const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
   return toLintReport(target, finding, asked, [

@@ -94,7 +94,7 @@ export const PURPOSES = {
 export type Purpose = keyof typeof PURPOSES
 
 /** Bounds of all runs for strangers together, in addition to the limits of each request. */
-export const STRANGER_RUNS = {
+export const ANONYMOUS_PROBES = {
   /** Requests of one run to the host that was named, whatever is found there. */
   requests: 16,
   runMs: 40_000,

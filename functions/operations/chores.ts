@@ -16,7 +16,7 @@ import type { Store } from '../store/schema/store.ts'
 const STALE_MS = 24 * 3_600_000
 
 /** Time of one turn: other chores wait behind it, and the next turn goes on. */
-const A_TURN_MS = 50 * 60_000
+const CHORE_TIME_LIMIT_MS = 50 * 60_000
 
 /** Hosts that a server takes at once, and listings that it asks at once. */
 const HOSTS_AT_ONCE = 50
@@ -135,7 +135,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
   await queue.add([...byHost.keys()], await findNewHosts(store, byHost))
   await using client = createHttpClient('probe', { config, resolver })
-  const end = now() + A_TURN_MS
+  const end = now() + CHORE_TIME_LIMIT_MS
   while (!signal.aborted && now() < end) {
     const hosts = await queue.take(HOSTS_AT_ONCE)
     if (hosts.length === 0) return

@@ -2,7 +2,7 @@ import { addressOf, type ProbePlan } from '../../src/domain/probe/keep/probe-pla
 import type { Finding } from '../../src/domain/probe/read/finding.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../ports/resolver.ts'
-import { type PackageProber, shakeHands } from './shake-hands.ts'
+import { type PackageProber, probeHandshake } from './probe-handshake.ts'
 
 /** Hosts in a row of which nothing was heard; so many at once is more likely our network than them. */
 const MANY_SILENT = 20
@@ -48,7 +48,7 @@ export async function runProbes(options: ProbeRunOptions) {
     const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
     const { client, now, probePackage, begin } = options
     if (begin === undefined || (await begin(plan))) {
-      const finding = await shakeHands(plan.handshake, client, now, probePackage).finally(leave)
+      const finding = await probeHandshake(plan.handshake, client, now, probePackage).finally(leave)
       tally.probed += 1
       await witness.hear(plan, finding, now())
       // It asked to be left alone: the rest of it waits for another run.

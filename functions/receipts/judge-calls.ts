@@ -20,7 +20,7 @@ export interface SeenCall {
   /** Null where the payment does not say who pays whom. */
   marks: PaymentMarks | null
   startedAt: number
-  request: { method: string; path: string; body: Buffer[]; isWhole: boolean }
+  request: { method: string; path: string; body: Buffer[]; isComplete: boolean }
   status: number | null
   contentType: string
   encodings: readonly string[]
@@ -91,7 +91,7 @@ function letGo({ answer, request }: SeenCall): void {
   answer.chunks = []
   answer.end = 'unread'
   request.body = []
-  request.isWhole = false
+  request.isComplete = false
 }
 
 function toReceipt(
@@ -111,7 +111,7 @@ function toReceipt(
     answer: isRead ? saltedHash(secret, [bytes]) : null,
     at: new Date(call.startedAt).toISOString(),
     ...{ id, listing_id: call.listingId, ms, operation: row.digest, reason },
-    request: request.isWhole ? saltedHash(secret, [line, body]) : null,
+    request: request.isComplete ? saltedHash(secret, [line, body]) : null,
     ...{ status, transaction, verdict },
   }
   return {
@@ -137,9 +137,9 @@ function judge(
     recent,
   }: { delivered: DeliveredAnswer; body: Buffer; recent: ReturnType<typeof createRecentAnswers> },
 ): Judgement {
-  let heard: { value: unknown; isWhole: boolean } = { value: undefined, isWhole: false }
-  const judged = judgeDelivery(row.response, delivered, (value, isWhole) => {
-    heard = { value, isWhole }
+  let heard: { value: unknown; isComplete: boolean } = { value: undefined, isComplete: false }
+  const judged = judgeDelivery(row.response, delivered, (value, isComplete) => {
+    heard = { value, isComplete }
   })
   if (judged.verdict !== 'as_declared' || !isJsonType(row.response.content_type)) return judged
   const sent = body.length === 0 ? undefined : parseJson(body.toString('utf8'))

@@ -13,7 +13,7 @@ import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
 import { receiptPath } from '../../src/domain/wire/links.ts'
-import { CallEnd } from '../call/call-problem.ts'
+import { CallAborted } from '../call/call-problem.ts'
 import type { Watch, Witness } from '../call/call-watch.ts'
 import type { SellerHead, SellerListener } from '../call/seller-call.ts'
 import { networkOf } from '../limits/client-key.ts'
@@ -143,7 +143,7 @@ function createSeenCall(
     declared: given.declared,
     marks: given.marks,
     startedAt: given.now,
-    request: { method: req.method ?? '', path: given.path, body: [], isWhole: true },
+    request: { method: req.method ?? '', path: given.path, body: [], isComplete: true },
     status: null,
     contentType: '',
     encodings: [],
@@ -206,7 +206,7 @@ function createWatch(call: SeenCall, { copies, baseUrl, requestBytes, done }: Wa
       if (requestSize <= requestBytes) request.body.push(Buffer.from(chunk))
       else {
         request.body = []
-        request.isWhole = false
+        request.isComplete = false
       }
     },
     listen(inner: SellerListener, isSent) {
@@ -236,7 +236,7 @@ function createWatch(call: SeenCall, { copies, baseUrl, requestBytes, done }: Wa
 
 /** The connection was cut, or nothing came in time; not that the caller left, stopped or had to give way. */
 function isFaultOfSeller(error: Error): boolean {
-  return !(error instanceof CallEnd) || error.why === 'late' || error.why === 'invalid'
+  return !(error instanceof CallAborted) || error.why === 'late' || error.why === 'invalid'
 }
 
 /** By its status alone, whatever became of the rest. */

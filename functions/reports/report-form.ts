@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/reports/report.ts'
 import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
-import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
+import { countForm, createFormPage, createFormRoute, type Form, refuse } from '../forms/form.ts'
 import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
@@ -71,7 +71,7 @@ function createReportForm(
       const wrong = findWrong(parts, body)
       if (wrong !== null) return wrong
       const name = body.kind === 'dispute' ? 'dispute' : 'propose'
-      const refused = await takeTurn(parts, name, 'reports', caller)
+      const refused = await countForm(parts, name, 'reports', caller)
       if (refused !== null) return refused
       const subject = await findSubject(parts, body)
       if ('kind' in subject) return subject

@@ -46,8 +46,8 @@ function toStanding({ operation, slots, filled }: Stored, facts: QuestionFacts):
   const { example, url = '', bring } = operation
   const said = example === undefined ? 0 : countSaid(url, example, slots, facts)
   if (said === 0) return 0
-  const isWhole = bring === undefined && !/<[A-Z0-9_]+>/.test(JSON.stringify(filled()))
-  return isWhole ? said + CALLABLE : said
+  const isComplete = bring === undefined && !/<[A-Z0-9_]+>/.test(JSON.stringify(filled()))
+  return isComplete ? said + CALLABLE : said
 }
 
 /** More than a question can say. */

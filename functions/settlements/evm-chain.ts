@@ -171,8 +171,8 @@ function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
     if (known !== log.blockHash) throw new RpcError('eth_getLogs: two blocks of one height')
     hashes.set(log.blockNumber, log.blockHash)
     const place = `${log.blockNumber} ${log.logIndex}`
-    const twin = seen.get(place)
-    if (twin !== undefined && !isSame(twin, log))
+    const earlier = seen.get(place)
+    if (earlier !== undefined && !isSame(earlier, log))
       throw new RpcError('eth_getLogs: two logs in one place')
     seen.set(place, log)
   }

@@ -11,11 +11,11 @@ import {
 } from '../../src/domain/watches/watch.ts'
 import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
-import { createFormPage, createFormRoute, type Form, refuse, takeTurn } from '../forms/form.ts'
+import { countForm, createFormPage, createFormRoute, type Form, refuse } from '../forms/form.ts'
 import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
-import type { Caller } from '../probe/stranger-runs.ts'
+import type { Caller } from '../probe/anonymous-probes.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import type { WatchTable } from '../store/schema/store.ts'
@@ -75,7 +75,7 @@ async function takeWatch(
   caller: Caller,
 ): Promise<Taken | Refused> {
   const { ledger, clock } = parts
-  const refused = findFault(parts, body) ?? (await takeTurn(parts, 'watch', 'watches', caller))
+  const refused = findFault(parts, body) ?? (await countForm(parts, 'watch', 'watches', caller))
   if (refused !== null) return refused
   if (await ledger.deliveries.isOverfull(body.deliver.email === undefined ? 'webhook' : 'mail'))
     return refuse('rate-limited', 'Too many questions wait to be sent.', LATER)
@@ -157,7 +157,7 @@ function createActForm(
     if (watch.state === 'live') return null
     // Each time the webhook is called: the holder of the token may not be its owner.
     const refused =
-      watch.webhook === null ? null : await takeTurn(parts, 'watch', 'watches', caller)
+      watch.webhook === null ? null : await countForm(parts, 'watch', 'watches', caller)
     if (refused !== null) return refused
     await db.transaction().execute((trx) => confirmWatch(trx, ledger.deliveries, watch))
     ledger.deliveries.deliverSoon()

@@ -132,7 +132,7 @@ function judge(
 ) {
   const { now, limit, since, listed: isListedOnly } = options
   const known = listed.sources.get(source.id) ?? { rows: {} }
-  const isWhole = limit === null && since === null && !isListedOnly
+  const isComplete = limit === null && since === null && !isListedOnly
   const plan = planRows({
     source,
     chosen,
@@ -141,14 +141,14 @@ function judge(
     parse,
     handsOff,
     now,
-    isWhole,
+    isComplete,
     showsDeleted: limit === null,
     isListedOnly,
   })
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
   const taken = chosen.seeds.length
-  const takenBefore = isWhole ? (known.taken ?? 0) : 0
+  const takenBefore = isComplete ? (known.taken ?? 0) : 0
   return {
     importer: source.id,
     from,

@@ -31,7 +31,7 @@ export interface RowsInput {
   /** ISO 8601. */
   now: string
   /** False for a run over a part of the source: it can't know what is missing. */
-  isWhole: boolean
+  isComplete: boolean
   /** False where the run stops before the end of the source, so that it may show one half of a change. */
   showsDeleted: boolean
   /** True where a run takes rows of listings that are there and no others. */
@@ -54,7 +54,7 @@ export interface RowsPlan {
  * were. Pure, so that a dry run and a run can't differ.
  */
 export function planRows(input: RowsInput): RowsPlan {
-  const { chosen, known, isWhole, isListedOnly } = input
+  const { chosen, known, isComplete, isListedOnly } = input
   const rows = new Map(Object.entries(known.rows))
   const plan: Omit<RowsPlan, 'file' | 'waiting'> = { outcomes: [], refused: [], withdrawn: [] }
   const told = chosen.seeds.filter((seed) => isTold(input, seed, plan, rows))
@@ -70,7 +70,7 @@ export function planRows(input: RowsInput): RowsPlan {
     if (taken === undefined) rows.delete(key)
     else plan.withdrawn.push({ key, listing: taken.listing, how: taken.end })
   }
-  const taken = isWhole ? chosen.seeds.length : known.taken
+  const taken = isComplete ? chosen.seeds.length : known.taken
   const file = { ...(taken !== undefined && { taken }), rows: Object.fromEntries(rows) }
   const waiting = [...rows].filter(
     ([key, { withdrawn }]) => withdrawn === undefined && !placed.has(key),
@@ -146,14 +146,14 @@ function withoutTime(value: unknown): unknown {
 
 /** Marks what the source withdrew, at its word or because two whole runs a day apart don't have it. */
 function findGone(input: RowsInput, rows: Rows): string[] {
-  const { source, chosen, isWhole, showsDeleted, now } = input
+  const { source, chosen, isComplete, showsDeleted, now } = input
   const shown = new Set([...chosen.seeds, ...chosen.held].map(({ key }) => key))
   const refused = new Set(chosen.refused.map(({ name }) => name))
   const deleted = new Set(showsDeleted ? chosen.deleted : [])
   return [...rows].flatMap(([key, row]) => {
     if (row.withdrawn !== undefined || shown.has(key)) return []
     const { missing_since: since, ...there } = row
-    const isMissing = isWhole && source.promisesAll && !refused.has(key)
+    const isMissing = isComplete && source.promisesAll && !refused.has(key)
     if (refused.has(key)) rows.set(key, there)
     else if (isMissing && since === undefined) rows.set(key, { ...row, missing_since: now })
     const isOverdue = since !== undefined && Date.parse(now) - Date.parse(since) >= MISSING_FOR

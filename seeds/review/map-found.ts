@@ -10,7 +10,7 @@ import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
 import type { MapRules } from '../facts/seed-source.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
-import type { FoundService } from './look-at-service.ts'
+import type { FoundService } from './inspect-service.ts'
 
 /** Id in `tables/sources.yaml` under which listings stand that somebody told us of. */
 const PROPOSALS_SOURCE = 'proposals'

@@ -24,7 +24,7 @@ import {
   type ReviewSource,
 } from '../content/review-item.ts'
 import { acceptFile, type ReviewPlace } from './accept-file.ts'
-import { lookAtService } from './look-at-service.ts'
+import { inspectService } from './inspect-service.ts'
 import { mapFound } from './map-found.ts'
 
 /** What anybody told us, as rows of the ledger. Nothing of it was asked or opened before a person does. */
@@ -43,7 +43,7 @@ export function createReportQueue(
       if (kind !== 'new' || url === null)
         throw new OperatorError(`${id}: only the address of a new service is looked at`)
       await using client = createClient()
-      const found = await lookAtService(url, client, now())
+      const found = await inspectService(url, client, now())
       if ('unreachable' in found)
         throw new OperatorError(`${url} could not be reached: ${found.unreachable}`)
       const tables = await readTables(place.contentDir)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { type NodeHandler, serializeRequests } from '../../functions/http/serialize-requests.ts'
 import { createSlowReaders, type ReadLimits } from '../../functions/http/slow-readers.ts'
-import { createTurns, type NodeHandler } from '../../functions/http/turns.ts'
 import { listen } from '../call/relay-world.ts'
 
 /** A server whose connections take turns as ours do, around a handler of the test's. */
@@ -17,7 +17,7 @@ export async function startAnswering(
   handler: NodeHandler,
   limits?: ReadLimits,
 ): Promise<Answering> {
-  const server = createServer(createTurns(handler, createSlowReaders(limits)).handle)
+  const server = createServer(serializeRequests(handler, createSlowReaders(limits)).handle)
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)

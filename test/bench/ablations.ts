@@ -12,7 +12,7 @@ export interface Ablation {
 
 const BELONGING = 'query/belonging-words.ts'
 const PLAN = 'query/plan-query.ts'
-const UNITS = 'query/query-units.ts'
+const UNITS = 'query/query-terms.ts'
 const FOREIGN = 'query/foreign-words.ts'
 const LEXICON = 'words/foreign-lexicon.ts'
 const FIND = 'search/find-operations.ts'

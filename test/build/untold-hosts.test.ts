@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findUntold } from '../../functions/commands/find-untold.ts'
+import { findUnlistedHosts } from '../../functions/commands/find-unlisted-hosts.ts'
 
 const ROWS = [
   { serviceUrl: 'https://tides.gateway.dev', url: 'https://tides.dev' },
@@ -19,7 +19,7 @@ test('every host that a catalogue names is told by a listing or a reason, its ma
     const file = join(folder, 'services.json')
     writeFileSync(file, JSON.stringify({ services: ROWS }))
     const facts = { url: 'https://tides.gateway.dev/', http: [], invoke: [] }
-    expect(findUntold(file, [{ facts }], [{ ...reason, hosts: ['alone.dev'] }])).toEqual({
+    expect(findUnlistedHosts(file, [{ facts }], [{ ...reason, hosts: ['alone.dev'] }])).toEqual({
       rows: 4,
       untold: ['ships.dev', 'ships.gateway.dev', 'tides.dev'],
     })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toListingMarkdown } from '../../src/domain/doors/markdown-twin.ts'
+import { toListingMarkdown } from '../../src/domain/doors/markdown-variant.ts'
 import { MCP_CLIENTS } from '../../src/domain/kit/kit-mcp-snippets.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listVerdicts } from '../../functions/net/guard.ts'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { PURPOSES, type Purpose } from '../../functions/net/purposes.ts'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import { createProver } from '../../functions/sellers/proofs/prover.ts'
 import { createJsonRpc } from '../../functions/settlements/json-rpc.ts'
 import { createSellerReader } from '../../seeds/fetch/read-sellers.ts'
 import { fetchText } from '../../seeds/fetch/read-source.ts'
-import { lookAtService } from '../../seeds/review/look-at-service.ts'
+import { inspectService } from '../../seeds/review/inspect-service.ts'
 import { createReviewClient } from '../../seeds/review/reports.ts'
 import { readClaimHost } from '../../src/domain/owners/claim-rules.ts'
 import { liveListing } from '../support/live-listing.ts'
@@ -64,7 +64,7 @@ const CALLERS: [name: string, purpose: Purpose, dial: () => Promise<unknown>][] 
       const { config, resolver } = waypost.service.parts
       await using client = createHttpClient('probe', { config, resolver })
       const request = { method: 'GET' as const, url: site.url, headers: {} }
-      await shakeHands({ kind: 'http', request, expected: null }, client, Date.now)
+      await probeHandshake({ kind: 'http', request, expected: null }, client, Date.now)
     },
   ],
   ['lint', 'stranger', () => fetch(`${waypost.url}/api/v1/lint?as=http&url=${site.url}/`)],
@@ -73,7 +73,7 @@ const CALLERS: [name: string, purpose: Purpose, dial: () => Promise<unknown>][] 
     'stranger',
     async () => {
       await using client = createReviewClient(waypost.service.parts.config)
-      await lookAtService(`${site.url}/new`, client, '2026-11-20')
+      await inspectService(`${site.url}/new`, client, '2026-11-20')
     },
   ],
   [

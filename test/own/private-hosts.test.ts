@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHttpClient } from '../../functions/net/http-client.ts'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import { createProver } from '../../functions/sellers/proofs/prover.ts'
 import { readClaimHost } from '../../src/domain/owners/claim-rules.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
@@ -55,7 +55,7 @@ const probe = async (host: string) => {
   const { config, resolver } = acme.service.parts
   await using client = createHttpClient('probe', { config, resolver })
   const request = { method: 'GET' as const, url: urlOf(host), headers: {} }
-  const finding = await shakeHands({ kind: 'http', request, expected: null }, client, Date.now)
+  const finding = await probeHandshake({ kind: 'http', request, expected: null }, client, Date.now)
   return finding.saw
 }
 /** As a stranger asks by the API: a check of an address, a report, a watch. */

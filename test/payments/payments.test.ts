@@ -162,7 +162,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     'a probe reads the terms of seller %s on rail %s and pays nothing',
     async (slug, rail, version, usd) => {
       const { createTestClient } = await import('../probe/probe-world.ts')
-      const { shakeHands } = await import('../../functions/probe/shake-hands.ts')
+      const { probeHandshake } = await import('../../functions/probe/probe-handshake.ts')
       const operation = { method: 'GET', url: `${running[slug].url}/paid` } as const
       const request = { ...operation, headers: {} }
       const handshake = {
@@ -174,7 +174,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       } as const
       const client = createTestClient()
       const before = await chain.balanceOf(PAYOUTS[slug])
-      const finding = await shakeHands(handshake, client, Date.now)
+      const finding = await probeHandshake(handshake, client, Date.now)
       await client.close()
       expect(finding).toMatchObject({ outcome: 'spoke', protocol: rail, version })
       expect(finding.sight?.terms?.[0]).toMatchObject({ network: lab.NETWORK, usd })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
 import { startAgent } from './a2a-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
@@ -13,7 +13,7 @@ function probe(site: Site) {
   const client = createTestClient()
   closing.push(site.close, client.close)
   const urls = CARD_PATHS.map((path) => site.url + path)
-  return shakeHands({ kind: 'a2a', urls }, client, Date.now)
+  return probeHandshake({ kind: 'a2a', urls }, client, Date.now)
 }
 
 describe('an agent', () => {

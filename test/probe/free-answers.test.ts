@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { toSurface } from '../../src/domain/operation/surface.ts'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
@@ -49,7 +49,7 @@ const factsOf = ({ id, call: { method, url, params, response } }: LabSeller) =>
 async function probe(seller: LabSeller) {
   const plan = planProbe(seller.id, factsOf(seller))
   if (plan === null) throw new Error('no plan')
-  return { plan, finding: await shakeHands(plan.handshake, client, Date.now) }
+  return { plan, finding: await probeHandshake(plan.handshake, client, Date.now) }
 }
 
 test('answers of those that sell texts and data are told from what is none', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { HttpLimits } from '../../functions/net/purposes.ts'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import type { Handshake } from '../../src/domain/probe/keep/probe-plan.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { HOSTILE_SITES } from './hostile-sites.ts'
@@ -32,7 +32,7 @@ async function probeAll(site: Site, limits: Partial<HttpLimits> = BOUNDS) {
   const client = createTestClient(limits)
   closing.push(client.close)
   return Promise.all(
-    handshakesWith(`${site.url}/a`).map((handshake) => shakeHands(handshake, client, Date.now)),
+    handshakesWith(`${site.url}/a`).map((handshake) => probeHandshake(handshake, client, Date.now)),
   )
 }
 
@@ -103,7 +103,7 @@ describe('names', () => {
     const client = createTestClient({ connectMs: 9000, answerMs: 9000 }, dns.address)
     closing.push(client.close)
     const probe = (host: string) =>
-      shakeHands({ kind: 'mcp', url: `http://${host}/mcp` }, client, Date.now)
+      probeHandshake({ kind: 'mcp', url: `http://${host}/mcp` }, client, Date.now)
     expect(await probe('nowhere.example')).toMatchObject({ outcome: 'dead' })
     dns.mood = 'servfail'
     expect(await probe('a.example')).toMatchObject({ outcome: 'unknown', failure: 'dns' })
@@ -122,7 +122,7 @@ describe('names', () => {
     closing.push(client.close)
     for (const host of ['rebind.example', 'mixed.example'])
       expect(
-        await shakeHands({ kind: 'a2a', urls: [`http://${host}/card`] }, client, Date.now),
+        await probeHandshake({ kind: 'a2a', urls: [`http://${host}/card`] }, client, Date.now),
       ).toMatchObject({ outcome: 'unprobeable', failure: 'address_refused' })
   })
 })

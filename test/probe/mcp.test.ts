@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
@@ -11,7 +11,7 @@ afterEach(async () => {
 function probe(site: Site, kind: 'mcp' | 'mcp_sse' = 'mcp') {
   const client = createTestClient()
   closing.push(site.close, client.close)
-  return shakeHands({ kind, url: `${site.url}/mcp` }, client, Date.now)
+  return probeHandshake({ kind, url: `${site.url}/mcp` }, client, Date.now)
 }
 
 describe('an MCP server of the official packages', () => {

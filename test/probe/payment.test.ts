@@ -1,6 +1,6 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
 import { afterEach, describe, expect, test } from 'vitest'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import { createTestClient, startSite } from './probe-world.ts'
 
@@ -29,7 +29,7 @@ async function probe(
   const request = { method: 'GET', url: `${site.url}/paid`, headers: {} } as const
   const operation = { method: 'GET', url: request.url } as const
   const handshake = { kind: 'payment', request, operation, rails, is_guess } as const
-  const finding = await shakeHands(handshake, client, Date.now)
+  const finding = await probeHandshake(handshake, client, Date.now)
   expect(sent).toHaveLength(1)
   expect(sent[0]).not.toContain('authorization')
   expect(sent[0]?.filter((name) => name.includes('payment'))).toEqual([])

@@ -4,7 +4,7 @@ import { createHttpClient, type HttpClient } from '../../functions/net/http-clie
 import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createResolver } from '../../functions/ports/resolver.ts'
-import { type Caller, createStrangerRuns } from '../../functions/probe/stranger-runs.ts'
+import { type Caller, createAnonymousProbes } from '../../functions/probe/anonymous-probes.ts'
 
 /** A server of a test on loopback. */
 export interface Site {
@@ -64,7 +64,7 @@ export function createTestClient(limits: Partial<HttpLimits> = {}, dns?: string)
 /** Runs that strangers ask for; they may reach loopback. */
 export function createTestRuns() {
   const config = parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
-  return createStrangerRuns({ config, resolver: createResolver(undefined) })
+  return createAnonymousProbes({ config, resolver: createResolver(undefined) })
 }
 
 export function aCaller(client: string, signal = new AbortController().signal): Caller {

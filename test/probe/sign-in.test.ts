@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { shakeHands } from '../../functions/probe/shake-hands.ts'
+import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
 import { registrationOf } from '../../src/domain/listing/sign-in.ts'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import {
@@ -53,7 +53,7 @@ async function startDoor({ challenge, files }: Door) {
 async function probe(site: Site) {
   const client = createTestClient()
   closing.push(site.close, client.close)
-  return shakeHands({ kind: 'mcp', url: `${site.url}/mcp` }, client, Date.now)
+  return probeHandshake({ kind: 'mcp', url: `${site.url}/mcp` }, client, Date.now)
 }
 
 const RESOURCE = {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
 import { lintUrl } from '../../functions/lint/lint-url.ts'
-import { STRANGER_RUNS } from '../../functions/net/purposes.ts'
+import { ANONYMOUS_PROBES } from '../../functions/net/purposes.ts'
 import { startService } from '../support/running-service.ts'
 import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
 
@@ -78,7 +78,7 @@ describe('what strangers make us ask', () => {
     const report = await createTestRuns().run(site.url, aCaller('a'), (client) =>
       lintUrl(site.url, undefined, client, Date.now),
     )
-    expect(asked).toBe(STRANGER_RUNS.requests)
+    expect(asked).toBe(ANONYMOUS_PROBES.requests)
     // A list that is too long for it is still a list.
     expect(report).toMatchObject({ took_for: 'mcp' })
   })

@@ -251,7 +251,7 @@ describe('what a hostile seller declares or answers', () => {
         const read = condenseJson(Buffer.from(text), { isCut: true })
         if (read === null || !isJson(text)) return true
         const kept = Buffer.from(read.json).toString()
-        return !read.isOpen && isJson(kept) && (!read.isWhole || kept === text)
+        return !read.isOpen && isJson(kept) && (!read.isComplete || kept === text)
       }),
       { numRuns: 300 },
     )

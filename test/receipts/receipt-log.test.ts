@@ -157,13 +157,13 @@ it('shows what was rewritten, dropped, reordered or forked, in each of a thousan
 })
 
 function proofOf(receipts: readonly Receipt[], from: number, size: number): Uint8Array[] {
-  const path = (start: number, end: number, m: number, isWhole: boolean): Uint8Array[] => {
+  const path = (start: number, end: number, m: number, isComplete: boolean): Uint8Array[] => {
     const hash = () => rootOf(receipts.slice(start, end))
-    if (m === end - start) return isWhole ? [] : [hash()]
+    if (m === end - start) return isComplete ? [] : [hash()]
     let k = 1
     while (k * 2 < end - start) k *= 2
     return m <= k
-      ? [...path(start, start + k, m, isWhole), rootOf(receipts.slice(start + k, end))]
+      ? [...path(start, start + k, m, isComplete), rootOf(receipts.slice(start + k, end))]
       : [...path(start + k, end, m - k, false), rootOf(receipts.slice(start, start + k))]
   }
   return from >= size ? [] : path(0, size, from, true)

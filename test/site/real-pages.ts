@@ -7,7 +7,7 @@ import { toListingParts } from '../../src/compile/release/listing-parts.ts'
 import { writeDump } from '../../src/compile/release/write-dump.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
 import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
-import { handOver } from '../../src/compiled.ts'
+import { provideCompiled } from '../../src/compiled.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { createKeptFiles } from '../support/kept-files.ts'
@@ -33,7 +33,7 @@ export async function readRealPages(): Promise<RealPages> {
     writeTrustLedger(files, [], catalogue.trustPayees),
   )
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))
-  handOver({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))
+  provideCompiled({ site, listings, byId }, createOpenApi(baseUrl, SITE_TEXTS))
   const bundle = await preparePageBundle(join(OUT_DIR, 'cache'))
   const pages = await toPages(bundle)
   const assets = new Map<string, Buffer>()

@@ -13,10 +13,10 @@ export interface TcpProxy {
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  let isWhole = true
+  let isComplete = true
   let isHeld = false
   const server = createServer((near) => {
-    if (!isWhole) return void near.destroy()
+    if (!isComplete) return void near.destroy()
     if (isHeld) {
       sockets.add(near)
       near.on('error', () => {})
@@ -40,7 +40,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
   const cut = () => {
-    isWhole = false
+    isComplete = false
     for (const socket of sockets) socket.destroy()
   }
   return {
@@ -54,7 +54,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       // What was held has missed some of its bytes' turns: it begins anew.
       if (isHeld) for (const socket of sockets) socket.destroy()
       isHeld = false
-      isWhole = true
+      isComplete = true
     },
     close: async () => {
       cut()

@@ -25,11 +25,11 @@ export function judgeDeeds(find: FindOperations) {
     const holds = filled.every((text) =>
       new RegExp(text.replace('(?i)', ''), 'i').test(shown + url),
     )
-    const isWhole = !/<[A-Z0-9_]+>/.test(shown) && !/\{\w+\}/.test(example?.url ?? url)
+    const isComplete = !/<[A-Z0-9_]+>/.test(shown) && !/\{\w+\}/.test(example?.url ?? url)
     return {
       ...{ at, ask, isRight, row: `${first?.listing.id} ${name || url}`, shown },
       isFilled: isRight && holds && filled.length > 0,
-      isCallable: isRight && holds && isWhole && bring.length === 0,
+      isCallable: isRight && holds && isComplete && bring.length === 0,
     }
   })
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Parts } from '../../functions/parts/parts.ts'
 import type { Release } from '../../functions/release/release.ts'
-import { startTelling } from '../../functions/watches/tell-watchers.ts'
+import { startNotifier } from '../../functions/watches/notify-watchers.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { kitPath } from '../../src/domain/wire/links.ts'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
@@ -65,7 +65,7 @@ export function createTeller(world: World, outDir: string) {
     release,
     config: { ...world.parts.config, OUT_DIR: outDir },
   }
-  const telling = startTelling(parts)
+  const telling = startNotifier(parts)
   return {
     parts,
     /** Publishes and serves a release, and tells of it. */

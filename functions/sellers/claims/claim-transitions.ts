@@ -84,7 +84,7 @@ async function recordSuccess(step: Step): Promise<void> {
     .execute()
   if (verified.length === 0) throw new ClaimMovedOn()
   await watchForOwner(trx, claim, now)
-  await tellSeller(trx, deliveries, claim, 'claim_verified')
+  await notifySeller(trx, deliveries, claim, 'claim_verified')
 }
 
 /** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
@@ -98,7 +98,8 @@ async function supersedeOthers({ trx, deliveries, claim }: Step): Promise<void> 
     .returningAll()
     .execute()
   for (const other of others)
-    if (other.seller_id !== seller_id) await tellSeller(trx, deliveries, other, 'claim_superseded')
+    if (other.seller_id !== seller_id)
+      await notifySeller(trx, deliveries, other, 'claim_superseded')
 }
 
 async function recordFailure({ trx, deliveries, claim, seen }: Step, reason: string) {
@@ -117,7 +118,7 @@ async function recordFailure({ trx, deliveries, claim, seen }: Step, reason: str
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  await tellSeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
+  await notifySeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
 /** Tells the owner of a verified claim of its listing, unless they end it. */
@@ -146,7 +147,7 @@ async function findEmail(trx: Kysely<Tables>, sellerId: string): Promise<string>
   return (await seller.executeTakeFirstOrThrow()).email
 }
 
-export async function tellSeller(
+export async function notifySeller(
   trx: Kysely<Tables>,
   deliveries: DeliveryQueue,
   claim: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,

@@ -1,6 +1,6 @@
 import type { Parts } from '../../parts/parts.ts'
 import { createNodes } from '../../settlements/json-rpc.ts'
-import { tellSeller } from '../claims/claim-transitions.ts'
+import { notifySeller } from '../claims/claim-transitions.ts'
 import { hashPersonalText, isSignedByContract } from './payout-signature.ts'
 
 const RECHECK_AFTER_MS = 7 * 86_400_000
@@ -56,7 +56,7 @@ export async function recheckContracts({
       if (gone.length === 0) return
       tally.ended += 1
       const reason = `the contract at ${payout} no longer accepts the signature that proved it, so the proof has ended.`
-      await tellSeller(trx, ledger.deliveries, claim, 'payout_ended', reason)
+      await notifySeller(trx, ledger.deliveries, claim, 'payout_ended', reason)
     })
   }
   return tally

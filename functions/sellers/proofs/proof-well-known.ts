@@ -8,7 +8,7 @@ import { createHttpClient, type Fetcher } from '../../net/http-client.ts'
 import { PURPOSES } from '../../net/purposes.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { wellKnownUrl } from './claim-instructions.ts'
-import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
+import { missed, type ProofCheck, type Prove, showObserved, toProof } from './proof.ts'
 
 /** Size of the file. */
 const MAX_BYTES = 4096
@@ -43,7 +43,7 @@ function missedRedirect(
   answer: ProbeAnswer,
   url: string,
   mayFollow: (next: URL) => boolean,
-): ProofSight {
+): ProofCheck {
   const location = headerOf(answer, 'location')
   const next = URL.parse(location ?? '', url)
   if (next !== null && mayFollow(next))
@@ -69,7 +69,7 @@ function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
   return next.protocol === 'https:' && isPlain && isSameDomain
 }
 
-function judgeAnswer(answer: ProbeAnswer, token: string): ProofSight {
+function judgeAnswer(answer: ProbeAnswer, token: string): ProofCheck {
   const { status, body, cut } = answer
   const type = headerOf(answer, 'content-type') ?? 'no content type'
   const isTooLarge = cut === 'size' || Buffer.byteLength(body) > MAX_BYTES
@@ -97,7 +97,7 @@ function isCoded(answer: ProbeAnswer): boolean {
   return (headerOf(answer, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity'
 }
 
-function late(url: string): ProofSight {
+function late(url: string): ProofCheck {
   const next = `${url} must answer in full within ${limits.answerMs / 1000} seconds.`
   return missed('timeout', 'no full answer in time', next)
 }
@@ -113,7 +113,7 @@ function explain({ failure, detail }: Extract<ProbeReply, { answered: false }>, 
   return broken(url, detail || 'no code')
 }
 
-function broken(url: string, code: string): ProofSight {
+function broken(url: string, code: string): ProofCheck {
   const next = `See that ${url} opens in a browser, with a valid certificate, then check again.`
   return missed('unreachable', `the connection failed (${code})`, next)
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { createHttpClient } from '../../net/http-client.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
+import { missed, type ProofCheck, type Prove, showObserved, toProof } from './proof.ts'
 
 const KEYS_KEPT_MS = 3_600_000
 /** A key that nobody knows, and an issuer that fails, have the keys read again this often at most. */
@@ -58,7 +58,7 @@ export function proveByWorkflow(parts: WorkflowParts): Prove {
   }
 }
 
-function judgeClaims(payload: JWTPayload, repositories: readonly string[]): ProofSight {
+function judgeClaims(payload: JWTPayload, repositories: readonly string[]): ProofCheck {
   const parsed = v.safeParse(ClaimsSchema, payload)
   if (!parsed.success)
     return missed('token_refused', 'a token of no workflow', 'Send the token of a workflow’s run.')
@@ -76,7 +76,7 @@ function judgeClaims(payload: JWTPayload, repositories: readonly string[]): Proo
   return { reason: null, observed, next }
 }
 
-function explain(error: unknown): ProofSight {
+function explain(error: unknown): ProofCheck {
   if (error instanceof IssuerError)
     return missed('issuer_failed', error.message, 'Run the workflow again later.')
   if (!(error instanceof errors.JOSEError)) throw error

@@ -41,14 +41,14 @@ const PROOF_REASONS = [
 export type ProofReason = (typeof PROOF_REASONS)[number]
 
 /** What was seen, before it is held against what was expected. */
-export type ProofSight = Pick<Proof, 'observed' | 'reason' | 'next'>
+export type ProofCheck = Pick<Proof, 'observed' | 'reason' | 'next'>
 
 /** Not proved: what was seen, and what to do about it. */
-export function missed(reason: ProofReason, observed: string | null, next: string): ProofSight {
+export function missed(reason: ProofReason, observed: string | null, next: string): ProofCheck {
   return { reason, observed, next }
 }
 
-export function toProof(expected: string, sight: ProofSight): Proof {
+export function toProof(expected: string, sight: ProofCheck): Proof {
   return { verified: sight.reason === null, expected, ...sight }
 }
 

@@ -3,7 +3,7 @@ import type { Parts } from '../../parts/parts.ts'
 import { within } from '../../ports/clock.ts'
 import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
-import { missed, type ProofSight, type Prove, showObserved, toProof } from './proof.ts'
+import { missed, type ProofCheck, type Prove, showObserved, toProof } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
 import { proveByWorkflow } from './proof-workflow.ts'
 
@@ -36,7 +36,7 @@ function proveByDns(resolver: Pick<Resolver, 'txt'>): Prove {
   }
 }
 
-function judgeRecords(records: string[][], name: string, value: string): ProofSight {
+function judgeRecords(records: string[][], name: string, value: string): ProofCheck {
   // RFC 1035 §3.3.14: one record may be split into strings of 255 octets; they belong together.
   const texts = records.map((strings) => strings.join(''))
   if (texts.length === 0) return missing(name)
@@ -50,7 +50,7 @@ function judgeRecords(records: string[][], name: string, value: string): ProofSi
   return { observed: value, reason: null, next }
 }
 
-function explain(error: unknown, name: string): ProofSight {
+function explain(error: unknown, name: string): ProofCheck {
   if (error instanceof ResolversDisagreeError)
     return missed(
       'resolvers_disagree',
@@ -63,7 +63,7 @@ function explain(error: unknown, name: string): ProofSight {
   return missed('dns_failed', null, next)
 }
 
-function missing(name: string): ProofSight {
+function missing(name: string): ProofCheck {
   const next = `No TXT record was found at ${name}. Add it, wait a few minutes, and check again.`
   return missed('record_missing', null, next)
 }

@@ -48,7 +48,7 @@ export async function openSqliteThread(file: string) {
       waiting.set(lastId, { resolve, reject })
       thread.postMessage({ id: lastId, query, patienceMs })
     })
-  const acquire = createTurns()
+  const acquire = createWriteQueue()
   await order({ sql: 'SELECT 1', parameters: [] })
   return {
     query: (query: Query) => askStore((patienceMs) => order(query, patienceMs)),
@@ -87,7 +87,7 @@ export function readErrcode(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
 }
 
-function createTurns(): (patienceMs?: number) => Promise<() => void> {
+function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
   let last: Promise<void> = Promise.resolve()
   return async (patienceMs) => {
     const before = last

@@ -68,7 +68,7 @@ export function readTables(contentDir: string, cache = noCache()): TableFiles {
   const partial = v.parse(v.partial(TablesSchema), Object.fromEntries(sound))
   const mark = readMark(contentDir, partial.site?.mark)
   const faults = [...files, mark].flatMap((file) => file.faults)
-  return { tables: isWhole(partial) ? partial : null, partial, mark: mark.svg, faults }
+  return { tables: isComplete(partial) ? partial : null, partial, mark: mark.svg, faults }
 }
 
 /** Nothing can be built without one table: the directory's name. */
@@ -93,7 +93,7 @@ function readMark(
   return { svg: null, faults: [faultOf(file, message)] }
 }
 
-function isWhole(partial: PartialTables): partial is Tables {
+function isComplete(partial: PartialTables): partial is Tables {
   return Object.keys(TablesSchema.entries).every((name) => Object.hasOwn(partial, name))
 }
 

@@ -36,7 +36,7 @@ export function groupByFolder(names: readonly string[]): Map<string, string[]> {
  * Of all files of such a folder those that rules hang on: where their headers are equal, the first of
  * each type and address stands for the rest. @param names sorted
  */
-export function toTelling(names: readonly string[], folder: string): TypedFile[] {
+export function toHeaderFiles(names: readonly string[], folder: string): TypedFile[] {
   const files = names.map((file) => ({ file, type: findContentType(file) }))
   const headers = new Set(files.map((file) => toHeaderLines(fileHeaders(file))))
   if (folder === '' || headers.size > 1) return files

@@ -1,5 +1,5 @@
 import { fileHeaders, HOME_LINK, type TypedFile } from '../../domain/delivery/file-headers.ts'
-import { PAGES_WITH_TWIN } from '../../domain/wire/door-table.ts'
+import { PAGES_WITH_MARKDOWN } from '../../domain/wire/door-table.ts'
 import { FUNCTION_WITH_QUERY, KIT_PATTERN } from '../../domain/wire/route-table.ts'
 import {
   BADGE_HEADERS,
@@ -75,7 +75,7 @@ function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): strin
   const data = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS })
   const hashed = headers({ 'cache-control': LONG_CACHE, ...DATA_HEADERS })
   const badge = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS, ...BADGE_HEADERS })
-  const twin = `add_header vary accept; add_header link '<$address.md>; rel="alternate"; type="text/markdown"';`
+  const markdown = `add_header vary accept; add_header link '<$address.md>; rel="alternate"; type="text/markdown"';`
   const withQuery = FUNCTION_WITH_QUERY.map((path) => {
     const [extension, own] = path.startsWith('/api/') ? ['json', data] : ['html', page]
     return `location = ${path} { try_files ${path}/$directory_whole.${extension} @functions; ${own} }`
@@ -84,7 +84,7 @@ function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): strin
     `location = / { try_files /index.html @functions; ${home} }`,
     `location / { try_files $uri/index.html @files; ${page} }`,
     `location ~ ^/[^/]+\\.html$ { try_files $uri @functions; ${page} }`,
-    `location ~ ^(?<address>/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+)$ { try_files $uri/$directory_page @functions; ${page} ${twin} }`,
+    `location ~ ^(?<address>/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+)$ { try_files $uri/$directory_page @functions; ${page} ${markdown} }`,
     `location @files { try_files $uri @functions; ${data} }`,
     `location ~ ${KIT_PATTERN} { if ($args) { return 418; } try_files $uri @functions; ${data} }`,
     `location /api/ { try_files $uri/index.json $uri @functions; ${data} }`,

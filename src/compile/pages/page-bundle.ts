@@ -42,7 +42,7 @@ export async function preparePageBundle(cacheDir: string): Promise<PageBundle> {
   const folder = join(cacheDir, FOLDER)
   const name = digestCode()
   const dir = join(folder, name)
-  if (isWhole(dir)) return { dir, digest: name }
+  if (isComplete(dir)) return { dir, digest: name }
   rmSync(folder, { recursive: true, force: true })
   const work = join(folder, '.next')
   mkdirSync(work, { recursive: true })
@@ -54,7 +54,7 @@ export async function preparePageBundle(cacheDir: string): Promise<PageBundle> {
 }
 
 /** Whether a bundle is there, with the files it was made with and no other. */
-function isWhole(dir: string): boolean {
+function isComplete(dir: string): boolean {
   try {
     return readFileSync(join(dir, DIGESTS), 'utf8') === JSON.stringify(digestFiles(dir))
   } catch {

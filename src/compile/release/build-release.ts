@@ -5,7 +5,12 @@ import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import { isDumpCopy } from '../../domain/wire/static-file.ts'
 import { openObjects } from '../../store/objects.ts'
 import type { Content } from '../content/read-content.ts'
-import { groupByFolder, toHeaderRules, toRedirectRules, toTelling } from '../deploy/host-rules.ts'
+import {
+  groupByFolder,
+  toHeaderFiles,
+  toHeaderRules,
+  toRedirectRules,
+} from '../deploy/host-rules.ts'
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import {
@@ -175,7 +180,7 @@ function writeDeploy(
     .names()
     .filter((file) => !isDumpCopy(file))
   const telling = [...groupByFolder(names)].flatMap(([folder, names]): TypedFile[] => {
-    const make = () => Buffer.from(JSON.stringify(toTelling(names, folder)))
+    const make = () => Buffer.from(JSON.stringify(toHeaderFiles(names, folder)))
     // JSON.parse is typed `any`; its bytes were written from this very type.
     return JSON.parse(memoize(cache, `rules ${names.join('\n')}`, make).toString())
   })

@@ -11,7 +11,7 @@ const LAST_BLOCK = Uint8Array.of(3, 0)
 const DEFLATE = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
 
 /**
- * A file of many lines and its compressed twin, which is also what a client gets that takes gzip and asks
+ * A file of many lines and its compressed copy, which is also what a client gets that takes gzip and asks
  * for the other. Each part is compressed by itself, so that a changed part leaves the others as they are,
  * and is written before the next one is asked for: a file may be longer than the memory.
  *

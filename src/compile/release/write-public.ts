@@ -1,7 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type CompiledListing, type CompiledSite, handOver, sealCompiled } from '../../compiled.ts'
+import {
+  type CompiledListing,
+  type CompiledSite,
+  freezeCompiled,
+  provideCompiled,
+} from '../../compiled.ts'
 import { isSwitchedOff } from '../../domain/derived/switches.ts'
 import { renderCardSvg } from '../../site/cards/card-svg.ts'
 import { createDrawer } from '../../site/cards/create-drawer.ts'
@@ -42,7 +47,10 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
   // Begins once the pages are bundled.
   const listed = timed('page list', () =>
     input.bundle.then((bundle) => {
-      handOver({ site, listings, byId: toById(listings) }, createOpenApi(site.base_url, site.texts))
+      provideCompiled(
+        { site, listings, byId: toById(listings) },
+        createOpenApi(site.base_url, site.texts),
+      )
       return listPages(bundle)
     }),
   )
@@ -122,7 +130,7 @@ const ANY_ORIGIN = 'http://localhost'
 type Bundled = typeof import('../pages/prerender-entry.ts')
 
 /**
- * Every page of the catalogue that was handed over (`handOver`), with the means to render it.
+ * Every page of the catalogue that was handed over (`provideCompiled`), with the means to render it.
  *
  * @throws Error when the bundle is not one
  */
@@ -135,7 +143,7 @@ export async function listPages({ dir, digest }: PageBundle): Promise<Page[]> {
     async render() {
       const path = route.type === 'page' ? pathname.replace(/\/?$/, '/') : pathname
       const request = new Request(new URL(path, ANY_ORIGIN))
-      sealCompiled(cacheKey !== undefined)
+      freezeCompiled(cacheKey !== undefined)
       try {
         const response = await bundled.render(request, route)
         const expected = route.route === '/404' ? 404 : 200
@@ -144,7 +152,7 @@ export async function listPages({ dir, digest }: PageBundle): Promise<Page[]> {
       } catch (error) {
         throw new Error(`${pathname} could not be rendered`, { cause: error })
       } finally {
-        sealCompiled(false)
+        freezeCompiled(false)
       }
     },
   }))

@@ -1,4 +1,4 @@
-import { twinPathOf } from '../wire/door-table.ts'
+import { markdownPathOf } from '../wire/door-table.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,
@@ -37,16 +37,16 @@ export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
     'cache-control': isHashed(file) ? LONG_CACHE : SHORT_CACHE,
     ...LINKS[file],
     ...(type.startsWith('text/html')
-      ? { ...PAGE_HEADERS, ...twinHeaders(toUrlPath(file)) }
+      ? { ...PAGE_HEADERS, ...markdownHeaders(toUrlPath(file)) }
       : file.startsWith('badge/')
         ? { ...DATA_HEADERS, ...BADGE_HEADERS }
         : DATA_HEADERS),
   }
 }
 
-/** A page with a Markdown twin says where it is, and that the answer depends on what is asked for. */
-function twinHeaders(path: string): Record<string, string> {
-  const twin = twinPathOf(path)
-  if (twin === null) return {}
-  return { vary: 'accept', link: `<${twin}>; rel="alternate"; type="text/markdown"` }
+/** A page that is there as Markdown too says where it is, and that the answer depends on what is asked for. */
+function markdownHeaders(path: string): Record<string, string> {
+  const markdown = markdownPathOf(path)
+  if (markdown === null) return {}
+  return { vary: 'accept', link: `<${markdown}>; rel="alternate"; type="text/markdown"` }
 }

@@ -54,11 +54,11 @@ export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Off
   const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
   const network = toCaip2(String(read('network')))
   const asked = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
-  const isWhole = asked.length > 0 && asked.every((each) => /^\d{1,30}$/.test(String(each)))
+  const isComplete = asked.length > 0 && asked.every((each) => /^\d{1,30}$/.test(String(each)))
   const [least, most = least] = asked.map(Number).sort((a, b) => a - b)
   return {
     payee: toPayout(network, String(read('payTo'))),
-    usd: isWhole ? toUsd(network, String(read('asset')), String(most), rules) : null,
+    usd: isComplete ? toUsd(network, String(read('asset')), String(most), rules) : null,
   }
 }
 

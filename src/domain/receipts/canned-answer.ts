@@ -72,9 +72,9 @@ export function findCanned(
   {
     args,
     value,
-    isWhole = true,
+    isComplete = true,
     seen,
-  }: { args: CallArguments; value: unknown; isWhole?: boolean; seen: SeenAnswers },
+  }: { args: CallArguments; value: unknown; isComplete?: boolean; seen: SeenAnswers },
 ): string | null {
   const { example } = call.response ?? {}
   const published = exampleArguments(call)
@@ -89,7 +89,7 @@ export function findCanned(
   }
   if (args.size === 0 || !hasSubstance(value)) return null
   const isPublished =
-    isWhole && example !== undefined && toCanonicalJson(value) === toCanonicalJson(example)
+    isComplete && example !== undefined && toCanonicalJson(value) === toCanonicalJson(example)
   if (isPublished && isOtherThan(args, published))
     return 'It is the published example, and something else was asked for.'
   return seen.sameAnswers() >= LEAST_SAME

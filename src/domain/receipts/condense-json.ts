@@ -17,7 +17,7 @@ const ESCAPE_BYTES = 6
 export interface CondensedJson {
   json: Uint8Array
   /** Nothing was left out. */
-  isWhole: boolean
+  isComplete: boolean
   /** A text or a bracket is open at its end. */
   isOpen: boolean
 }
@@ -54,7 +54,7 @@ export function condenseJson(
     size += 1
   }
   const isOpen = place.inText || place.depth > 0
-  return { json: kept.subarray(0, size), isWhole: size === bytes.length, isOpen }
+  return { json: kept.subarray(0, size), isComplete: size === bytes.length, isOpen }
 }
 
 const NO_ROOM = new Int32Array(0)

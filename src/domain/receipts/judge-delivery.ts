@@ -42,7 +42,7 @@ export function judgeDelivery(
     : judgeMedia(declared, answer)
 }
 
-type OnValue = (value: unknown, isWhole: boolean) => void
+type OnValue = (value: unknown, isComplete: boolean) => void
 
 function judgeJson(
   declared: DeclaredResponse,
@@ -53,8 +53,8 @@ function judgeJson(
   const read = condenseJson(body, { isCut: isLong })
   const value = read === null ? undefined : tryJson(toText(read.json))
   if (read !== null && value !== undefined) {
-    onValue(value, read.isWhole)
-    return judgeValue(declared, value, read.isWhole)
+    onValue(value, read.isComplete)
+    return judgeValue(declared, value, read.isComplete)
   }
   const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
   const events = readEvents(head)
@@ -69,11 +69,11 @@ function judgeJson(
   return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
 }
 
-/** @param isWhole otherwise there may be more than nothing in what was left out */
-function judgeValue(declared: DeclaredResponse, value: unknown, isWhole = true): Judgement {
+/** @param isComplete otherwise there may be more than nothing in what was left out */
+function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = true): Judgement {
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
-  if (isWhole && isNothing(declared, value))
+  if (isComplete && isNothing(declared, value))
     return toJudgement('empty', 'Nothing of what is declared has a value.')
   const fault = findDeclaredFault(declared, value)
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)

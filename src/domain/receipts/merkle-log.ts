@@ -89,7 +89,7 @@ export function consistencyNodes(from: number, size: number): Node[][] {
   if (from <= 0 || from >= size) return []
   const path: Range[] = []
   let [start, end] = [0, size]
-  let isWhole = true
+  let isComplete = true
   while (from !== end) {
     const middle = start + splitOf(end - start)
     if (from <= middle) {
@@ -98,10 +98,10 @@ export function consistencyNodes(from: number, size: number): Node[][] {
     } else {
       path.push({ start, end: middle })
       start = middle
-      isWhole = false
+      isComplete = false
     }
   }
-  const own = isWhole ? [] : [{ start, end }]
+  const own = isComplete ? [] : [{ start, end }]
   return [...own, ...path.toReversed()].map(toNodes)
 }
 

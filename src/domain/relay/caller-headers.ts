@@ -106,8 +106,8 @@ export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts
   })
   const isAttached = status !== 402 && valuesOf(own, 'content-type').some(isRunByBrowsers)
   const keepsDisposition = !isAttached || isAttachment(valuesOf(own, 'content-disposition'))
-  const isWhole = keepsDisposition && !isPaid
-  const kept = isWhole
+  const isComplete = keepsDisposition && !isPaid
+  const kept = isComplete
     ? own
     : filterHeaders(own, (name) => {
         if (name === 'content-disposition') return keepsDisposition

@@ -19,7 +19,7 @@ export interface Identity {
   /** Of an API; null for any other kind. */
   origin: string | null
   /** It names no operation, so it stands for all of its origin. */
-  isWhole: boolean
+  isComplete: boolean
 }
 
 /** Read loosely: a file that `check` would refuse still must not be listed a second time. */
@@ -32,7 +32,7 @@ export function identify(facts: Facts): Identity {
     around: kind === 'kit' && typeof url === 'string' ? foldersOf(url).slice(1) : [],
     refs: textsOf(sources, 'ref'),
     origin,
-    isWhole: origin !== null && textsOf(http, 'url').length === 0,
+    isComplete: origin !== null && textsOf(http, 'url').length === 0,
   }
 }
 

@@ -65,13 +65,13 @@ export function placeRows(
     waiting: waiting.sort(byRank),
   }
 
-  function addListing(id: string, { marks, refs, origin, isWhole }: Identity): void {
+  function addListing(id: string, { marks, refs, origin, isComplete }: Identity): void {
     const place = { id, rows: [], isWords: marks.length === 0 }
     places.set(id, place)
     addMarks(place, marks, true)
     for (const ref of refs) addName(`ref ${ref}`, place)
     if (origin !== null) addName(`origin ${origin}`, place)
-    if (isWhole) addName(`whole ${origin}`, place)
+    if (isComplete) addName(`whole ${origin}`, place)
   }
 
   function open({ row }: NamedRow): Place | undefined {
@@ -110,7 +110,7 @@ export function placeRows(
 
   function findByMarks(
     key: string,
-    { kind, marks, around, refs, origin, isWhole }: Identity,
+    { kind, marks, around, refs, origin, isComplete }: Identity,
   ): Place | undefined {
     if (kind === 'kit') return findKit([...marks, ...around])
     const known = marks.map((mark) => byMark.get(mark) ?? [])
@@ -126,7 +126,7 @@ export function placeRows(
       named ??
       mostOf(known.flat().map(({ place }) => place)) ??
       byName.get(`whole ${origin}`) ??
-      (isWhole ? byName.get(`origin ${origin}`) : undefined)
+      (isComplete ? byName.get(`origin ${origin}`) : undefined)
     )
   }
 
@@ -145,7 +145,7 @@ export function placeRows(
 function inTurn(rows: readonly NamedRow[]) {
   const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))
   const turnOf = ({ named, identity }: (typeof all)[number]) =>
-    isSellersOwn(named) ? 2 : identity.isWhole ? 1 : 0
+    isSellersOwn(named) ? 2 : identity.isComplete ? 1 : 0
   return [0, 1, 2].flatMap((turn) => all.filter((each) => turnOf(each) === turn))
 }
 

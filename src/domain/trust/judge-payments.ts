@@ -47,12 +47,12 @@ export function toMeteredPayment(
     payee,
     scheme,
     listings: listing_id !== null && listings.includes(listing_id) ? [listing_id] : listings,
-    verdict: findHindrance(seen, owned),
+    verdict: findSkipReason(seen, owned),
     block,
   }
 }
 
-function findHindrance({ amount, is_untraced }: SeenPayment, payee?: LedgerPayee): Verdict {
+function findSkipReason({ amount, is_untraced }: SeenPayment, payee?: LedgerPayee): Verdict {
   if (/^0+$/.test(amount)) return 'nothing_paid'
   if (payee === undefined) return 'payee_not_owned'
   return is_untraced ? 'payer_untraced' : 'counted'

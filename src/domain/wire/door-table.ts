@@ -78,11 +78,11 @@ export function isDoorPath(path: string): boolean {
   return LIVE_PATTERNS.some((pattern) => pattern.test(path))
 }
 
-export const PAGES_WITH_TWIN = ['listing', 'category', 'compare'] as const
+export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare'] as const
 
-const WITH_TWIN = new RegExp(`^/(?:${PAGES_WITH_TWIN.join('|')})/[^/]+$`)
+const WITH_MARKDOWN = new RegExp(`^/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+$`)
 
-/** Null for a page without one. @example twinPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
-export function twinPathOf(path: string): string | null {
-  return WITH_TWIN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
+/** Null for a page without one. @example markdownPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
+export function markdownPathOf(path: string): string | null {
+  return WITH_MARKDOWN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
 }

@@ -84,15 +84,15 @@ function listPostings(
   { ofTerm, rowOf, packedOf }: CollectedPostings,
   terms: Uint32Array,
   scoreOf: (packed: number, row: number) => number,
-): Pick<TermIndex, 'postings' | 'palette' | 'paletteFields'> {
+): Pick<TermIndex, 'postings' | 'scoreTable' | 'scoreTableFields'> {
   const [rows, codes]: [number[], number[]] = [[], []]
   const starts = new Uint32Array(terms.length + 1)
-  const palette: { score: number; fields: number }[] = []
+  const scoreTable: { score: number; fields: number }[] = []
   /** By the fields that hold the term, and then by the score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
   const codeOf = (score: number, fields: number) => {
-    const code = known[fields]?.get(score) ?? palette.length
-    if (code === palette.length) palette.push({ score, fields })
+    const code = known[fields]?.get(score) ?? scoreTable.length
+    if (code === scoreTable.length) scoreTable.push({ score, fields })
     known[fields]?.set(score, code)
     return code
   }
@@ -104,14 +104,14 @@ function listPostings(
     }
     starts[at + 1] = rows.length
   })
-  if (palette.length > MAX_PALETTE)
+  if (scoreTable.length > MAX_PALETTE)
     throw new Error(
-      `The search index has ${palette.length} different term scores; it can number ${MAX_PALETTE}.`,
+      `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
     )
   return {
     postings: { starts, rows: Uint32Array.from(rows), codes: Uint16Array.from(codes) },
-    palette: Float64Array.from(palette, ({ score }) => score),
-    paletteFields: Uint8Array.from(palette, ({ fields }) => fields),
+    scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
+    scoreTableFields: Uint8Array.from(scoreTable, ({ fields }) => fields),
   }
 }
 

@@ -10,9 +10,9 @@ export interface TermIndex {
   pairs: WordPairs
   postings: Postings
   /** `saturate` of each posting number: the score of a posting before idf and the term's weight. */
-  palette: Float64Array
+  scoreTable: Float64Array
   /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
-  paletteFields: Uint8Array
+  scoreTableFields: Uint8Array
   /** Organic rows: what idf is computed over. */
   scoredRows: number
 }
@@ -31,7 +31,7 @@ export interface Postings {
   /** Where the postings of each term start; one more than there are terms. */
   starts: Uint32Array
   rows: Uint32Array
-  /** The number in `palette` of what each posting scores. */
+  /** The number in `scoreTable` of what each posting scores. */
   codes: Uint16Array
 }
 
@@ -60,7 +60,7 @@ export function findPair({ words, pairs }: TermDictionary, a: number, b: number)
   return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
 }
 
-/** All postings of a term, none for -1: its rows in order, and the palette number of each. */
+/** All postings of a term, none for -1: its rows in order, and the scoreTable number of each. */
 export function readPostings({ postings: { starts, rows, codes } }: TermIndex, number: number) {
   const [start, end] = number < 0 ? [0, 0] : [starts[number], starts[number + 1]]
   return { rows: rows.subarray(start, end), codes: codes.subarray(start, end) }

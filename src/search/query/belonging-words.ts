@@ -79,7 +79,9 @@ function readTold(index: SearchIndex, kept: readonly Word[], all: readonly Word[
   const known = new Map<string, Pick<Told, 'rows' | 'named'>>()
   const read = ({ whole }: Word) => {
     const { rows, codes } = readPostings(organic, lookUpWord(index, whole).number)
-    const named = codes.filter((code) => (organic.paletteFields[code] ?? 0) & NAME_OR_LABELS).length
+    const named = codes.filter(
+      (code) => (organic.scoreTableFields[code] ?? 0) & NAME_OR_LABELS,
+    ).length
     const end = firstPlace(0, rows.length, (place) => (rows[place] ?? 0) >= MOST_ROWS)
     const found = { rows: rows.slice(0, end), named: named / Math.max(1, rows.length) }
     known.set(whole, found)

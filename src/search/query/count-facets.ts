@@ -4,7 +4,7 @@ import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { Facets } from '../../domain/search/search-response.ts'
 import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
-import { allRows, bitsFor, countRows, filterRows, keepBoth, toRowFilter } from './filter-rows.ts'
+import { allRows, bitsFor, countRows, filterRows, intersect, toRowFilter } from './filter-rows.ts'
 
 /**
  * Counts the organic matches of a query by the facets asked for. Values that nothing matches are
@@ -18,7 +18,7 @@ export function countFacets(
 ): Facets {
   const pass = (asked: Partial<SearchQuery>) => {
     const passing = filterRows(organic, toRowFilter(asked), filterPlaces) ?? allRows(organic)
-    return matched === null ? passing : keepBoth(passing, matched)
+    return matched === null ? passing : intersect(passing, matched)
   }
   const countFacet = (facet: SearchFacet) => {
     const { [filterOf(facet)]: _own, ...others } = query
@@ -32,7 +32,7 @@ export function countFacets(
       .filter(([value]) => value.startsWith(`${facet}:`))
       .map(([value, place]) => ({
         ...toNamed(facet, value.slice(facet.length + 1)),
-        count: countRows(keepBoth(bitsFor(organic, place).slice(), base), organic.rows),
+        count: countRows(intersect(bitsFor(organic, place).slice(), base), organic.rows),
       }))
       .sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
   }

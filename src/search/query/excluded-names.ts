@@ -78,7 +78,7 @@ function rowsNamed({ organic, noun }: SearchIndex, part: IndexPart, term: KnownT
   const number = part === organic ? term.number : findTerm(part, term.text)
   const { rows, codes } = readPostings(part, number)
   const fields = noun === 'operation' ? NAME_OR_LABELS : NAME
-  return Array.from(rows).filter((_, at) => (part.paletteFields[codes[at] ?? 0] ?? 0) & fields)
+  return Array.from(rows).filter((_, at) => (part.scoreTableFields[codes[at] ?? 0] ?? 0) & fields)
 }
 
 /** Leaves out the rows of the sellers that the question excludes. */

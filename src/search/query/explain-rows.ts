@@ -57,9 +57,9 @@ function scoreRows(
       const scored = found.get(row)
       if (scored === undefined) return
       const code = postings.codes[at] ?? 0
-      const score = weightIn(part, term) * (part.palette[code] ?? 0)
+      const score = weightIn(part, term) * (part.scoreTable[code] ?? 0)
       scored.total += score
-      const fields = SEARCH_FIELDS.filter((_, n) => ((part.paletteFields[code] ?? 0) >> n) & 1)
+      const fields = SEARCH_FIELDS.filter((_, n) => ((part.scoreTableFields[code] ?? 0) >> n) & 1)
       scored.terms.push({ term, fields, score })
     })
   }

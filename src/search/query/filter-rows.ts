@@ -31,7 +31,8 @@ export function filterRows(
   if (Object.keys(filter).length === 0) return null
   const { values, min_usd: price, trust } = filter
   const passing = allRows(part)
-  for (const value of values?.containsAll ?? []) keepBoth(passing, bitsFor(part, places.get(value)))
+  for (const value of values?.containsAll ?? [])
+    intersect(passing, bitsFor(part, places.get(value)))
   if (price !== undefined) keepAffordable(part, passing, price.lte)
   if (trust !== undefined) keepTrusted(part, passing, trust.gte)
   const placeOf = (name: string) =>
@@ -55,7 +56,7 @@ export function hasValue({ rows, filterBits }: IndexPart, place: number, row: nu
 }
 
 /** Leaves the rows of one bit set that are in another, too. */
-export function keepBoth(bits: Uint32Array, others: Uint32Array): Uint32Array {
+export function intersect(bits: Uint32Array, others: Uint32Array): Uint32Array {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)
   return bits
 }

@@ -10,7 +10,7 @@ import { readForeign } from './foreign-words.ts'
 import { joinWords } from './join-words.ts'
 import { lookUpPair, lookUpWord } from './known-term.ts'
 import { leaveOut } from './left-out.ts'
-import { type QueryUnit, unitsOf } from './query-units.ts'
+import { type QueryTerm, unitsOf } from './query-terms.ts'
 import { closestWords } from './repair-word.ts'
 
 /** What a query text is searched as: terms, each once, and what the caller should be told. */
@@ -60,23 +60,23 @@ export function planQuery(
   const deed = withoutAside(index, withoutSubject(index, taken, query))
   const kept = belongingWords(index, deed, words)
   const isStory = kept.length < deed.length
-  const units = readDeed(index, kept, !read.isForeign)
+  const queryTerms = readDeed(index, kept, !read.isForeign)
   // What was translated is the listings' own word already.
-  const related = units.map((unit) => (read.isForeign ? [] : relatedTerms(index, unit)))
-  const originals = readUnits(index, read.originals, false)
-  const told = kept.length < taken.length ? readUnits(index, taken, false) : []
-  const beside = told.map((unit) => relatedTerms(index, unit))
+  const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
+  const originals = readQueryTerms(index, read.originals, false)
+  const told = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
+  const beside = told.map((term) => relatedTerms(index, term))
   // Of many words some stand side by side by chance.
   const pairWeight = TERM_WEIGHTS.pair * (isLong(kept) ? TERM_WEIGHTS.told : 1)
   const terms = [
-    ...termsOf(index, units, related, pairWeight),
-    ...originals.flatMap((unit) => ownTerms(unit, () => TERM_WEIGHTS.part)),
+    ...termsOf(index, queryTerms, related, pairWeight),
+    ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...termsOf(index, told, beside).map((term) => ({
       ...term,
       weight: term.weight * TERM_WEIGHTS.told,
     })),
   ]
-  const { missing, notes: found } = unitNotes(units, related, index.noun)
+  const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
@@ -89,7 +89,7 @@ export function planQuery(
     excluded,
     isMissing: missing.length > 0,
     closest: () =>
-      units.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
+      queryTerms.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
   }
 }
 
@@ -109,14 +109,14 @@ function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[])
 }
 
 /** Of a long question what stands behind its first words counts as a detail of its deed. */
-function readDeed(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryUnit[] {
-  const units = readUnits(index, kept, mayRepair)
-  if (!isLong(kept)) return units
-  const details = units.slice(LEADING_WORDS).map((unit) => ({
-    ...unit,
-    terms: unit.terms.map((term) => ({ ...term, weight: term.weight * TERM_WEIGHTS.detail })),
+function readDeed(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
+  const queryTerms = readQueryTerms(index, kept, mayRepair)
+  if (!isLong(kept)) return queryTerms
+  const details = queryTerms.slice(LEADING_WORDS).map((queryTerm) => ({
+    ...queryTerm,
+    terms: queryTerm.terms.map((term) => ({ ...term, weight: term.weight * TERM_WEIGHTS.detail })),
   }))
-  return [...units.slice(0, LEADING_WORDS), ...details]
+  return [...queryTerms.slice(0, LEADING_WORDS), ...details]
 }
 
 function unreadNotes(count: number): string[] {
@@ -124,19 +124,19 @@ function unreadNotes(count: number): string[] {
   return [`The query has ${count} more words than the ${MAX_QUERY_WORDS} that are read.`]
 }
 
-function ownTerms({ asked, terms }: QueryUnit, weigh = (weight: number) => weight): PlanTerm[] {
+function ownTerms({ asked, terms }: QueryTerm, weigh = (weight: number) => weight): PlanTerm[] {
   return terms.map((term) => ({ ...term, asked, weight: weigh(term.weight) }))
 }
 
 /** All that is searched for words that were read. */
 function termsOf(
   index: SearchIndex,
-  units: readonly QueryUnit[],
+  queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],
   pairWeight: number = TERM_WEIGHTS.pair,
 ): PlanTerm[] {
-  const pairs = pairTerms(index, units, pairWeight)
-  return [...units.flatMap((unit) => ownTerms(unit)), ...pairs, ...related.flat()]
+  const pairs = pairTerms(index, queryTerms, pairWeight)
+  return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
 
 /** What was written apart and read as one. */
@@ -154,15 +154,19 @@ function storyNote(kept: readonly Word[], noun: IndexNoun): string {
   return `The query is long: searched for ${words}, the words of it that ${noun}s use together; its other words count less.`
 }
 
-function readUnits(index: SearchIndex, words: readonly Word[], mayRepair: boolean): QueryUnit[] {
-  const units: QueryUnit[] = []
+function readQueryTerms(
+  index: SearchIndex,
+  words: readonly Word[],
+  mayRepair: boolean,
+): QueryTerm[] {
+  const queryTerms: QueryTerm[] = []
   words.forEach((word, at) => {
-    const slips = units.filter((unit) => unit.repaired !== undefined).length
+    const slips = queryTerms.filter((queryTerm) => queryTerm.repaired !== undefined).length
     const isLast = mayRepair && at === words.length - 1
     const rules = { isLast, maySlip: mayRepair && slips < MAX_REPAIRS }
-    for (const unit of unitsOf(index, word, rules)) units.push(unit)
+    for (const queryTerm of unitsOf(index, word, rules)) queryTerms.push(queryTerm)
   })
-  return units
+  return queryTerms
 }
 
 function firstCharacters(text: string): string {
@@ -171,8 +175,14 @@ function firstCharacters(text: string): string {
 }
 
 /** Neighbours that listings have side by side. */
-function pairTerms(index: SearchIndex, units: readonly QueryUnit[], weight: number): PlanTerm[] {
-  const named = units.flatMap(({ asked, term }) => (term === undefined ? [] : [{ asked, term }]))
+function pairTerms(
+  index: SearchIndex,
+  queryTerms: readonly QueryTerm[],
+  weight: number,
+): PlanTerm[] {
+  const named = queryTerms.flatMap(({ asked, term }) =>
+    term === undefined ? [] : [{ asked, term }],
+  )
   return named.slice(1).flatMap(({ asked, term }, at) => {
     const before = named[at]
     if (before === undefined || before.term.text === term.text) return []
@@ -183,7 +193,7 @@ function pairTerms(index: SearchIndex, units: readonly QueryUnit[], weight: numb
 }
 
 /** What listings may write where the query has this word. */
-function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryUnit): PlanTerm[] {
+function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryTerm): PlanTerm[] {
   if (term === undefined) return []
   return index.words
     .relatedTo(repaired?.written ?? asked)
@@ -202,13 +212,13 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
 }
 
 /** A reader of results for other words should know that no listing has this one. */
-function unitNotes(
-  units: readonly QueryUnit[],
+function queryTermNotes(
+  queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],
   noun: IndexNoun,
 ): { missing: string[]; notes: string[] } {
-  if (units.length === 0) return { missing: [], notes: [NO_WORD] }
-  const notes = units.flatMap(({ asked, repaired, unknown }, at) => {
+  if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
+  const notes = queryTerms.flatMap(({ asked, repaired, unknown }, at) => {
     if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
     const used = related[at] ?? []
     if (unknown === undefined || used.length === 0) return []
@@ -216,7 +226,7 @@ function unitNotes(
       `No ${noun} matches “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
     ]
   })
-  const missing = units.flatMap(({ asked, unknown }, at) =>
+  const missing = queryTerms.flatMap(({ asked, unknown }, at) =>
     unknown && related[at]?.length === 0 ? asked : [],
   )
   return {

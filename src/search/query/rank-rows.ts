@@ -39,8 +39,8 @@ export interface RankRequest {
 export function rankRows(index: SearchIndex, part: IndexPart, request: RankRequest): RankedRows {
   const { text, plan, sort, most } = request
   const bits = keepWanted(index, part, { excluded: plan.excluded, bits: request.bits })
-  const tellRows: TellRows = (tell) => scoreRows(index, part, plan.terms, tell)
-  if (sort !== 'relevance') return rankSorted(part, tellRows, { ...request, bits })
+  const forEachRow: ForEachRow = (tell) => scoreRows(index, part, plan.terms, tell)
+  if (sort !== 'relevance') return rankSorted(part, forEachRow, { ...request, bits })
   const exact = exactRows(index, part, { text, bits })
   const { span, toKey, toRow } = createKeys(part)
   // An exact row may hold no term, as an id or a host is not text.
@@ -48,18 +48,18 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   const best = createTopKeys(Math.min(most, part.rows))
   let total = known.size
   /** A row that scores less, before it is multiplied, cannot get on the page any more. */
-  let hopeless = Number.NEGATIVE_INFINITY
-  tellRows((row, score) => {
+  let minScore = Number.NEGATIVE_INFINITY
+  forEachRow((row, score) => {
     if (!passes(bits, row)) return
     if (known.size > 0 && known.has(row)) {
       known.set(row, toKey(row, score))
       return
     }
     total += 1
-    if (score < hopeless) return
+    if (score < minScore) return
     const threshold = best.offer(toKey(row, score))
     // With a step of slack for the rounding.
-    hopeless = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
+    minScore = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
   })
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
@@ -68,7 +68,7 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
 }
 
 /** Tells every row that holds a term, with its score. */
-type TellRows = (tell: (row: number, score: number) => void) => void
+type ForEachRow = (tell: (row: number, score: number) => void) => void
 
 /** Every organic row that holds a term, as a bit set. */
 export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): Uint32Array {
@@ -106,12 +106,12 @@ function createKeys(part: IndexPart) {
 /** First the rows that are at least half as relevant as the best, then the others; ties by rank. */
 function rankSorted(
   part: IndexPart,
-  tellRows: TellRows,
+  forEachRow: ForEachRow,
   { bits, sort, most }: RankRequest,
 ): RankedRows {
   const { toKey, rowOf, toRow } = createKeys(part)
   const keys: number[] = []
-  tellRows((row, score) => {
+  forEachRow((row, score) => {
     if (passes(bits, row)) keys.push(toKey(row, score))
   })
   const ranked = new Float64Array(keys).sort().reverse()

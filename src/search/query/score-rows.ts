@@ -29,7 +29,7 @@ export function scoreRows(
     for (let at = 0; at < rows.length; at += 1) {
       const row = rows[at] ?? 0
       const before = scores[row] ?? 0
-      scores[row] = before + weight * (part.palette[codes[at] ?? 0] ?? 0)
+      scores[row] = before + weight * (part.scoreTable[codes[at] ?? 0] ?? 0)
       // Written over by the next one where the row had a score.
       matched[count] = row
       if (before === 0) count += 1

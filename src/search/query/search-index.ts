@@ -1,7 +1,7 @@
 /**
  * The way of a query. `plan-query.ts` splits the text into words (`words/split-text.ts`), leaves out
  * those that say nothing (`left-out.ts`), reads each of the others as a thing asked for
- * (`query-units.ts`: known, a slip, a start, taken apart) and puts pairs and related words beside
+ * (`query-terms.ts`: known, a slip, a start, taken apart) and puts pairs and related words beside
  * them: terms, each with what it counts. `listing-database.ts` hands the text to Orama, and Orama to
  * our component: `filter-rows.ts` makes the filters a bit set, `score-rows.ts` adds up the postings
  * of all terms and `rank-rows.ts` keeps the best rows, times trust and Live-Tested;
@@ -21,7 +21,7 @@ import {
   bitsFor,
   countRows,
   filterRows,
-  keepBoth,
+  intersect,
   passes,
   setBit,
   toRowFilter,
@@ -136,7 +136,7 @@ function planWithTopics(index: SearchIndex, text: string): QueryPlan {
   const matched = matchBits(index, plan)
   const topics = networks.filter(({ parameter, value }) => {
     const bits = bitsFor(index.organic, index.filterPlaces.get(`${parameter}:${value}`))
-    return countRows(keepBoth(bits.slice(), matched), index.organic.rows) === 0
+    return countRows(intersect(bits.slice(), matched), index.organic.rows) === 0
   })
   const written = topics.map((phrase) => phrase.written)
   return written.length === 0 ? plan : planQuery(index, text, written)

@@ -8,7 +8,7 @@ import {
   bitsFor,
   countRows,
   filterRows,
-  keepBoth,
+  intersect,
   passes,
   toRowFilter,
 } from './filter-rows.ts'
@@ -38,7 +38,7 @@ export function suggestFilters(
   const { q, limit: _l, offset: _o, facets: _f, explain: _e, view: _v, ...filters } = query
   const count = (asked: Partial<SearchQuery>) => {
     const passing = filterRows(organic, toRowFilter(asked), filterPlaces) ?? allRows(organic)
-    return countRows(keepBoth(passing, matched), organic.rows)
+    return countRows(intersect(passing, matched), organic.rows)
   }
   const read = phrases.map((phrase) => ({ phrase, parameters: toParameters(phrase) }))
   const own = read.filter(({ phrase }) => !Object.hasOwn(filters, phrase.parameter))

@@ -122,15 +122,15 @@ export function readPieces(text: string, { meanings }: Lexicon): Meaning | null 
   let at = 0
   while (at < text.length) {
     let end = text.length
-    while (end > at + 1 && !isWhole(meanings.get(text.slice(at, end)))) end -= 1
+    while (end > at + 1 && !isComplete(meanings.get(text.slice(at, end)))) end -= 1
     const meaning = meanings.get(text.slice(at, end))
-    if (!isWhole(meaning)) break
+    if (!isComplete(meaning)) break
     found.push(meaning.english)
     at = end
   }
   return found.length === 0 ? null : { english: found.join(' '), isForm: false, letters: at }
 }
 
-function isWhole(meaning: Meaning | undefined): meaning is Meaning & { english: string } {
+function isComplete(meaning: Meaning | undefined): meaning is Meaning & { english: string } {
   return typeof meaning?.english === 'string' && !meaning.isForm
 }

@@ -68,8 +68,10 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const hasBody = method === 'GET' || safe || body?.example !== undefined
   const { url, headers, body: sent = '' } = toRequest(operation)
   // What a caller would have to know and nobody wrote down.
-  const isWhole = ![url, ...Object.values(headers), sent].some((text) => /<[A-Z0-9_]+>/.test(text))
-  return isHarmless && hasBody && isWhole
+  const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
+    /<[A-Z0-9_]+>/.test(text),
+  )
+  return isHarmless && hasBody && isComplete
 }
 
 /** Where some operations have a price, the others may be free, and a POST would do its work. */

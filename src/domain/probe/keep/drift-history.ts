@@ -23,8 +23,8 @@ export function toDriftHistory(
   now: Interface | null,
   at: string,
 ): Drift[] {
-  const isWhole = before !== undefined && now !== null && !before.truncated && !now.truncated
-  const found = isWhole ? [...compareTools(before, now), ...compareTerms(before, now)] : []
+  const isComplete = before !== undefined && now !== null && !before.truncated && !now.truncated
+  const found = isComplete ? [...compareTools(before, now), ...compareTerms(before, now)] : []
   const oldest = new Date(Date.parse(at) - KEPT_MS).toISOString()
   const rows = found.map(({ what, name, was, is }): Drift => {
     const [from, to] = cutAlike(was ?? '', is ?? '')

@@ -21,9 +21,9 @@ export function judgeTools(
   const others = notices.filter(({ id }) => id !== 'tools_changed')
   const known = notices.find(({ id }) => id === 'tools_changed')
   const isFresh = known !== undefined && Date.parse(at) - Date.parse(known.at) < TOOLS_NOTICE_MS
-  const isWhole = before?.truncated !== true && truncated !== true
+  const isComplete = before?.truncated !== true && truncated !== true
   const note =
-    before?.tools === undefined || tools === undefined || !isWhole
+    before?.tools === undefined || tools === undefined || !isComplete
       ? null
       : describeTools(before.tools, tools)
   if (note !== null) return toSorted([...others, { id: 'tools_changed', note, at }])

@@ -7,7 +7,7 @@ import { rememberWords } from './remember.ts'
 import { repairWord } from './repair-word.ts'
 
 /** One thing a query asks for, in its place among the others. */
-export interface QueryUnit {
+export interface QueryTerm {
   /** As it was written. */
   asked: string
   /** What its neighbours form pairs with, and what has related words; absent for what has neither. */
@@ -40,32 +40,34 @@ interface Guess {
   maySlip: boolean
 }
 
-/** Reads a word of a query as units, with the words of the listings to go by. */
-export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
+/** Reads a word of a query as terms, with the words of the listings to go by. */
+export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   switch (word.style) {
     case 'plain':
     case 'camel':
-      return plainUnits(index, word.whole, guess)
+      return plainTerms(index, word.whole, guess)
     case 'hyphen':
-      return hyphenUnits(index, word, guess)
+      return hyphenTerms(index, word, guess)
     case 'dotted':
-      return dottedUnits(index, word)
+      return dottedTerms(index, word)
     case 'unspaced':
-      return [unspacedUnit(index, word)]
+      return [unspacedTerm(index, word)]
   }
 }
 
 /** Where listings write it as one it is asked for beside its parts. */
-function hyphenUnits(index: SearchIndex, word: Word, guess: Guess): QueryUnit[] {
+function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
   const parts = word.parts.filter((part) => !index.words.stop.has(part))
   if (hasSingleLetter(word) && whole.rows > 0) return [unitOf(word.whole, whole)]
-  const units = parts.flatMap((part) => plainUnits(index, part, { ...guess, isLast: false }))
-  return whole.rows > 0 ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...units] : units
+  const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
+  return whole.rows > 0
+    ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...queryTerms]
+    : queryTerms
 }
 
 /** The pieces of an id or a domain need no guessing. */
-function dottedUnits(index: SearchIndex, { whole, parts }: Word): QueryUnit[] {
+function dottedTerms(index: SearchIndex, { whole, parts }: Word): QueryTerm[] {
   const pieces = parts
     .filter((part) => !index.words.stop.has(part))
     .map((part) => lookUpWord(index, part))
@@ -75,7 +77,7 @@ function dottedUnits(index: SearchIndex, { whole, parts }: Word): QueryUnit[] {
   return pieces.map((term) => unitOf(term.written, term))
 }
 
-function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[] {
+function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[] {
   const term = lookUpWord(index, word)
   const halves = splitWord(index, word)
   if (halves !== null) {
@@ -85,7 +87,7 @@ function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[]
       { asked: word, term: halves[1], terms: [] },
     ]
   }
-  if (term.rows > 0) return [knownUnit(index, term, guess)]
+  if (term.rows > 0) return [knownTerm(index, term, guess)]
   const isEveryday = index.words.isEveryday(word)
   const found =
     guess.isLast && !isEveryday && word.length >= MIN_COMPLETED_CHARACTERS
@@ -100,13 +102,13 @@ function plainUnits(index: SearchIndex, word: string, guess: Guess): QueryUnit[]
 }
 
 /** A known word is never given up; a rare one that may be a slip is only joined by the other. */
-function knownUnit(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): QueryUnit {
+function knownTerm(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): QueryTerm {
   const { written, rows } = term
-  const unit = unitOf(written, term)
-  if (rows > RARE_ROWS || written.length < LONG_ENOUGH || !maySlip) return unit
+  const queryTerm = unitOf(written, term)
+  if (rows > RARE_ROWS || written.length < LONG_ENOUGH || !maySlip) return queryTerm
   const right = repairWord(index, written)
-  if (right === null || right.rows < FREQUENT_ROWS || right.text === term.text) return unit
-  return { ...unit, term: right, terms: weigh(ASKED, [term, right]), repaired: right }
+  if (right === null || right.rows < FREQUENT_ROWS || right.text === term.text) return queryTerm
+  return { ...queryTerm, term: right, terms: weigh(ASKED, [term, right]), repaired: right }
 }
 
 /** `realestate` is read as two words where listings have them side by side more often. */
@@ -129,7 +131,7 @@ const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => 
 })
 
 /** A single character of an unspaced script stands at the start of its pairs. */
-function unspacedUnit(index: SearchIndex, { whole, parts }: Word): QueryUnit {
+function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
   const terms = parts.flatMap((pair) => {
     const term = lookUpWord(index, pair)
     const isSingle = term.rows === 0 && [...pair].length === 1
@@ -139,7 +141,7 @@ function unspacedUnit(index: SearchIndex, { whole, parts }: Word): QueryUnit {
   return { asked: whole, terms: weigh(ASKED, terms), ...(!isKnown && { unknown: true }) }
 }
 
-function unitOf(asked: string, term: KnownTerm): QueryUnit {
+function unitOf(asked: string, term: KnownTerm): QueryTerm {
   return { asked, term, terms: weigh(ASKED, [term]) }
 }
 

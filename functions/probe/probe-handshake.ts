@@ -31,7 +31,7 @@ export const HANDSHAKE_MS = 45_000
  * @param now milliseconds since the epoch
  * @param probePackage runs packages, with bounds of its own; without it none is run
  */
-export async function shakeHands(
+export async function probeHandshake(
   handshake: Handshake,
   { fetch }: Fetcher,
   now: () => number,

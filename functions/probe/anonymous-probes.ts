@@ -6,11 +6,11 @@ import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
 import { clientOf, nodeClientOf } from '../limits/client-key.ts'
 import { createHttpClient, type Fetcher } from '../net/http-client.ts'
 import { createOwnAddress } from '../net/own-address.ts'
-import { STRANGER_RUNS } from '../net/purposes.ts'
+import { ANONYMOUS_PROBES } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Config } from '../ports/config.ts'
 
-const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } = STRANGER_RUNS
+const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } = ANONYMOUS_PROBES
 
 export interface Caller {
   client: string
@@ -19,18 +19,18 @@ export interface Caller {
   socket: Socket | undefined
 }
 
-export type StrangerRuns = ReturnType<typeof createStrangerRuns>
+export type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
 
 /**
  * Requests that strangers make this service send: checks of an address. One run a client and one a
  * host at a time. A run ends when its caller leaves.
  */
-export function createStrangerRuns({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
-  const clients = createBudget(STRANGER_RUNS)
+export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
+  const clients = createBudget(ANONYMOUS_PROBES)
   const hosts = createBudget({
     perClient: perHost,
     perNetwork: perHost,
-    inAll: STRANGER_RUNS.inAll,
+    inAll: ANONYMOUS_PROBES.inAll,
   })
   return {
     async run<T>(url: string, caller: Caller, work: (client: Fetcher) => Promise<T>) {
@@ -84,8 +84,8 @@ function bound(http: Fetcher, left: AbortSignal): Fetcher {
         ...request,
         signal: signal === undefined ? end : AbortSignal.any([end, signal]),
       })
-      const isWhole = reply.answered && reply.answer.cut === null
-      return end.aborted && !isWhole ? toCutOff(`${RUN_MS / 1000} s`) : reply
+      const isComplete = reply.answered && reply.answer.cut === null
+      return end.aborted && !isComplete ? toCutOff(`${RUN_MS / 1000} s`) : reply
     },
   }
 }

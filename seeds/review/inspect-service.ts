@@ -20,7 +20,7 @@ export interface FoundService {
  *
  * @returns `unreachable`, why nothing could be asked, where the host did not answer
  */
-export async function lookAtService(
+export async function inspectService(
   url: string,
   client: Fetcher,
   at: string,

@@ -9,19 +9,22 @@ const ADDRESSES = ['serviceUrl', 'resource', 'base_url', 'endpoint', 'url']
 const LISTS = ['services', 'resources', 'items', 'data']
 
 /** Hosts that a catalogue names and that have neither a listing nor a reason, with the rows read. */
-export function findUntold(
+export function findUnlistedHosts(
   catalogue: string,
   listings: readonly { facts: Pick<ListingFacts, 'url' | 'http' | 'invoke'> }[],
   reasons: readonly NotListed[],
-): { rows: number; untold: string[] } {
+): { rows: number; unlisted: string[] } {
   const told = new Set([
     ...reasons.flatMap(({ hosts }) => hosts),
     ...listings.flatMap(({ facts }) => listedPlaces(facts)),
   ])
   const rows = readRows(readFileSync(catalogue, 'utf8'))
   const named = rows.flatMap((row) => ADDRESSES.map((name) => placesOf(String(row[name]))))
-  const untold = named.filter((places) => places.length > 0 && !places.some((at) => told.has(at)))
-  return { rows: rows.length, untold: [...new Set(untold.flatMap(([, host = '']) => host))].sort() }
+  const unlisted = named.filter((places) => places.length > 0 && !places.some((at) => told.has(at)))
+  return {
+    rows: rows.length,
+    unlisted: [...new Set(unlisted.flatMap(([, host = '']) => host))].sort(),
+  }
 }
 
 /** A list, a page around one, or a row a line. */

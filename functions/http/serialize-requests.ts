@@ -9,9 +9,9 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | 
 export const MAX_WAITING = 32
 
 /** Longest time a connection may stand still while something is asked or answered (milliseconds). */
-export const STILL_MS = 60_000
+export const IDLE_TIMEOUT_MS = 60_000
 
-export interface Turns {
+export interface RequestQueue {
   handle: NodeHandler
   /**
    * What follows on this connection cannot be read: it ends with `answer`, given the request whose
@@ -33,7 +33,7 @@ export function isMalformed(req: IncomingMessage): boolean {
 
 type Socket = IncomingMessage['socket']
 
-interface Line {
+interface Queue {
   /** What is being answered, and what was asked last. */
   current: ServerResponse | null
   latest: ServerResponse | null
@@ -48,49 +48,49 @@ interface Line {
  *
  * @throws OperatorError on a Node whose parser cannot be stopped
  */
-export function createTurns(
+export function serializeRequests(
   answer: NodeHandler,
   readers: SlowReaders,
-  stillMs: number = STILL_MS,
-): Turns {
+  stillMs: number = IDLE_TIMEOUT_MS,
+): RequestQueue {
   assertParserStops()
-  const lines = new WeakMap<object, Line>()
-  const lineOf = (socket: object): Line => {
-    const known = lines.get(socket)
+  const queues = new WeakMap<object, Queue>()
+  const queueOf = (socket: object): Queue => {
+    const known = queues.get(socket)
     if (known !== undefined) return known
-    const line: Line = { current: null, latest: null, waiting: [] }
-    lines.set(socket, line)
-    return line
+    const queue: Queue = { current: null, latest: null, waiting: [] }
+    queues.set(socket, queue)
+    return queue
   }
-  const start = (line: Line, req: IncomingMessage, res: ServerResponse) => {
-    line.current = res
+  const start = (queue: Queue, req: IncomingMessage, res: ServerResponse) => {
+    queue.current = res
     // A request that is destroyed on the way lets go of its socket.
     const { socket } = req
     socket.setTimeout(stillMs)
     const stopWatching = readers.watch(socket)
     res.once('close', () => {
       stopWatching()
-      line.current = null
+      queue.current = null
       // Idle connections are many: what they asked is not kept.
-      if (line.latest === res && req.complete) line.latest = null
-      continueLine(line, socket)
+      if (queue.latest === res && req.complete) queue.latest = null
+      continueQueue(queue, socket)
     })
     void answer(req, res)
   }
   return {
     handle(req, res) {
       if (req.socket.destroyed) return
-      const line = lineOf(req.socket)
-      if (line.current !== null && line.waiting.length >= MAX_WAITING) closeAtOnce(req.socket)
+      const queue = queueOf(req.socket)
+      if (queue.current !== null && queue.waiting.length >= MAX_WAITING) closeAtOnce(req.socket)
       else {
-        line.latest = res
-        if (line.current === null) start(line, req, res)
-        else line.waiting.push(() => start(line, req, res))
+        queue.latest = res
+        if (queue.current === null) start(queue, req, res)
+        else queue.waiting.push(() => start(queue, req, res))
       }
     },
     breakOff(socket, answer) {
-      const line = lineOf(socket)
-      const { current, latest } = line
+      const queue = queueOf(socket)
+      const { current, latest } = queue
       const broken = latest?.req.complete === false ? latest : null
       if (broken !== null) {
         malformed.add(broken.req)
@@ -99,9 +99,9 @@ export function createTurns(
       const isAnswered = broken?.headersSent === true
       const end = async () => endSoon(socket, isAnswered ? '' : await answer(broken?.req ?? null))
       // It waits for its turn, which its refusal takes.
-      if (broken !== null && broken !== current && !isAnswered) line.waiting.pop()
+      if (broken !== null && broken !== current && !isAnswered) queue.waiting.pop()
       if (current === null || (broken === current && !isAnswered)) void end()
-      else line.waiting.push(end)
+      else queue.waiting.push(end)
     },
   }
 }
@@ -116,9 +116,9 @@ function endSoon(socket: Duplex, bytes: string): void {
   socket.once('close', () => clearTimeout(timer))
 }
 
-function continueLine(line: Line, socket: Socket): void {
-  if (socket.destroyed) line.waiting = []
-  else line.waiting.shift()?.()
+function continueQueue(queue: Queue, socket: Socket): void {
+  if (socket.destroyed) queue.waiting = []
+  else queue.waiting.shift()?.()
 }
 
 function closeAtOnce(socket: Socket): void {

@@ -21,7 +21,7 @@ const MAX_NAMED = 10
 type TellParts = Pick<Parts, 'release' | 'ledger' | 'clock' | 'log' | 'config'>
 
 /** Tells watchers of every release this server serves, once over all servers of a ledger. */
-export function startTelling(parts: Parts): { look(): Promise<void>; close(): Promise<void> } {
+export function startNotifier(parts: Parts): { look(): Promise<void>; close(): Promise<void> } {
   const changes = createChangeLog(resolve(parts.config.OUT_DIR))
   let seen = ''
   const { run, idle } = createLoop(async () => {
@@ -30,7 +30,7 @@ export function startTelling(parts: Parts): { look(): Promise<void>; close(): Pr
     if (head === null || mark === seen) return
     // A release that is published and not served yet would be told of by pages that are not there.
     if (head.release.split('.')[0] !== parts.release().name) return
-    const told = await tellWatchers(parts, changes, head)
+    const told = await notifyWatchers(parts, changes, head)
     seen = mark
     if (told > 0) parts.log.info('watches.told', { release: head.release, watches: told })
   })
@@ -52,7 +52,7 @@ export function startTelling(parts: Parts): { look(): Promise<void>; close(): Pr
  *
  * @returns how many watches are told
  */
-async function tellWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Promise<number> {
+async function notifyWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Promise<number> {
   const { store, deliveries } = parts.ledger
   const after = await findStart(store.db, head)
   if (after === null) return 0
@@ -62,7 +62,7 @@ async function tellWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Pr
   const news = await matchWatches(parts, notable, earlier)
   const jobs = [...news].map(([watch, changes]) => toJob(watch, changes))
   const isMine = await store.db.transaction().execute(async (trx) => {
-    if (!(await takeTurn(trx, head, parts.clock.now()))) return false
+    if (!(await claimRelease(trx, head, parts.clock.now()))) return false
     await deliveries.addAll(trx, jobs)
     return true
   })
@@ -92,7 +92,7 @@ async function findStart(db: Kysely<Tables>, { release, before, log, seq }: LogH
 }
 
 /** @returns false where another server took the turn meanwhile */
-async function takeTurn(trx: Kysely<Tables>, { release, log, seq }: LogHead, now: number) {
+async function claimRelease(trx: Kysely<Tables>, { release, log, seq }: LogHead, now: number) {
   const row = { release, log, seq, told_at: now }
   const taken = await trx
     .insertInto('watch_turn')
