@@ -12,7 +12,11 @@ import { buildRelease } from '../../src/compile/release/build-release.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
 import type { UrlRules } from '../../src/domain/listing/target-url.ts'
-import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  type LedgerFacts,
+  NO_LEDGER_FACTS,
+  type OwnerFacts,
+} from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { layOut } from '../../src/store/lay-out.ts'
 import {
@@ -23,9 +27,9 @@ import {
   switchTo,
 } from '../../src/store/releases.ts'
 import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
-import { readFactsForBuild } from '../operations/read-facts.ts'
 import { createStderrLog, readCommandLine, runMain } from '../operations/run-main.ts'
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
+import { hasLedger } from '../store/sqlite/ledger-file.ts'
 
 /** How often a build that waits looks again (milliseconds). */
 const LOOK_EVERY = 200
@@ -101,11 +105,13 @@ function readKnown(
   return report
 }
 
-/** The content is read for it only where the ledger has settlements. */
+/** What reads a ledger is loaded where there is one; the content is read for it only where it has settlements. */
 async function readLedger(
   config: Config,
   read: () => ReturnType<typeof readContent>,
 ): Promise<LedgerFacts> {
+  if (!hasLedger(config)) return NO_LEDGER_FACTS
+  const { readFactsForBuild } = await import('../operations/read-facts.ts')
   const readOwned = (facts: OwnerFacts) => {
     const { content } = read()
     return content === null ? [] : readPayees(content, facts, config.BASE_URL)

@@ -16,11 +16,9 @@ import {
   QUALITIES,
 } from '../../src/domain/operation/listing-quality.ts'
 import { saysMoreThanName } from '../../src/domain/operation/plain-description.ts'
-import { readLedgerFacts } from '../analytics/ledger-facts.ts'
-import { hasLedger } from '../operations/read-facts.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
-import { openStore } from '../store/open-store.ts'
+import { hasLedger } from '../store/sqlite/ledger-file.ts'
 import { findUnlistedHosts } from './find-unlisted-hosts.ts'
 
 /** Of the poorest listings. */
@@ -70,6 +68,8 @@ await runMain(async () => {
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
+  const { openStore } = await import('../store/open-store.ts')
+  const { readLedgerFacts } = await import('../analytics/ledger-facts.ts')
   await using store = await openStore(config, createStderrLog())
   const facts = await readLedgerFacts(store, Date.now())
   return [...moves.keys()]

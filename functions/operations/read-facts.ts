@@ -1,10 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type LedgerFacts,
-  NO_LEDGER_FACTS,
-  type OwnerFacts,
-} from '../../src/domain/trust/ledger-facts.ts'
+import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { moveRows } from '../analytics/move-rows.ts'
@@ -13,10 +9,9 @@ import type { Log } from '../ports/log.ts'
 import { readProbeEvidence } from '../probe/probe-content.ts'
 import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
-import { SQLITE_FILE } from '../store/sqlite/store.ts'
 
 /**
- * What the ledger says to a build; nothing before the first ledger.
+ * What the ledger says to a build.
  *
  * @param moves what the content says of listings that moved: what the ledger has of them moves too
  * @param payeesOf whose which payee is; asked only where there are payments
@@ -27,7 +22,6 @@ export async function readFactsForBuild(
   moves: ReadonlyMap<string, string>,
   payeesOf: (ledger: OwnerFacts) => readonly LedgerPayee[],
 ): Promise<LedgerFacts> {
-  if (!hasLedger(config)) return NO_LEDGER_FACTS
   await using store = await openStore(config, log)
   const now = Date.now()
   const { moved } = await readLedgerFacts(store, now)
@@ -40,9 +34,4 @@ export async function readFactsForBuild(
   }
   const payments = await readVerifiedSettlements(store, () => payeesOf(facts), now)
   return { ...facts, ...payments }
-}
-
-/** False before the first server wrote anything down. */
-export function hasLedger(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>): boolean {
-  return config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
 }

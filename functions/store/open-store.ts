@@ -20,7 +20,8 @@ import {
 import { toJsonRows } from './schema/click.ts'
 import { askStore } from './schema/patience.ts'
 import { type Store, type Tables, tryWriting } from './schema/store.ts'
-import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite/store.ts'
+import { SQLITE_FILE } from './sqlite/ledger-file.ts'
+import { openSqliteStore, toDamage } from './sqlite/store.ts'
 
 /** Now parts of the baseline: a ledger that has them all goes on as it is. */
 const FOLDED = [

@@ -1,7 +1,7 @@
-import { hasLedger } from '../../functions/operations/read-facts.ts'
 import type { Config } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
+import { hasLedger } from '../../functions/store/sqlite/ledger-file.ts'
 import { type Listed, readListed } from '../content/listed.ts'
 import type { ReviewSource } from '../content/review-item.ts'
 import { SOURCE_IDS } from '../sources/sources.ts'

@@ -9,6 +9,7 @@ import { toJsonRows } from '../schema/click.ts'
 import { type Store, type Tables, tryWriting } from '../schema/store.ts'
 import { SqliteError } from '../schema/store-error.ts'
 import { createSqliteDialect, openSqliteThread, readErrcode } from './connection.ts'
+import { SQLITE_FILE } from './ledger-file.ts'
 import { makePrivateFile, makePrivateFolder } from './private-files.ts'
 
 /** A small write still fits into the log of a full disk: with less room than this the next may not (bytes). */
@@ -20,8 +21,6 @@ const [FULL, CANNOT_OPEN] = [13, 14]
 const DAMAGED = new Set([11, 26])
 
 const RESTORE = 'Stop the server and put a backup in its place: npm run restore -- <backup>.'
-
-export const SQLITE_FILE = 'waypost.sqlite'
 
 /** Opens (and creates) the SQLite state. Migrations are the caller's next step. */
 export async function openSqliteStore(stateDir: string): Promise<Store> {
