@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen } from '../call/relay-world.ts'
+import { packClient } from '../support/packed-client.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 
@@ -55,10 +56,8 @@ beforeAll(async () => {
     UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
   })
   seller = await startSellerSite()
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: resolve('packages/client') })
-  const [tarball = ''] = readdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], {
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', await packClient()], {
     cwd: folder,
   })
 })
@@ -294,7 +293,7 @@ export const used: [typeof kit, typeof allowedBy, Difference?, Lock?, WaypostErr
       join(folder, 'tsconfig.json'),
       JSON.stringify({ compilerOptions: { ...options, skipLibCheck: false }, files: ['use.ts'] }),
     )
-    const tsc = resolve('node_modules/typescript/bin/tsc')
+    const tsc = resolve('node_modules/typescript-native/bin/tsc')
     const { stdout } = await run(process.execPath, [tsc, '-p', folder]).catch((error) => error)
     expect(stdout).toBe('')
   })

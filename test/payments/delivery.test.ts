@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openReceipts } from '../../functions/receipts/log/open-receipts.ts'
 import { HEAD_EVERY_MS } from '../../functions/receipts/log/receipt-log.ts'
+import { packClient } from '../support/packed-client.ts'
 import { silentLog } from '../support/stores.ts'
 import { preparePaymentPackages } from './prepare.ts'
+import { writeWallet } from './wallet-module.ts'
 import type { SellerListing, World } from './world.ts'
 
 /**
@@ -49,6 +50,22 @@ const payoutOf = (slug: string): `0x${string}` =>
   `0x${Buffer.from(slug).toString('hex').padStart(40, 'a')}`
 const CITY = 'Oslo'
 
+/** For both rails. */
+const toWallet = (key: string) => `import { x402Client } from '@x402/core/client'
+import { registerExactEvmScheme } from '@x402/evm/exact/client'
+import { evm, Mppx } from 'mppx/client'
+import { privateKeyToAccount } from 'viem/accounts'
+const account = privateKeyToAccount('${key}')
+const x402 = registerExactEvmScheme(new x402Client(), { signer: account })
+const method = evm({ account, authorization: { name: 'USDC', version: '2' } })
+const mpp = Mppx.create({ methods: [method], polyfill: false })
+export const allowTestCoins = true
+export default {
+  createPaymentPayload: (terms) => x402.createPaymentPayload(terms),
+  createCredential: (response) => mpp.createCredential(response),
+}
+`
+
 describe.skipIf(missing !== null)('ten sellers, three of whom take the money', () => {
   let world: World
   let folder: string
@@ -61,10 +78,10 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     const { startWorld } = await import('./world.ts')
     folder = mkdtempSync(join(tmpdir(), 'waypost-buyer-'))
     closing.push(() => rmSync(folder, { recursive: true }))
-    await run('npm', ['pack', '--pack-destination', folder], { cwd: resolve('packages/client') })
-    const [tarball = ''] = readdirSync(folder)
-    await run('tar', ['xzf', tarball], { cwd: folder })
-    wallet = writeWallet(lab.keyOf(1))
+    await run('tar', ['xzf', await packClient()], { cwd: folder })
+    const module = await writeWallet(toWallet(lab.keyOf(1)))
+    closing.push(module.remove)
+    wallet = module.file
     const chain = await lab.startChain()
     closing.push(chain.stop)
     await chain.mint(lab.accountOf(1).address, 10_000_000n)
@@ -95,31 +112,6 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
   afterAll(async () => {
     for (const close of closing.reverse()) await close()
   })
-
-  /** A module of the buyer's own, where its packages are: for both rails. */
-  function writeWallet(key: string): string {
-    const own = mkdtempSync(join(fileURLToPath(new URL('.', import.meta.url)), 'wallet-'))
-    closing.push(() => rmSync(own, { recursive: true }))
-    const file = join(own, 'wallet.mjs')
-    writeFileSync(
-      file,
-      `import { x402Client } from '@x402/core/client'
-import { registerExactEvmScheme } from '@x402/evm/exact/client'
-import { evm, Mppx } from 'mppx/client'
-import { privateKeyToAccount } from 'viem/accounts'
-const account = privateKeyToAccount('${key}')
-const x402 = registerExactEvmScheme(new x402Client(), { signer: account })
-const method = evm({ account, authorization: { name: 'USDC', version: '2' } })
-const mpp = Mppx.create({ methods: [method], polyfill: false })
-export const allowTestCoins = true
-export default {
-  createPaymentPayload: (terms) => x402.createPaymentPayload(terms),
-  createCredential: (response) => mpp.createCredential(response),
-}
-`,
-    )
-    return file
-  }
 
   /** The packed command; each machine has a home of its own. */
   async function waypost(machine: string, ...args: string[]) {

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readQuotes, receiptIn } from '../../packages/client/src/seller-quote.ts'
 import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
 import { preparePaymentPackages } from './prepare.ts'
+import { writeWallet } from './wallet-module.ts'
 
 /** `waypost call` with a wallet of mppx buys from a seller of mppx, over a chain in Tempo's mode. */
 const missing = preparePaymentPackages()
@@ -20,10 +19,8 @@ const WORDS = 'test test test test test test test test test test test junk'
 const [COMMAND, DIRECT] = ['5', '6']
 
 describe.skipIf(missing !== null)('a seller of Tempo', () => {
-  const here = fileURLToPath(new URL('.', import.meta.url))
-  const folder = mkdtempSync(join(here, 'wallet-'))
-  const wallet = join(folder, 'wallet.mjs')
-  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
+  let wallet: string
+  const closing: (() => unknown)[] = []
   let lab: typeof import('./tempo.ts')
   let tempo: Awaited<ReturnType<typeof import('./tempo.ts')['startTempo']>>
   let seller: { url: string; sold: () => number; close: () => unknown }
@@ -37,8 +34,7 @@ describe.skipIf(missing !== null)('a seller of Tempo', () => {
     closing.push(seller.close)
     relay = await startRelay({ listings: [aListing(seller.url)] })
     closing.push(relay.close)
-    writeFileSync(
-      wallet,
+    const module = await writeWallet(
       `import { Mppx, tempo } from 'mppx/client'
 import { createClient, http } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
@@ -50,6 +46,8 @@ export const allowTestCoins = process.env.TEST_COINS === 'yes'
 export default Mppx.create({ methods: [tempo.charge({ account, getClient })], polyfill: false })
 `,
     )
+    closing.push(module.remove)
+    wallet = module.file
   }, 120_000)
   afterAll(async () => {
     for (const close of closing.reverse()) await close()

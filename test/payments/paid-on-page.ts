@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser, openPage, PHONE } from '../browser/browser.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { openPage, PHONE, shareBrowser } from '../browser/browser.ts'
 import type { World } from './world.ts'
 
 type Lab = typeof import('./chain.ts')
@@ -18,9 +18,8 @@ const BUYER = 2
 export function testPaidOnPage(shop: () => Shop): void {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchBrowser()
+    browser = await shareBrowser()
   })
-  afterAll(async () => browser?.close())
 
   test.each([
     ['v2', 0.001],

@@ -148,7 +148,7 @@ async function runScript(
       ...process.env,
       ...env,
       ...(hoursAgo > 0 && {
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+        NODE_OPTIONS: `${process.env.NODE_OPTIONS} --import=data:text/javascript,${encodeURIComponent(clock)}`,
       }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -211,7 +211,7 @@ export const ARROWS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'packages/client/pack': {
     ours: ['src/compile/openapi'],
-    packages: ['node:*', 'esbuild', 'typescript'],
+    packages: ['node:*', 'esbuild'],
   },
   test: { ours: [''], packages: ['*'] },
 }
