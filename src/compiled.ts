@@ -12,7 +12,7 @@ import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
 import type { LedgerPayment } from './domain/trust/ledger-payment.ts'
 import type { NotListed } from './domain/unlisted/not-listed.ts'
-import type { ListingView } from './domain/views/listing-view.ts'
+import type { ListingBrief, ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
 import type {
   BusinessModelView,
@@ -38,6 +38,10 @@ export interface CompiledListing {
   key: string
   id: string
   view: ListingView
+  /** What lists print of its view. Every list of the directory reads it, so it is made without the rest. */
+  brief: ListingBrief
+  /** Tasks that its operations do. */
+  tasks: readonly string[]
   /** kit.json of the listing, as served. */
   kit: KitView
   /** The description rendered to HTML; raw HTML of the source is shown as text. */

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { COPY_ENDINGS, compressSync, hasCopies } from './compress.ts'
 import { readObjectSync } from './objects.ts'
-import { type ListedFile, readListOr } from './release-list.ts'
+import { type ListedFile, parseListRows, readRowsOr, rowStarts } from './release-list.ts'
 import { readCurrent } from './releases.ts'
 
 /**
@@ -38,17 +38,14 @@ export function isLaidOut(outDir: string): boolean {
  */
 export async function layOut(outDir: string): Promise<number> {
   const [name, held] = [readCurrent(outDir), readMark(outDir)]
-  const wanted = readListOr(outDir, name).filter(isShown)
-  const before = new Map(
-    readListOr(outDir, held)
-      .filter(isShown)
-      .map(({ path, digest }) => [path, digest]),
-  )
+  const rows = readRowsOr(outDir, name).filter(isShown)
+  const before = new Set(readRowsOr(outDir, held).filter(isShown))
+  const wanted = parseListRows(rows)
   const names = new Set(wanted.map(({ path }) => path))
   const changed = wanted.filter(
-    (file) => before.get(file.path) !== file.digest || !hasSize(join(outDir, file.path), file.size),
+    (file, at) => !before.has(rows[at] ?? '') || !hasSize(`${outDir}/${file.path}`, file.size),
   )
-  const there = before.size > 0 ? [...before.keys()] : findFiles(outDir)
+  const there = before.size > 0 ? findLeft(before, rows) : findFiles(outDir)
   const gone = there.filter((path) => !names.has(path) && !names.has(path.replace(COPY, '')))
   if (changed.length === 0 && gone.length === 0 && held === name) return 0
   rmSync(join(outDir, MARK), { force: true })
@@ -60,8 +57,15 @@ export async function layOut(outDir: string): Promise<number> {
 
 const COPY = /\.(?:br|gz)$/
 
-function isShown({ path }: ListedFile): boolean {
-  return FOLDERS.some((folder) => path.startsWith(`${folder}/`))
+function isShown(row: string): boolean {
+  return FOLDERS.some((folder) => rowStarts(row, `${folder}/`))
+}
+
+/** Paths of the rows before that are no more as they were. */
+function findLeft(before: ReadonlySet<string>, rows: readonly string[]): string[] {
+  const left = new Set(before)
+  for (const row of rows) left.delete(row)
+  return parseListRows([...left]).map(({ path }) => path)
 }
 
 function readMark(outDir: string): string | null {

@@ -12,12 +12,14 @@ import { basename, dirname, join } from 'node:path'
 import type { ReleaseFile } from '../domain/derived/release-file.ts'
 import { isThere, type Objects, readObjectSync } from './objects.ts'
 import {
+  digestIn,
   type ListedFile,
   parseList,
-  readListOr,
   readReleaseFile,
+  readRowsOr,
   releasePath,
   renderList,
+  rowStarts,
 } from './release-list.ts'
 
 /**
@@ -138,9 +140,9 @@ export function collectGarbage(outDir: string, names: readonly (string | null)[]
   for (const name of kept) {
     const list = listOf(outDir, name)
     if (list !== null) digests.add(list)
-    for (const { path, digest } of readListOr(outDir, name)) {
-      digests.add(digest)
-      if (path.startsWith('server/')) code.add(path.split('/')[1] ?? '')
+    for (const row of readRowsOr(outDir, name)) {
+      digests.add(digestIn(row))
+      if (rowStarts(row, 'server/')) code.add(row.split('/')[1] ?? '')
     }
   }
   removeOthers(join(outDir, 'server'), code)

@@ -4,7 +4,7 @@ import { toFacets, toFacetTexts } from '../../src/compile/pages/page-indexes.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
-import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { toScriptJson } from '../../src/domain/wire/script-json.ts'
 import { findContentType, isCompressible, toUrlPath } from '../../src/domain/wire/static-file.ts'
@@ -98,12 +98,16 @@ describe('lists of listings', () => {
     })
   })
 
+  const toAdded = (listing: ReturnType<typeof toListing>, added: string) => {
+    return { brief: toListingBrief(listing), view: toView(listing), added }
+  }
+
   test('of the home page keep our own kits apart', () => {
     const listings = [
-      { view: toView(toSold('x402.few', 5)), added: '2026-01-01' },
-      { view: toView(toListing({ id: 'x402.new' })), added: '2026-03-01' },
-      { view: toView(toSold('kit.ours', 99, KIT)), added: '2026-04-01' },
-      { view: toView(toSold('x402.many', 50)), added: '2026-02-01' },
+      toAdded(toSold('x402.few', 5), '2026-01-01'),
+      toAdded(toListing({ id: 'x402.new' }), '2026-03-01'),
+      toAdded(toSold('kit.ours', 99, KIT), '2026-04-01'),
+      toAdded(toSold('x402.many', 50), '2026-02-01'),
     ]
     const lists = toHomeLists(listings, 2)
     expect(lists.trusted.map(({ id }) => id)).toEqual(['x402.many', 'x402.few'])

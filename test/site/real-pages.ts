@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
 import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
-import { toListingParts } from '../../src/compile/release/listing-parts.ts'
-import { writeDump } from '../../src/compile/release/write-dump.ts'
+import { beginDump } from '../../src/compile/release/write-dump.ts'
 import { listPages, type Page } from '../../src/compile/release/write-public.ts'
 import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
 import { provideCompiled } from '../../src/compiled.ts'
@@ -27,9 +26,11 @@ export async function readRealPages(): Promise<RealPages> {
   const { BASE_URL: baseUrl, OUT_DIR } = FIXTURE_ENV
   const listings = toCompiledListings(catalogue)
   const { files } = createKeptFiles()
+  const dump = beginDump(files)
+  for (const { view } of listings) dump.write(Buffer.from(`${JSON.stringify(view)}\n`))
   const site = toCompiledSite(
     catalogue,
-    writeDump(files, catalogue.listings, toListingParts(catalogue, listings).view),
+    dump.finish(),
     writeTrustLedger(files, [], catalogue.trustPayees),
   )
   const byId = new Map(listings.map((listing) => [listing.view.id, listing]))

@@ -39,7 +39,7 @@ export function readOperationIndex(): SearchIndex {
   const rows = () =>
     operationDocuments.map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
   operations ??= loadSearchIndex(
-    toSearchIndex('operation', Buffer.from(rows().join('')), toIndexTables(catalogue)),
+    toSearchIndex('operation', [Buffer.from(rows().join(''))], toIndexTables(catalogue)),
   )
   return operations
 }

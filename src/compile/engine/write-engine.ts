@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
 import {
   type DerivedListing,
   isVouched,
@@ -21,17 +22,15 @@ import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
 import { createDocumentReader, joinReadings } from '../../search/index/build-search-index.ts'
 import type { IndexNoun } from '../../search/index/index-shape.ts'
 import { loadSearchIndex } from '../../search/index/load-search-index.ts'
-import { packReading, unpackReading } from '../../search/index/read-document.ts'
+import type { ReadDocument } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import { findEnglish } from '../../search/query/foreign-words.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
-import { memoize, noCache, openBuildCache } from '../files/build-cache.ts'
+import { KEY, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { inThread } from '../files/in-thread.ts'
-import { digestOf } from '../files/release-writer.ts'
+import { digestOf, splitRows } from '../files/release-writer.ts'
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
-
-const LINE_END = 10
 
 /** What of the content's tables the indexes are made with. */
 export interface IndexTables {
@@ -102,32 +101,24 @@ function parseDocument(row: Uint8Array): SearchDocument {
 }
 
 /**
- * @param rows of `toDocumentRow`, a line each
- * @param cache of what documents were read as
+ * @param groups rows of `toDocumentRow`, a line each
+ * @param cache of what groups were read as
  * @throws Error naming the listing that cannot be indexed
  */
 export function toSearchIndex(
   noun: IndexNoun,
-  rows: Uint8Array,
+  groups: readonly Uint8Array[],
   tables: IndexTables,
   cache = noCache(),
 ): Uint8Array {
   const options = { noun, ...tables }
   const read = createDocumentReader(options)
-  const readings = splitLines(rows).map((row) =>
-    unpackReading(memoize(cache, row, () => packReading(read(parseDocument(row))))),
-  )
+  const readings = groups.flatMap((rows): ReadDocument[] => {
+    const make = () => serialize(splitRows(rows).map((row) => read(parseDocument(row))))
+    // What is deserialized is typed `any`; it was written from this very type.
+    return deserialize(memoize(cache, rows, make))
+  })
   return joinReadings(readings, options)
-}
-
-function splitLines(bytes: Uint8Array): Uint8Array[] {
-  const lines: Uint8Array[] = []
-  for (let from = 0; from < bytes.length; ) {
-    const end = bytes.indexOf(LINE_END, from) + 1
-    lines.push(bytes.subarray(from, end))
-    from = end
-  }
-  return lines
 }
 
 /** The index of the listings, and that of what may be asked of them, as their files. */
@@ -135,10 +126,13 @@ export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 const NOUNS = { listings: 'listing', operations: 'operation' } as const
 
+/** Of each group of listings its rows of `toDocumentRow`, a line each. */
+export type Documents = Record<keyof SearchIndexes, Uint8Array<ArrayBuffer>[]>
+
 /** What the thread of the indexes is given. */
 export interface IndexWork {
-  /** Of `toDocumentRow`, a line each; the thread takes them over. */
-  rows: Record<keyof SearchIndexes, Uint8Array<ArrayBuffer>>
+  /** The thread takes them over. */
+  documents: Documents
   tables: IndexTables
   /** Folder of what builds leave to later ones. */
   cacheDir: string
@@ -149,13 +143,15 @@ export interface IndexWork {
 /** One of them. @throws as `toSearchIndex` */
 export function makeSearchIndex(
   name: keyof SearchIndexes,
-  { rows, tables, cacheDir, code }: IndexWork,
+  { documents, tables, cacheDir, code }: IndexWork,
 ): Uint8Array {
   const version = digestOf(JSON.stringify([code, tables]))
   const cache = openBuildCache(join(cacheDir, `${name}.index`), version)
-  const make = () => toSearchIndex(NOUNS[name], rows[name], tables, cache)
+  const groups = documents[name]
+  const make = () => toSearchIndex(NOUNS[name], groups, tables, cache)
   // Few changes of a listing change what may be asked of it; the other index is long, and always new.
-  const index = name === 'operations' ? memoize(cache, rows[name], make) : make()
+  const all = () => groups.map((rows) => digestOf(rows, KEY)).join()
+  const index = name === 'operations' ? memoize(cache, all(), make) : make()
   cache.close()
   return index
 }
@@ -166,7 +162,9 @@ export function makeSearchIndex(
  */
 export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   const program = new URL('./write-engine-worker.ts', import.meta.url)
-  const transferList = Object.values(work.rows).map(({ buffer }) => buffer)
+  const transferList = Object.values(work.documents).flatMap((groups) =>
+    groups.map(({ buffer }) => buffer),
+  )
   const ended = 'the thread of the search index ended before its work'
   return inThread(program, work, ended, transferList)
 }

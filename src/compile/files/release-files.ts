@@ -6,7 +6,8 @@ import type { ListedFile } from '../../store/release-list.ts'
 import { type BuildCache, KEY } from './build-cache.ts'
 import { digestOf, listFiles, type ReleaseWriter } from './release-writer.ts'
 
-type Contents = Readonly<Record<string, string | Uint8Array>>
+/** By paths. */
+type Contents = readonly (readonly [file: string, content: string | Uint8Array])[]
 
 /** A folder of the release that a build makes: what is written is an object and a row of the list. */
 export interface ReleaseFiles extends ReleaseWriter {
@@ -55,7 +56,7 @@ export function createReleaseFiles(objects: Objects, cache: BuildCache) {
           return true
         },
         writeMade(key, contents) {
-          const made = Object.entries(contents).map(([file, content]) => {
+          const made = contents.map(([file, content]) => {
             const { size, digest } = write(file, content)
             return [file, size, digest]
           })

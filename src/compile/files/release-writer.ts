@@ -27,6 +27,19 @@ export function parseRows(lines: Uint8Array) {
   return JSON.parse(`[${Buffer.from(lines).toString().trimEnd().replaceAll('\n', ',')}]`)
 }
 
+const LINE_END = 10
+
+/** Each row of JSON by itself. */
+export function splitRows(lines: Uint8Array): Uint8Array[] {
+  const rows: Uint8Array[] = []
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf(LINE_END, from) + 1
+    rows.push(lines.subarray(from, end))
+    from = end
+  }
+  return rows
+}
+
 /** Hex SHA-256, cut to what a name needs. */
 export function digestOf(content: string | Uint8Array, characters = 32): string {
   return hash('sha256', content, 'hex').slice(0, characters)

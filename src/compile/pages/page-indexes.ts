@@ -44,8 +44,11 @@ export function beginPageIndexes(pages: readonly ShownPage[], files: ReleaseFile
       const made = await indexed
       files.writeJson(`${FOLDER}/indexes.json`, { count: indexes.length })
       for (const [at, { key, place }] of jobs.entries()) {
-        const rows = made[at]?.map(({ path, content }) => [`${FOLDER}/${place}/${path}`, content])
-        files.writeMade(key, Object.fromEntries(rows ?? []))
+        const rows = made[at] ?? []
+        files.writeMade(
+          key,
+          rows.map(({ path, content }) => [`${FOLDER}/${place}/${path}`, content]),
+        )
       }
     },
   }

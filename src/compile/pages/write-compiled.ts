@@ -9,7 +9,12 @@ import { type HandshakesView, toHandshakesView } from '../../domain/probe/keep/h
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts } from '../../domain/trust/published-ledger.ts'
 import { withoutListed } from '../../domain/unlisted/not-listed.ts'
-import { type ListingView, toListingView } from '../../domain/views/listing-view.ts'
+import {
+  type ListingBrief,
+  type ListingView,
+  toListingBrief,
+  toListingView,
+} from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
 import {
   toBusinessModelView,
@@ -27,8 +32,6 @@ import { noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import { toMarkSvg } from './mark-svg.ts'
-
-const decoder = new TextDecoder()
 
 /** Every view of the site that is not one listing's. */
 export function toCompiledSite(
@@ -85,6 +88,19 @@ export function writeCompiled(
   writer.writeJson('openapi.json', createOpenApi(site.base_url, site.texts))
 }
 
+/** Listings that hold what was made of them: of all at once, 100,000 would take gigabytes. */
+const MOST_HELD = 500
+const held = new Set<LazyListing>()
+
+function hold(listing: LazyListing): void {
+  if (held.has(listing)) return
+  held.add(listing)
+  const [oldest] = held
+  if (held.size <= MOST_HELD || oldest === undefined) return
+  held.delete(oldest)
+  oldest.forget()
+}
+
 /** What few pages print is made when the first asks for it. A class: as closures 15,000 of them took 28 MiB more. */
 export class LazyListing implements CompiledListing {
   readonly key: string
@@ -92,15 +108,15 @@ export class LazyListing implements CompiledListing {
   readonly id: string
   readonly added: string
   readonly relay_reason: string | null
-  readonly #listing: DerivedListing
+  readonly derived: DerivedListing
   readonly #catalogue: Catalogue
-  #json: Uint8Array | undefined
   #view: ListingView | undefined
   #kit: KitView | undefined
   #html: string | undefined
+  #brief: ListingBrief | undefined
 
   constructor(listing: DerivedListing, catalogue: Catalogue, key: string, similar: string[]) {
-    this.#listing = listing
+    this.derived = listing
     this.#catalogue = catalogue
     this.key = key
     this.similar = similar
@@ -110,52 +126,58 @@ export class LazyListing implements CompiledListing {
   }
 
   get view(): ListingView {
-    this.#view ??= this.#readView() ?? toListingView(this.#listing, this.#catalogue)
+    hold(this)
+    this.#view ??= toListingView(this.derived, this.#catalogue)
     return this.#view
   }
 
-  /** @param json its view, as an earlier build made it of the same, which is read sooner than it is made */
-  recall(json: Uint8Array): void {
-    if (this.#view === undefined) this.#json = json
+  get brief(): ListingBrief {
+    this.#brief ??= toListingBrief(this.derived)
+    return this.#brief
   }
 
-  #readView(): ListingView | undefined {
-    if (this.#json === undefined) return undefined
-    // JSON.parse is typed `any`; the line was written from this very type.
-    const view: ListingView = JSON.parse(decoder.decode(this.#json))
-    this.#json = undefined
-    return view
+  get tasks(): string[] {
+    return this.derived.surface.operations.flatMap(({ task }) => task ?? [])
+  }
+
+  /** What is asked for again is made again. */
+  forget(): void {
+    this.#view = undefined
+    this.#kit = undefined
+    this.#html = undefined
   }
 
   get kit(): KitView {
+    hold(this)
     const { baseUrl } = this.#catalogue
-    this.#kit ??= toKitView(this.#listing, { baseUrl, trust: this.view.trust })
+    this.#kit ??= toKitView(this.derived, { baseUrl, trust: this.view.trust })
     return this.#kit
   }
 
   get description_html(): string {
-    this.#html ??= renderDescription(this.#listing.description)
+    hold(this)
+    this.#html ??= renderDescription(this.derived.description)
     return this.#html
   }
 
   get handshakes(): HandshakesView | null {
-    return toHandshakesView(this.#listing.probes)
+    return toHandshakesView(this.derived.probes)
   }
 
   get history(): ListingHistory {
-    return toHistory(this.#listing, this.#catalogue.paid.get(this.id) ?? [])
+    return toHistory(this.derived, this.#catalogue.paid.get(this.id) ?? [])
   }
 
   get score_parts(): ScorePart[] {
-    return toScoreParts(this.#listing.trust)
+    return toScoreParts(this.derived.trust)
   }
 
   /** JSON leaves out what a class gives. */
   toJSON(): CompiledListing {
-    const { key, id, view, kit, description_html, added, relay_reason } = this
+    const { key, id, view, brief, tasks, kit, description_html, added, relay_reason } = this
     const { handshakes, similar, history, score_parts } = this
     return {
-      ...{ key, id, view, kit, description_html, added, relay_reason },
+      ...{ key, id, view, brief, tasks, kit, description_html, added, relay_reason },
       ...{ handshakes, similar, history, score_parts },
     }
   }

@@ -14,6 +14,7 @@ import {
 import { toNginxRules } from '../deploy/nginx-rules.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import {
+  type Documents,
   makeSearchIndexes,
   toIndexTables,
   toSearchIndex,
@@ -21,19 +22,24 @@ import {
 } from '../engine/write-engine.ts'
 import { type BuildCache, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { digestCode } from '../files/code-digest.ts'
-import { joinBytes } from '../files/in-thread.ts'
 import { createReleaseFiles, type ReleaseFiles } from '../files/release-files.ts'
-import { createReleaseWriter, digestOf } from '../files/release-writer.ts'
+import { createReleaseWriter, digestOf, splitRows } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
 import { preparePageBundle } from '../pages/page-bundle.ts'
-import { toCompiledListings, toCompiledSite, writeCompiled } from '../pages/write-compiled.ts'
+import type { ShownPage } from '../pages/page-indexes.ts'
+import {
+  type LazyListing,
+  toCompiledListings,
+  toCompiledSite,
+  writeCompiled,
+} from '../pages/write-compiled.ts'
 import { writeSearchFunction } from './edge-function.ts'
-import { type ListingParts, toListingParts } from './listing-parts.ts'
+import { groupListings, toGroupParts } from './listing-parts.ts'
 import { publishRelease } from './publish-release.ts'
-import { toReleaseFile, writeRows } from './release-data.ts'
-import { writeDump } from './write-dump.ts'
+import { beginRows, toReleaseFile } from './release-data.ts'
+import { beginDump } from './write-dump.ts'
 import { writePageCode, writePublic } from './write-public.ts'
-import { writeStatic } from './write-static.ts'
+import { writeListings, writeStatic } from './write-static.ts'
 import { writeTrustLedger } from './write-trust-ledger.ts'
 
 export interface BuildOptions {
@@ -78,57 +84,63 @@ export async function buildRelease(
   const files = createReleaseFiles(objects, cache)
   const [data, functions] = [files.in('data'), files.in('functions')]
   const shown = files.in('public')
-  const views = makeViews(catalogue, { cacheDir, cache, timed, shown })
-  timed('data', () => writeRows(data, catalogue, views.parts))
-  forgetRows(views.parts)
-  await writePublic(shown, { bundle, ...views, timed })
+  const listings = timed('listings', () => toCompiledListings(catalogue, cache))
+  const written = timed('files of listings', () =>
+    writeGroups(catalogue, listings, { data, shown, cache }),
+  )
+  const indexed = beginIndexes(catalogue, written.documents, { cacheDir, timed })
+  const trustLedger = timed('trust ledger', () =>
+    writeTrustLedger(shown, catalogue.ledger.payments, catalogue.trustPayees, cache),
+  )
+  const site = timed('site views', () => toCompiledSite(catalogue, written.dump, trustLedger))
+  await writePublic(shown, { bundle, site, listings, searched: written.searched, timed })
   const pageCode = writePageCode(files.in('server'), await bundle)
   timed('deploy', () => writeDeploy(files, baseUrl, cache))
-  const { listings: index, operations } = await views.indexed
+  const { listings: index, operations } = await indexed
   data.write('search.index', index)
   data.write('operations.index', operations)
   await timed('search function', () => writeSearchFunction({ functions, data }, catalogue, cache))
   timed('cache', cache.close)
-  const release = toReleaseFile(catalogue, views.site, { name, pageCode })
+  const release = toReleaseFile(catalogue, site, { name, pageCode })
   const list = files.list()
   timed('publish', () => publishRelease(outDir, objects, release, list), list.length)
 }
 
-function makeViews(
+/** Writes all that is made of each listing by itself but its page, and gives what is made of all of them. */
+function writeGroups(
   catalogue: Catalogue,
-  {
-    cacheDir,
-    cache,
-    timed,
-    shown,
-  }: { cacheDir: string; cache: BuildCache; timed: Timed; shown: ReleaseFiles },
+  listings: readonly LazyListing[],
+  { data, shown, cache }: { data: ReleaseFiles; shown: ReleaseFiles; cache?: BuildCache },
 ) {
-  const listings = timed('listings', () => toCompiledListings(catalogue, cache))
-  const parts = timed('parts of listings', () => toListingParts(catalogue, listings, cache))
-  for (const [place, line] of parts.view.entries()) listings[place]?.recall(line)
-  const indexed = beginIndexes(catalogue, parts, { cacheDir, timed })
-  const dump = timed('dump', () => writeDump(shown, catalogue.listings, parts.view, cache))
-  const trustLedger = timed('trust ledger', () =>
-    writeTrustLedger(shown, catalogue.ledger.payments, catalogue.trustPayees, cache),
-  )
-  const site = timed('site views', () => toCompiledSite(catalogue, dump, trustLedger))
-  return { listings, parts, indexed, site }
-}
-
-/** Those that are in their files. What is left with 15,000 listings takes a third of 200 MiB. */
-function forgetRows({ view: _, page: __, ...written }: ListingParts): void {
-  for (const rows of Object.values(written)) rows.length = 0
+  const rows = beginRows(data, catalogue)
+  const dump = beginDump(shown, cache)
+  const documents: Documents = { listings: [], operations: [] }
+  const searched: ShownPage[] = []
+  for (const group of groupListings(listings)) {
+    const parts = toGroupParts(catalogue, group, cache)
+    rows.add(group, parts)
+    dump.write(parts('view'))
+    writeListings(shown, group, parts('view'), catalogue.tables.site.short_name)
+    documents.listings.push(new Uint8Array(parts('document')))
+    documents.operations.push(new Uint8Array(parts('operations')))
+    // Our own kits, which have no such page, never stand among the results.
+    const outside = group.listings.filter(({ derived }) => !derived.facts.first_party)
+    for (const [at, row] of splitRows(Buffer.from(parts('page'))).entries())
+      searched.push({ id: outside[at]?.id ?? '', row })
+  }
+  rows.finish()
+  return { documents, searched, dump: dump.finish() }
 }
 
 /** Made beside the main thread; what fails is thrown where it is waited for. */
 function beginIndexes(
   catalogue: Catalogue,
-  { document, operations }: ListingParts,
+  documents: Documents,
   { cacheDir, timed }: { cacheDir: string; timed: Timed },
 ) {
-  const rows = { listings: joinBytes(document), operations: joinBytes(operations) }
+  const tables = toIndexTables(catalogue)
   const indexed = timed('search index', () =>
-    makeSearchIndexes({ rows, tables: toIndexTables(catalogue), cacheDir, code: digestCode() }),
+    makeSearchIndexes({ documents, tables, cacheDir, code: digestCode() }),
   )
   indexed.catch(() => undefined)
   return indexed
@@ -143,23 +155,17 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
   const outDir = resolve(options.outDir)
   const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, issuer, ledger })
   const listings = toCompiledListings(catalogue)
-  const parts = toListingParts(catalogue, listings)
   const objects = openObjects(outDir, new Set())
   const files = createReleaseFiles(objects, noCache())
   const [data, shown] = [files.in('data'), files.in('public')]
-  const dump = writeDump(shown, catalogue.listings, parts.view)
+  const { documents, dump } = writeGroups(catalogue, listings, { data, shown })
   const trustLedger = writeTrustLedger(shown, catalogue.ledger.payments, catalogue.trustPayees)
   const site = toCompiledSite(catalogue, dump, trustLedger)
   writeCompiled(createReleaseWriter(compiledDir), site, listings)
-  writeStatic(shown, site, listings, parts.view)
-  writeRows(data, catalogue, parts)
-  const indexTables = toIndexTables(catalogue)
-  const index = toSearchIndex('listing', Buffer.concat(parts.document), indexTables)
-  const operations = toSearchIndex(
-    'operation',
-    Buffer.concat(parts.operations),
-    withEnglish(indexTables, index),
-  )
+  writeStatic(shown, site, listings)
+  const tables = toIndexTables(catalogue)
+  const index = toSearchIndex('listing', documents.listings, tables)
+  const operations = toSearchIndex('operation', documents.operations, withEnglish(tables, index))
   data.write('search.index', index)
   data.write('operations.index', operations)
   const release = toReleaseFile(catalogue, site, { name, pageCode: NO_PAGE_CODE })

@@ -11,8 +11,10 @@ import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import { markPath } from '../../domain/wire/links.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toDocumentRow, toOperationDocuments, toSearchDocument } from '../engine/write-engine.ts'
-import { type BuildCache, memoize, noCache } from '../files/build-cache.ts'
+import { KEY, memoize, noCache } from '../files/build-cache.ts'
+import { digestOf } from '../files/release-writer.ts'
 import { toSearchPage } from '../pages/page-indexes.ts'
+import type { LazyListing } from '../pages/write-compiled.ts'
 import { toContentHash } from './content-hashes.ts'
 
 interface Made {
@@ -41,82 +43,73 @@ const PARTS = {
     toOperationDocuments(listing, catalogue.baseUrl).map(toDocumentRow),
 }
 
-/** Of each listing, in their order, its rows in each file: lines of JSON. */
-export type ListingParts = Record<keyof typeof PARTS, Buffer[]>
+/** Of a group of listings its rows in a file: lines of JSON. */
+export type GroupParts = (name: keyof typeof PARTS) => Buffer
+
+/** Listings side by side, in the order of ids: builds remember together what is made of them. */
+export interface Group {
+  listings: readonly LazyListing[]
+  /** Names all that it is made from, beside tables and code. */
+  key: string
+}
+
+/** How many listings a group has on average. */
+const A_GROUP = 64
+
+/** A group ends where an id says so: a listing that comes or goes changes one of them. */
+export function groupListings(listings: readonly LazyListing[]): Group[] {
+  return groupRows(listings, A_GROUP, ({ id }) => id).map((listings) => ({
+    listings,
+    key: digestOf(listings.map(({ key }) => key).join(), KEY),
+  }))
+}
+
+/** @param size of a group on average */
+export function groupRows<Row>(
+  rows: readonly Row[],
+  size: number,
+  nameOf: (row: Row) => string,
+): Row[][] {
+  const ends = rows.flatMap((row, place) => {
+    const isEnd = Number.parseInt(digestOf(nameOf(row), 4), 16) % size === 0
+    return isEnd || place === rows.length - 1 ? [place + 1] : []
+  })
+  return ends.map((end, at) => rows.slice(ends[at - 1] ?? 0, end))
+}
 
 /**
- * Listings whose rows lie in one stretch of memory: some 40 MB, as what is smaller is not given back to
- * the system when it is free.
- */
-const AT_ONCE = 4000
-
-/** No line of JSON has it. */
-const END_OF_PART = '\0'
-
-/**
- * Making and serializing rows takes most of a build's own time: those of listings that are made from
- * the same as in a build before are taken as they are.
+ * Making and serializing rows takes most of a build's own time: those of groups that are made from the
+ * same as in a build before are taken as they are.
  *
  * @param cache of the same code and tables
  */
-export function toListingParts(
-  catalogue: Catalogue,
-  listings: readonly CompiledListing[],
-  cache: BuildCache = noCache(),
-): ListingParts {
-  const parts: ListingParts = {
-    view: [],
-    hashes: [],
-    live: [],
-    compare: [],
-    registry: [],
-    ard: [],
-    paid: [],
-    tasks: [],
-    declared: [],
-    probe: [],
-    page: [],
-    document: [],
-    operations: [],
-  }
-  const columns = Object.values(parts)
-  for (let from = 0; from < listings.length; from += AT_ONCE) {
-    const some = listings.slice(from, from + AT_ONCE)
-    const bytes = Buffer.concat(
-      some.map((compiled, at) => {
-        const listing = catalogue.listings[from + at]
-        if (listing === undefined) throw new Error(`${compiled.key}: expected its listing`)
-        const make = () => makeParts({ listing, compiled, catalogue })
-        return memoize(cache, `parts ${compiled.key}`, make)
-      }),
-    )
-    splitParts(bytes, columns)
-  }
-  return parts
-}
-
-/** Each column in memory of its own: what is needed no more is free while the rest is still read. */
-function splitParts(bytes: Buffer, columns: readonly Buffer[][]): void {
-  const found = columns.map((): Buffer[] => [])
-  for (let from = 0; from < bytes.length; )
-    for (const column of found) {
-      const end = bytes.indexOf(END_OF_PART, from)
-      column.push(bytes.subarray(from, end))
-      from = end + 1
-    }
-  for (const [place, parts] of found.entries()) {
-    const joined = Buffer.concat(parts)
-    let from = 0
-    for (const { length } of parts) {
-      columns[place]?.push(joined.subarray(from, from + length))
-      from += length
-    }
+export function toGroupParts(catalogue: Catalogue, group: Group, cache = noCache()): GroupParts {
+  const bytes = memoize(cache, `parts ${group.key}`, () => makeParts(catalogue, group))
+  const start = bytes.indexOf('\n') + 1
+  // JSON.parse is typed `any`; `makeParts` wrote them.
+  const ends: Record<string, number> = JSON.parse(bytes.toString('latin1', 0, start))
+  const names = Object.keys(ends)
+  return (name) => {
+    const from = ends[names[names.indexOf(name) - 1] ?? ''] ?? 0
+    return bytes.subarray(start + from, start + (ends[name] ?? 0))
   }
 }
 
-function makeParts(made: Made): Uint8Array {
-  const texts = Object.values(PARTS).map((toRows) => `${toLines(toRows(made))}${END_OF_PART}`)
-  return Buffer.from(texts.join(''))
+/** First where the rows of each file end, which lie one behind the other. */
+function makeParts(catalogue: Catalogue, { listings }: Group): Uint8Array {
+  const parts = Object.entries(PARTS).map(([name, toRows]) => ({ name, toRows, lines: [''] }))
+  for (const compiled of listings)
+    for (const { toRows, lines } of parts)
+      lines.push(toLines(toRows({ listing: compiled.derived, compiled, catalogue })))
+  const ends: Record<string, number> = {}
+  let end = 0
+  const rows = parts.map(({ name, lines }) => {
+    const bytes = Buffer.from(lines.join(''))
+    end += bytes.length
+    ends[name] = end
+    return bytes
+  })
+  return Buffer.concat([Buffer.from(`${JSON.stringify(ends)}\n`), ...rows])
 }
 
 /** Rows of JSON, a line each. */

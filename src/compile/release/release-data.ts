@@ -7,44 +7,62 @@ import { toOtherHosts } from '../../domain/unlisted/not-listed.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import type { StatsView } from '../../domain/views/stats-view.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
-import type { ReleaseWriter } from '../files/release-writer.ts'
+import type { ReleaseFiles } from '../files/release-files.ts'
+import { splitRows } from '../files/release-writer.ts'
 import { CONTENT_HASHES } from './content-hashes.ts'
-import { type ListingParts, toLines } from './listing-parts.ts'
+import { type Group, type GroupParts, toLines } from './listing-parts.ts'
 
-/** What the functions read of listings. */
-export function writeRows(data: ReleaseWriter, catalogue: Catalogue, parts: ListingParts): void {
-  const { optedOut, gone } = catalogue
-  const rows: Record<string, string | Uint8Array> = {
-    'listings.ndjson': Buffer.concat(parts.live),
-    'opted-out.ndjson': toLines(optedOut),
-    'compare-rows.ndjson': Buffer.concat(parts.compare),
-    'mcp-servers.ndjson': joinRegistryRows(catalogue, parts.registry),
-    'ard-rows.ndjson': Buffer.concat(parts.ard),
-    'paid-resources.ndjson': Buffer.concat(parts.paid),
-    'tasks.ndjson': toLines(catalogue.tables.tasks.flatMap((row) => toTask(row) ?? [])),
-    'task-sellers.ndjson': Buffer.concat(parts.tasks),
-    'declared-calls.ndjson': Buffer.concat(parts.declared),
-    'probe-plans.ndjson': Buffer.concat(parts.probe),
-    'gone.ndjson': toLines(gone),
-    [basename(CONTENT_HASHES)]: Buffer.concat(parts.hashes),
+/** Files of the rows that listings are in them, a group behind the other. */
+const FILES = [
+  ['listings.ndjson', 'live'],
+  ['compare-rows.ndjson', 'compare'],
+  ['ard-rows.ndjson', 'ard'],
+  ['paid-resources.ndjson', 'paid'],
+  ['task-sellers.ndjson', 'tasks'],
+  ['declared-calls.ndjson', 'declared'],
+  ['probe-plans.ndjson', 'probe'],
+  [basename(CONTENT_HASHES), 'hashes'],
+] as const
+
+/** Begins what the functions read of listings. */
+export function beginRows(data: ReleaseFiles, catalogue: Catalogue) {
+  const { optedOut, gone, tables } = catalogue
+  const begun = FILES.map(([file, name]) => ({ name, ...data.begin(file) }))
+  const servers = beginRegistryRows(catalogue)
+  return {
+    add(group: Group, parts: GroupParts): void {
+      for (const { name, write } of begun) write(parts(name))
+      servers.add(group, parts('registry'))
+    },
+    finish(): void {
+      for (const { finish } of begun) finish()
+      data.write('mcp-servers.ndjson', servers.join())
+      data.write('opted-out.ndjson', toLines(optedOut))
+      data.write('tasks.ndjson', toLines(tables.tasks.flatMap((row) => toTask(row) ?? [])))
+      data.write('gone.ndjson', toLines(gone))
+    },
   }
-  for (const [file, text] of Object.entries(rows)) data.write(file, text)
 }
 
 /** By name; of two with one name a listed one, then the first by id (`toRegistryRows`). */
-function joinRegistryRows(
-  { listings, goneServers, baseUrl, tables }: Catalogue,
-  parts: readonly Buffer[],
-): Uint8Array {
+function beginRegistryRows({ goneServers, baseUrl, tables }: Catalogue) {
   const rows = new Map<string, Uint8Array>()
-  for (const [place, { id, facts }] of listings.entries()) {
-    const [part, { name }] = [parts[place], toServerName(id, facts, baseUrl)]
-    if (part !== undefined && part.length > 0 && !rows.has(name)) rows.set(name, part)
+  return {
+    add({ listings }: Group, part: Buffer): void {
+      const lines = splitRows(Buffer.from(part))
+      const servers = listings.filter(({ derived }) => derived.facts.kind === 'mcp_server')
+      for (const [at, { id, derived }] of servers.entries()) {
+        const [line, { name }] = [lines[at], toServerName(id, derived.facts, baseUrl)]
+        if (line !== undefined && !rows.has(name)) rows.set(name, line)
+      }
+    },
+    join(): Uint8Array {
+      for (const row of toRegistryRows([], goneServers, { baseUrl, policies: tables.policies }))
+        if (!rows.has(row.name)) rows.set(row.name, Buffer.from(toLines([row])))
+      const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
+      return Buffer.concat(sorted.map(([, row]) => row))
+    },
   }
-  for (const row of toRegistryRows([], goneServers, { baseUrl, policies: tables.policies }))
-    if (!rows.has(row.name)) rows.set(row.name, Buffer.from(toLines([row])))
-  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
-  return Buffer.concat(sorted.map(([, row]) => row))
 }
 
 /** What a release says of itself. */

@@ -11,37 +11,40 @@ const LAST_BLOCK = Uint8Array.of(3, 0)
 const DEFLATE = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
 
 /**
- * A file of many lines and its compressed copy, which is also what a client gets that takes gzip and asks
- * for the other. Each part is compressed by itself, so that a changed part leaves the others as they are,
- * and is written before the next one is asked for: a file may be longer than the memory.
+ * Begins a file of many lines and its compressed copy, which is also what a client gets that takes gzip
+ * and asks for the other. Each part is compressed by itself, so that a changed part leaves the others as
+ * they are, and is written before the next one is made: a file may be longer than the memory.
  *
  * @param urls where the two are served
  * @param cache of what parts were compressed to
  */
-export function writeLines(
+export function beginLines(
   files: Pick<ReleaseFiles, 'begin'>,
   urls: { ndjson: string; gz: string },
-  parts: Iterable<Uint8Array>,
   cache: BuildCache = noCache(),
 ) {
   const plain = files.begin(urls.ndjson.slice(1))
   const gz = files.begin(urls.gz.slice(1))
   let [checksum, bytes] = [0, 0]
   gz.write(GZIP_HEADER)
-  for (const part of parts) {
-    plain.write(part)
-    gz.write(memoize(cache, part, () => deflateRawSync(part, DEFLATE)))
-    checksum = crc32(part, checksum)
-    bytes += part.length
-  }
-  const ending = Buffer.alloc(8)
-  ending.writeUInt32LE(checksum, 0)
-  ending.writeUInt32LE(bytes % 2 ** 32, 4)
-  gz.write(LAST_BLOCK)
-  gz.write(ending)
   return {
-    ndjson: describeFile(urls.ndjson, plain.finish()),
-    gz: describeFile(urls.gz, gz.finish()),
+    write(part: Uint8Array): void {
+      plain.write(part)
+      gz.write(memoize(cache, part, () => deflateRawSync(part, DEFLATE)))
+      checksum = crc32(part, checksum)
+      bytes += part.length
+    },
+    finish() {
+      const ending = Buffer.alloc(8)
+      ending.writeUInt32LE(checksum, 0)
+      ending.writeUInt32LE(bytes % 2 ** 32, 4)
+      gz.write(LAST_BLOCK)
+      gz.write(ending)
+      return {
+        ndjson: describeFile(urls.ndjson, plain.finish()),
+        gz: describeFile(urls.gz, gz.finish()),
+      }
+    },
   }
 }
 

@@ -17,8 +17,9 @@ import { digestOf, listFiles } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { PageBundle } from '../pages/page-bundle.ts'
-import { beginPageIndexes } from '../pages/page-indexes.ts'
-import type { ListingParts } from './listing-parts.ts'
+import { beginPageIndexes, type ShownPage } from '../pages/page-indexes.ts'
+import type { LazyListing } from '../pages/write-compiled.ts'
+import { groupRows } from './listing-parts.ts'
 import { writeStatic } from './write-static.ts'
 
 /** Cards that builds before drew: nothing in them changes from day to day. */
@@ -33,8 +34,8 @@ const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'se
 export interface PublicInput {
   bundle: Promise<PageBundle>
   site: CompiledSite
-  listings: CompiledListing[]
-  parts: ListingParts
+  listings: LazyListing[]
+  searched: readonly ShownPage[]
   timed: Timed
 }
 
@@ -43,7 +44,7 @@ export interface PublicInput {
  * the same is listed as it was.
  */
 export async function writePublic(files: ReleaseFiles, input: PublicInput): Promise<void> {
-  const { site, listings, parts, timed } = input
+  const { site, listings, searched, timed } = input
   // Begins once the pages are bundled.
   const listed = timed('page list', () =>
     input.bundle.then((bundle) => {
@@ -57,13 +58,9 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
   listed.catch(() => undefined)
   // In a thread with a clock of its own, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
-  const indexes = timed('page search texts', () =>
-    beginPageIndexes(toShownPages(listings, parts), files),
-  )
+  const indexes = timed('page search texts', () => beginPageIndexes(searched, files))
   void timed('page search', () => indexes.indexed).catch(() => undefined)
-  timed('json and badges', () => writeStatic(files, site, listings, parts.view))
-  // Nobody reads them again: with 15,000 listings they take 60 MiB.
-  for (const rows of Object.values(parts)) rows.length = 0
+  timed('json', () => writeStatic(files, site, listings))
   const bundle = await timed('page bundle', () => input.bundle)
   files.writeFolder(join(bundle.dir, 'client'))
   const pages = await listed
@@ -88,25 +85,23 @@ export function writePageCode(files: ReleaseFiles, { dir }: PageBundle): string 
   return `server/${folder}`
 }
 
+/** Pages that are remembered together, on average: a changed one has the others rendered too. */
+const A_GROUP = 8
+
 /** Writes pages that are not as they were. */
 async function writePages(files: ReleaseFiles, pages: readonly Page[]): Promise<void> {
-  for (const { file: rendered, key, render } of pages) {
-    const file = PLACES[rendered] ?? rendered
-    if (key === null) files.write(file, await render())
-    else if (!files.reuse(`${file} ${key}`))
-      files.writeMade(`${file} ${key}`, { [file]: await render() })
+  for (const group of groupRows(pages, A_GROUP, ({ file }) => file)) {
+    const keyed = group.filter(({ key }) => key !== null)
+    const key = keyed.map(({ file, key }) => `${file} ${key}`).join('\n')
+    const isKnown = keyed.length > 0 && files.reuse(key)
+    const rendered: [string, Uint8Array][] = []
+    for (const page of group) {
+      const file = PLACES[page.file] ?? page.file
+      if (page.key === null) files.write(file, await page.render())
+      else if (!isKnown) rendered.push([file, await page.render()])
+    }
+    if (rendered.length > 0) files.writeMade(key, rendered)
   }
-}
-
-/** Our own kits, which have no such page, never stand among the results. */
-function toShownPages(
-  listings: readonly CompiledListing[],
-  { page }: ListingParts,
-): { id: string; row: Uint8Array }[] {
-  return listings.flatMap(({ id }, place) => {
-    const row = page[place] ?? Buffer.of()
-    return row.length === 0 ? [] : [{ id, row }]
-  })
 }
 
 function toById(listings: readonly CompiledListing[]): Map<string, CompiledListing> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
-import type { CompiledListing, CompiledSite } from '../../compiled.ts'
+import type { CompiledSite } from '../../compiled.ts'
 import { toCompareList } from '../../domain/compare/compare-view.ts'
 import { isSwitchedOff } from '../../domain/derived/switches.ts'
 import { toAgentCard, toOwnServerCard } from '../../domain/doors/cards/own-cards.ts'
@@ -14,40 +14,51 @@ import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
 import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
-import type { ReleaseWriter } from '../files/release-writer.ts'
+import { type ReleaseWriter, splitRows } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
+import type { LazyListing } from '../pages/write-compiled.ts'
+import type { Group } from './listing-parts.ts'
 
 /** Of the directory's own ARD entries, which take five queries at most. */
 const MOST_TOPICS = 4
 const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 
 /**
- * The static endpoints. A bare address is a folder with `index.json` in it: ids contain dots and
- * one may end in `.json`, so `<id>.json` beside `<id>/kit.json` could collide.
+ * What is served of each listing of a group. A bare address is a folder with `index.json` in it: ids
+ * contain dots and one may end in `.json`, so `<id>.json` beside `<id>/kit.json` could collide.
  *
  * @param lines the JSON of each listing, in their order
  */
+export function writeListings(
+  writer: ReleaseFiles,
+  { listings, key: group }: Group,
+  lines: Buffer,
+  directory: string,
+): void {
+  const key = `files of ${group}`
+  if (writer.reuse(key)) return
+  const views = splitRows(lines)
+  const made = listings.flatMap(({ view, kit }, place): [string, string | Uint8Array][] => {
+    const badge = toBadgeView(view, directory)
+    return [
+      [kitPath(view.id).slice(1), `${JSON.stringify(kit)}\n`],
+      [`${listingPath(view.id).slice(1)}/index.json`, views[place] ?? ''],
+      [badgePath(view.id).slice(1), renderBadgeSvg(badge)],
+      [badgeDataPath(view.id).slice(1), `${JSON.stringify(toBadgeEndpoint(badge))}\n`],
+    ]
+  })
+  writer.writeMade(key, made)
+}
+
+/** The other static endpoints, see `writeListings` for their names. */
 export function writeStatic(
   writer: ReleaseFiles,
   site: CompiledSite,
-  listings: readonly CompiledListing[],
-  lines: readonly Uint8Array[],
+  listings: readonly LazyListing[],
 ): void {
   const { switches } = site.texts
   const endpoint = (path: string, value: unknown) => {
     if (!isSwitchedOff(path, switches)) writer.writeJson(`${path.slice(1)}/index.json`, value)
-  }
-  for (const [place, listing] of listings.entries()) {
-    const key = `files of ${listing.key}`
-    if (writer.reuse(key)) continue
-    const { view, kit } = listing
-    const badge = toBadgeView(view, site.texts.short_name)
-    writer.writeMade(key, {
-      [kitPath(view.id).slice(1)]: `${JSON.stringify(kit)}\n`,
-      [`${listingPath(view.id).slice(1)}/index.json`]: lines[place] ?? '',
-      [badgePath(view.id).slice(1)]: renderBadgeSvg(badge),
-      [badgeDataPath(view.id).slice(1)]: `${JSON.stringify(toBadgeEndpoint(badge))}\n`,
-    })
   }
   endpoint('/api/v1/categories', site.categories)
   endpoint('/api/v1/sources', site.sources)
@@ -74,8 +85,11 @@ function writeOpenApi(writer: ReleaseFiles, openApi: object): void {
   const key = `OpenAPI ${json}`
   if (writer.reuse(key)) return
   const yaml = stringify(openApi, { aliasDuplicateObjects: false, lineWidth: 0 })
-  const made = { 'openapi.json': json, 'api/v1/openapi.json': json, 'openapi.yaml': yaml }
-  writer.writeMade(key, made)
+  writer.writeMade(key, [
+    ['openapi.json', json],
+    ['api/v1/openapi.json', json],
+    ['openapi.yaml', yaml],
+  ])
 }
 
 /** Over the colours of `tokens.css`. The sign carries white letters on dark paper too, so it stays the darker one. */
@@ -89,7 +103,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
 function writeDoors(
   writer: ReleaseWriter,
   { base_url: baseUrl, categories, stats, texts: names }: CompiledSite,
-  listings: readonly CompiledListing[],
+  listings: readonly LazyListing[],
 ): void {
   writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl, names))
   const byListings = [...categories.categories].sort((a, b) => b.listings - a.listings)
@@ -100,13 +114,18 @@ function writeDoors(
   for (const file of ['mcp/server-card', '.well-known/mcp/server-card.json'])
     writer.writeJson(file, toOwnServerCard(baseUrl, names))
   const { total } = stats.listings
-  const views = listings.map(({ view }) => view)
-  const example = (views.find(({ buy }) => buy === 'relay_x402') ?? views[0])?.id
+  const relayed = listings.find(({ relay_reason }) => relay_reason === null)
+  const example = (relayed ?? listings[0])?.id
   writer.write(
     'llms.txt',
     toLlmsText({ baseUrl, site: names, total, categories: categories.categories, example }),
   )
-  writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, views))
+  const named = listings.map(({ id, derived: { facts } }) => ({
+    id,
+    name: facts.name,
+    summary: facts.summary,
+  }))
+  writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, named))
 }
 
 /** RFC 9116: where to report a weakness. Its date is the content's: a build's own would change the bytes. */

@@ -3,7 +3,7 @@ import type { TrustLedgerFacts, TrustPayees } from '../../domain/trust/published
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import type { BuildCache } from '../files/build-cache.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
-import { describeFile, writeLines } from './write-lines.ts'
+import { beginLines, describeFile } from './write-lines.ts'
 
 /** Rows that are in memory as text at once: a day adds to the end, and leaves the parts before as they are. */
 const ROWS_A_PART = 2_000
@@ -17,13 +17,14 @@ export function writeTrustLedger(
 ): TrustLedgerFacts {
   const rows = { count: 0 }
   const urls = { ndjson: ROUTES.trust_payments.path, gz: ROUTES.trust_payments_gz.path }
-  const written = writeLines(files, urls, toParts(payments, rows), cache)
+  const lines = beginLines(files, urls, cache)
+  for (const part of toParts(payments, rows)) lines.write(part)
   const about = ROUTES.trust_payees.path.slice(1)
   files.writeJson(about, payees)
   return {
     as_of: payees.as_of,
     payments: rows.count,
-    ...written,
+    ...lines.finish(),
     payees: describeFile(ROUTES.trust_payees.path, files.stored(about)),
   }
 }

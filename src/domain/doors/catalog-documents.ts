@@ -122,7 +122,7 @@ const MOST_FULL = 2000
 export function toLlmsFullText(
   baseUrl: string,
   site: SiteNames,
-  listings: readonly ListingView[],
+  listings: readonly Pick<ListingView, 'id' | 'name' | 'summary'>[],
 ): string {
   const shown = listings.slice(0, MOST_FULL)
   const rest = listings.length - shown.length
@@ -137,8 +137,8 @@ export function toLlmsFullText(
     '## Listings',
     '',
     ...shown.map(
-      ({ id, name, summary, kit_manifest }) =>
-        `- [${inert(name)}](${baseUrl}${kit_manifest}): ${id}. ${inert(summary)}`,
+      ({ id, name, summary }) =>
+        `- [${inert(name)}](${baseUrl}${kitPath(id)}): ${id}. ${inert(summary)}`,
     ),
   ].join('\n')}\n`
 }

@@ -86,22 +86,3 @@ function listTerms({ words, pairs }: ReturnType<typeof createTermNumbers>, packe
 export function frequencyIn(packed: number, field: number): number {
   return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }
-
-/** As bytes: a line of JSON, and the body. */
-export function packReading({ body, ...rest }: ReadDocument): Uint8Array {
-  const line = new TextEncoder().encode(`${JSON.stringify(rest)}\n`)
-  const bytes = new Uint8Array(line.length + body.length)
-  bytes.set(line)
-  bytes.set(body, line.length)
-  return bytes
-}
-
-export function unpackReading(bytes: Uint8Array): ReadDocument {
-  const end = bytes.indexOf(LINE_END)
-  // JSON.parse is typed `any`; the line was written from this very type.
-  const rest: Omit<ReadDocument, 'body'> = JSON.parse(decoder.decode(bytes.subarray(0, end)))
-  return { ...rest, body: bytes.subarray(end + 1) }
-}
-
-const LINE_END = 10
-const decoder = new TextDecoder()

@@ -64,9 +64,9 @@ export function readReference() {
 
 function makeReference(document: unknown) {
   const { site, listings } = readCompiled()
-  const example = listings.find(({ view }) => view.buy === 'relay_x402') ?? listings[0]
-  const exampleId = example?.view.id ?? '{listing_id}'
-  const ids = listings.slice(0, 2).map(({ view }) => view.id)
+  const example = listings.find(({ relay_reason }) => relay_reason === null) ?? listings[0]
+  const exampleId = example?.id ?? '{listing_id}'
+  const ids = listings.slice(0, 2).map(({ id }) => id)
   return {
     reference: toApiReference(document, { baseUrl: site.base_url, exampleId }),
     baseUrl: site.base_url,

@@ -19,7 +19,7 @@ interface Catalogue {
     compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
     texts?: { switches: Switches }
   }
-  listings: readonly Pick<CompiledListing, 'view' | 'added' | 'history'>[]
+  listings: readonly Pick<CompiledListing, 'id' | 'added' | 'history'>[]
 }
 
 interface SitePage {
@@ -40,7 +40,7 @@ export function toSitePages({ site, listings }: Catalogue): SitePage[] {
   return [
     ...paths.map((path) => ({ path })),
     ...listings.map((listing) => ({
-      path: pagePath(listing.view.id),
+      path: pagePath(listing.id),
       changed: toChanged(listing),
     })),
   ]

@@ -1,13 +1,14 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { Drift } from '../../domain/trust/evidence.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingBrief, ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
 
 const DRIFT_SUBJECTS = { tool: 'The tool', price: 'The price of', payee: 'The payee of' } as const
 
 interface Added {
-  view: ListingView
+  brief: ListingBrief
+  view: Pick<ListingView, 'tools'>
   added: string
   history?: Pick<ListingHistory, 'probes' | 'drift'>
 }
@@ -17,26 +18,26 @@ interface Added {
  * have a row of their own.
  */
 export function toHomeLists(listings: readonly Added[], length: number) {
-  const outside = listings.filter(({ view }) => !view.first_party)
+  const outside = listings.filter(({ brief }) => !brief.first_party)
   return {
     /** Listings with a payment-verified score, highest first. */
     get trusted() {
       return outside
-        .filter(({ view }) => view.trust.score !== null)
-        .map(({ view }) => toListingRow(view))
+        .filter(({ brief }) => brief.trust.score !== null)
+        .map(({ brief }) => toListingRow(brief))
         .sort(compareListingRows)
         .slice(0, length)
     },
     /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
     newest: outside
-      .map(({ view, added }) => ({ view, added, shuffled: digestOf(view.id) }))
+      .map(({ brief, added }) => ({ brief, added, shuffled: digestOf(brief.id) }))
       .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
       .slice(0, length)
-      .map(({ view, added }) => ({ row: toListingRow(view), added })),
+      .map(({ brief, added }) => ({ row: toListingRow(brief), added })),
     /** What changed between two looks of our probes, the newest first; of each listing the last. */
     get changed() {
       return outside
-        .flatMap(({ view: { name, page }, history }) =>
+        .flatMap(({ brief: { name, page }, history }) =>
           (history?.drift ?? []).slice(0, 1).map((drift) => ({
             ...{ name, page, at: drift.at },
             text: toDriftText(drift),
@@ -49,14 +50,18 @@ export function toHomeLists(listings: readonly Added[], length: number) {
     get answered() {
       return outside
         .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')
-        .map(({ view }) => ({ name: view.name, page: view.page, tools: view.tools.length }))
+        .map(({ brief, view }) => ({
+          name: brief.name,
+          page: brief.page,
+          tools: view.tools.length,
+        }))
         .filter(({ tools }) => tools > 0)
         .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
         .slice(0, length)
     },
     firstParty: listings
-      .filter(({ view }) => view.first_party)
-      .map(({ view }) => toListingRow(view)),
+      .filter(({ brief }) => brief.first_party)
+      .map(({ brief }) => toListingRow(brief)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingBrief, ListingView } from '../../domain/views/listing-view.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
 
@@ -15,6 +15,13 @@ export interface ListingPage<Listing> {
   madeFrom: object
 }
 
+interface Listed {
+  key: string
+  view: Pick<ListingView, 'categories' | 'sources'>
+  brief: ListingBrief
+  similar: readonly string[]
+}
+
 /** What of the directory a page may show beside its own listing. */
 interface Directory<Listing> {
   site: { categories: CategoriesView; sources: SourcesView }
@@ -23,15 +30,16 @@ interface Directory<Listing> {
 
 const MAX_SIMILAR = 6
 
-export function toListingPage<
-  Listing extends { key: string; view: ListingView; similar: readonly string[] },
->(listing: Listing, { site, byId }: Directory<Listing>): ListingPage<Listing> {
+export function toListingPage<Listing extends Listed>(
+  listing: Listing,
+  { site, byId }: Directory<Listing>,
+): ListingPage<Listing> {
   const similar = listing.similar.flatMap((id) => byId.get(id) ?? []).slice(0, MAX_SIMILAR)
   return {
     listing,
     // Few pages of a build are rendered.
     get similar() {
-      return similar.map((other) => toListingRow(other.view))
+      return similar.map((other) => toListingRow(other.brief))
     },
     get categories() {
       return site.categories.categories

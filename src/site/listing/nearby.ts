@@ -1,4 +1,4 @@
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
 
 const MOST = 4
@@ -14,25 +14,28 @@ export function wordsOf(id: string): string[] {
 }
 
 /** Finds listings whose names share words with an id; a word that few of them have weighs more. */
-export function createNearby(views: readonly ListingView[]): (id: string) => ListingRow[] {
-  const byWord = new Map<string, ListingView[]>()
-  for (const view of views)
+export function createNearby(briefs: readonly ListingBrief[]): (id: string) => ListingRow[] {
+  const byWord = new Map<string, ListingBrief[]>()
+  for (const brief of briefs)
     for (const word of new Set([
-      ...wordsOf(view.id),
-      ...view.tags,
-      ...view.categories.flatMap(toParts),
-    ]))
-      byWord.set(word, [...(byWord.get(word) ?? []), view])
+      ...wordsOf(brief.id),
+      ...brief.tags,
+      ...brief.categories.flatMap(toParts),
+    ])) {
+      const having = byWord.get(word)
+      if (having === undefined) byWord.set(word, [brief])
+      else having.push(brief)
+    }
   return (id) => {
-    const weights = new Map<ListingView, number>()
+    const weights = new Map<ListingBrief, number>()
     for (const word of new Set(wordsOf(id))) {
       const having = byWord.get(word) ?? []
-      for (const view of having) weights.set(view, (weights.get(view) ?? 0) + 1 / having.length)
+      for (const brief of having) weights.set(brief, (weights.get(brief) ?? 0) + 1 / having.length)
     }
     return [...weights]
       .sort(([a, x], [b, y]) => y - x || (a.id < b.id ? -1 : 1))
       .slice(0, MOST)
-      .map(([view]) => toListingRow(view))
+      .map(([brief]) => toListingRow(brief))
   }
 }
 

@@ -2,28 +2,14 @@ import { compareRows } from '../../domain/compare/compare-row.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { toPriceText } from '../../domain/operation/price-text.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 
 export type ListingRow = ReturnType<typeof toListingRow>
 
-type RowSubject = Pick<
-  ListingView,
-  | 'id'
-  | 'name'
-  | 'summary'
-  | 'kind'
-  | 'categories'
-  | 'page'
-  | 'pricing'
-  | 'invoke'
-  | 'first_party'
-  | 'mark'
-> & { trust: TrustSummary }
-
 /** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
-export function toListingRow(view: RowSubject) {
+export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
   const { id, name, summary, kind, mark, categories, page, pricing, trust, first_party } = view
   const remote = hasRemoteEndpoint(view)
   return {

@@ -22,7 +22,7 @@ let sorted: { listings: unknown; rows: KeyedRow[] } = { listings: null, rows: []
 /** Every listing as a row, in the order of lists; made once for all pages of a build. */
 export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
   if (sorted.listings !== listings) {
-    const rows = listings.map(({ key, view }) => ({ ...toListingRow(view), key }))
+    const rows = listings.map(({ key, brief }) => ({ ...toListingRow(brief), key }))
     sorted = { listings, rows: rows.sort(compareListingRows) }
   }
   return sorted.rows
