@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findEnglish } from '../../src/search/query/foreign-words.ts'
+import { findEnglish, latinWordsOf } from '../../src/search/query/foreign-words.ts'
 import { listingDatabases } from '../../src/search/query/search-index.ts'
 import { foldText } from '../../src/search/words/fold-text.ts'
 import { findIn, indexOf, sampleDocument } from './search-samples.ts'
@@ -60,7 +60,7 @@ describe('a question in another language is read by the table', () => {
       Array.from({ length: 4 }, (_, at) =>
         sampleDocument({ id: `mcp.m${at}`, name: 'OpenMeteo', summary: 'Asks meteo for weather.' }),
       ),
-      { english: findEnglish(index) },
+      { english: findEnglish(index, latinWordsOf(index.words)) },
     )
     for (const q of ['météo', 'meteo', 'prévisions météo', 'previsions meteo'])
       expect(findIn(operations, q).notes.join(), q).toContain('“weather”')

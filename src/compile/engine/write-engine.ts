@@ -24,7 +24,8 @@ import type { IndexNoun } from '../../search/index/index-shape.ts'
 import { loadSearchIndex } from '../../search/index/load-search-index.ts'
 import type { ReadDocument } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
-import { findEnglish } from '../../search/query/foreign-words.ts'
+import { findEnglish, latinWordsOf } from '../../search/query/foreign-words.ts'
+import { createWordSets } from '../../search/words/word-sets.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { KEY, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { inThread } from '../files/in-thread.ts'
@@ -42,8 +43,15 @@ export interface IndexTables {
 }
 
 /** For the index of what may be asked of the listings: both read a question as the same language. */
-export function withEnglish(tables: IndexTables, listings: Uint8Array): IndexTables {
-  return { ...tables, english: findEnglish(loadSearchIndex(listings)) }
+export function withEnglish(
+  tables: IndexTables,
+  listings: Uint8Array,
+  cache = noCache(),
+): IndexTables {
+  const make = () => Buffer.from(JSON.stringify(latinWordsOf(createWordSets(tables.words))))
+  // JSON.parse is typed `any`; it was written from this very type.
+  const words: string[] = JSON.parse(memoize(cache, 'words of other languages', make).toString())
+  return { ...tables, english: findEnglish(loadSearchIndex(listings), words) }
 }
 
 export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTables {
@@ -101,30 +109,33 @@ function parseDocument(row: Uint8Array): SearchDocument {
 }
 
 /**
- * @param groups rows of `toDocumentRow`, a line each
+ * @param groups rows of `toDocumentRow`, a line each; one is taken out as it is read, and so is free
  * @param cache of what groups were read as
  * @throws Error naming the listing that cannot be indexed
  */
 export function toSearchIndex(
   noun: IndexNoun,
-  groups: readonly Uint8Array[],
+  groups: Uint8Array[],
   tables: IndexTables,
   cache = noCache(),
 ): Uint8Array {
   const options = { noun, ...tables }
   const read = createDocumentReader(options)
-  const readings = groups.flatMap((rows): ReadDocument[] => {
-    const make = () => serialize(splitRows(rows).map((row) => read(parseDocument(row))))
-    // What is deserialized is typed `any`; it was written from this very type.
-    return deserialize(memoize(cache, rows, make))
-  })
-  return joinReadings(readings, options)
+  function* readGroups(): Generator<ReadDocument> {
+    while (groups.length > 0) {
+      for (const rows of groups.splice(0, 1)) {
+        const make = () => serialize(splitRows(rows).map((row) => read(parseDocument(row))))
+        // What is deserialized is typed `any`; it was written from this very type.
+        const readings: ReadDocument[] = deserialize(memoize(cache, rows, make))
+        yield* readings
+      }
+    }
+  }
+  return joinReadings(readGroups(), options)
 }
 
 /** The index of the listings, and that of what may be asked of them, as their files. */
 export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
-
-const NOUNS = { listings: 'listing', operations: 'operation' } as const
 
 /** Of each group of listings its rows of `toDocumentRow`, a line each. */
 export type Documents = Record<keyof SearchIndexes, Uint8Array<ArrayBuffer>[]>
@@ -140,26 +151,24 @@ export interface IndexWork {
   code: string
 }
 
-/** One of them. @throws as `toSearchIndex` */
-export function makeSearchIndex(
-  name: keyof SearchIndexes,
-  { documents, tables, cacheDir, code }: IndexWork,
-): Uint8Array {
-  const version = digestOf(JSON.stringify([code, tables]))
-  const cache = openBuildCache(join(cacheDir, `${name}.index`), version)
-  const groups = documents[name]
-  const make = () => toSearchIndex(NOUNS[name], groups, tables, cache)
-  // Few changes of a listing change what may be asked of it; the other index is long, and always new.
-  const all = () => groups.map((rows) => digestOf(rows, KEY)).join()
-  const index = name === 'operations' ? memoize(cache, all(), make) : make()
+/** One behind the other: at once they would take twice the memory. @throws as `toSearchIndex` */
+export function makeIndexesHere({ documents, tables, cacheDir, code }: IndexWork): SearchIndexes {
+  const open = (name: keyof SearchIndexes, tables: IndexTables) =>
+    openBuildCache(join(cacheDir, `${name}.index`), digestOf(JSON.stringify([code, tables])))
+  const cache = open('listings', tables)
+  const listings = toSearchIndex('listing', documents.listings, tables, cache)
+  const told = withEnglish(tables, listings, cache)
   cache.close()
-  return index
+  const others = open('operations', told)
+  // Few changes of a listing change what may be asked of it; the other index is long, and always new.
+  const key = documents.operations.map((rows) => digestOf(rows, KEY)).join()
+  const make = () => toSearchIndex('operation', documents.operations, told, others)
+  const operations = memoize(others, key, make)
+  others.close()
+  return { listings, operations }
 }
 
-/**
- * Both in a thread, while other parts of a release are made. One behind the other: at once they would
- * take twice the memory, and the other core has work. @throws as `toSearchIndex`
- */
+/** Both in a thread, while other parts of a release are made. @throws as `toSearchIndex` */
 export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   const program = new URL('./write-engine-worker.ts', import.meta.url)
   const transferList = Object.values(work.documents).flatMap((groups) =>

@@ -1,12 +1,12 @@
 import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/query-words.ts'
 import { compareTies } from '../../domain/search/search-rank.ts'
 import { createListingReader, toSpellings } from '../words/read-listings.ts'
-import { createTermNumbers } from '../words/term-numbers.ts'
+import { createTermNumbers, type TermNumbers } from '../words/term-numbers.ts'
 import { createWordSets } from '../words/word-sets.ts'
 import { buildColumns, filterValues } from './build-columns.ts'
 import { buildTermIndex } from './build-terms.ts'
 import { checksum } from './checksum.ts'
-import { collectPostings } from './collect-postings.ts'
+import { createCollector } from './collect-postings.ts'
 import { buildExactTable } from './exact-table.ts'
 import { writeIndexFile } from './index-file.ts'
 import type { FilterVocabulary, IndexNoun } from './index-shape.ts'
@@ -54,26 +54,30 @@ export function createDocumentReader(options: Partial<IndexOptions> = {}) {
   return (document: SearchDocument): ReadDocument => readDocument(document, read)
 }
 
-/** As `buildSearchIndex`, of documents that have been read. */
+/** As `buildSearchIndex`, of documents that have been read: of each its terms are taken, and forgotten. */
 export function joinReadings(
-  readings: readonly ReadDocument[],
+  readings: Iterable<ReadDocument>,
   options: Partial<IndexOptions> = {},
 ): Uint8Array {
   const { noun, english, words: searchWords, ...known } = { ...DEFAULTS, ...options }
-  const all = [...readings].sort((a, b) => compareTies(a.facts, b.facts))
-  checkIds(all)
-  const facts = all.map((reading) => reading.facts)
+  const terms = createTermNumbers()
+  const written = new Map<string, number>()
+  const [outside, ours] = [createPart(terms), createPart(terms)]
+  for (const reading of readings) {
+    if (reading.facts.firstParty) ours.add(reading)
+    else {
+      outside.add(reading)
+      for (const text of reading.written) written.set(text, (written.get(text) ?? 0) + 1)
+    }
+  }
+  const [organic, own] = [outside.finish(), ours.finish()]
+  const facts = [...organic.documents, ...own.documents].map((document) => document.facts)
+  checkIds(facts)
   const filters = {
     categories: sorted([...known.categories, ...facts.flatMap(({ categories }) => categories)]),
     sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
     networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
   }
-  const terms = createTermNumbers()
-  const [organic, own] = [false, true].map((firstParty) => {
-    const documents = all.filter(({ facts }) => facts.firstParty === firstParty)
-    return { documents, ...collectPostings(documents, terms) }
-  })
-  if (organic === undefined || own === undefined) throw new Error('an index has two parts')
   const buildPart = (part: typeof organic) => ({
     rows: part.documents.length,
     ...buildTermIndex(part, organic, terms),
@@ -91,7 +95,7 @@ export function joinReadings(
     english,
     filters,
     searchWords,
-    spellings: buildSpellings(organic.documents),
+    spellings: buildSpellings(written, organic.documents.length),
     organic: buildPart(organic),
     firstParty: buildPart(own),
     bodyStarts: startsOf(bodies),
@@ -100,20 +104,38 @@ export function joinReadings(
   return writeIndexFile(index, bodies)
 }
 
-function checkIds(readings: readonly ReadDocument[]): void {
-  const seen = new Set<string>()
-  for (const { facts } of readings) {
-    if (seen.has(facts.id))
-      throw new Error(`${facts.id} comes twice: every listing has an id of its own`)
-    seen.add(facts.id)
+/** What is kept of the documents of a part, and their postings. */
+function createPart(terms: TermNumbers) {
+  const documents: Pick<ReadDocument, 'facts' | 'exact' | 'body'>[] = []
+  const collector = createCollector(terms)
+  return {
+    add(reading: ReadDocument): void {
+      const { facts, exact, body } = reading
+      documents.push({ facts, exact, body })
+      collector.add(reading)
+    },
+    finish() {
+      const order = Uint32Array.from(documents.keys()).sort((a, b) => {
+        const [left, right] = [documents[a], documents[b]]
+        return left === undefined || right === undefined ? 0 : compareTies(left.facts, right.facts)
+      })
+      const sorted = Array.from(order).flatMap((place) => documents[place] ?? [])
+      return { documents: sorted, ...collector.finish(order) }
+    },
   }
 }
 
-function buildSpellings(documents: readonly ReadDocument[]) {
-  const counts = new Map<string, number>()
-  for (const { written } of documents)
-    for (const text of written) counts.set(text, (counts.get(text) ?? 0) + 1)
-  const spellings = toSpellings(counts, documents.length).sort((a, b) => (a.text < b.text ? -1 : 1))
+function checkIds(facts: readonly { id: string }[]): void {
+  const seen = new Set<string>()
+  for (const { id } of facts) {
+    if (seen.has(id)) throw new Error(`${id} comes twice: every listing has an id of its own`)
+    seen.add(id)
+  }
+}
+
+/** @param written how many organic listings write each word @param rows how many there are */
+function buildSpellings(written: ReadonlyMap<string, number>, rows: number) {
+  const spellings = toSpellings(written, rows).sort((a, b) => (a.text < b.text ? -1 : 1))
   return {
     words: buildWordTable(spellings.map(({ text }) => text)),
     rows: Uint32Array.from(spellings, ({ rows }) => rows),

@@ -81,11 +81,12 @@ export function sortTerms(
  * is kept once, exactly, and a posting holds its number.
  */
 function listPostings(
-  { ofTerm, rowOf, packedOf }: CollectedPostings,
+  { count, ofTerm, rowOf, packedOf }: CollectedPostings,
   terms: Uint32Array,
   scoreOf: (packed: number, row: number) => number,
 ): Pick<TermIndex, 'postings' | 'scoreTable' | 'scoreTableFields'> {
-  const [rows, codes]: [number[], number[]] = [[], []]
+  const [rows, codes] = [new Uint32Array(count), new Uint16Array(count)]
+  let held = 0
   const starts = new Uint32Array(terms.length + 1)
   const scoreTable: { score: number; fields: number }[] = []
   /** By the fields that hold the term, and then by the score. */
@@ -99,17 +100,18 @@ function listPostings(
   terms.forEach((term, at) => {
     for (const posting of ofTerm(term)) {
       const [row, packed] = [rowOf(posting), packedOf(posting)]
-      rows.push(row)
-      codes.push(codeOf(scoreOf(packed, row), fieldsIn(packed)))
+      rows[held] = row
+      codes[held] = codeOf(scoreOf(packed, row), fieldsIn(packed))
+      held += 1
     }
-    starts[at + 1] = rows.length
+    starts[at + 1] = held
   })
   if (scoreTable.length > MAX_PALETTE)
     throw new Error(
       `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
     )
   return {
-    postings: { starts, rows: Uint32Array.from(rows), codes: Uint16Array.from(codes) },
+    postings: { starts, rows: rows.slice(0, held), codes: codes.slice(0, held) },
     scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
     scoreTableFields: Uint8Array.from(scoreTable, ({ fields }) => fields),
   }

@@ -12,6 +12,7 @@ import {
   UNSPACED,
 } from '../words/foreign-lexicon.ts'
 import { splitText, type Word } from '../words/split-text.ts'
+import type { WordSets } from '../words/word-sets.ts'
 import { lookUpWord } from './known-term.ts'
 import { rememberWords } from './remember.ts'
 
@@ -168,13 +169,18 @@ function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
   return englishWords.has(text)
 }
 
-/** Words of the tables of other languages that the listings write too. */
-export function findEnglish(index: SearchIndex): string[] {
-  const words = latinLexicons(index).flatMap(({ meanings }) => [...meanings.keys()])
-  return [...new Set(words)].filter((word) => isWrittenInEnglish(index, word)).sort()
+/** Words of the tables of other languages that listings may write too, each once, in order. */
+export function latinWordsOf(words: WordSets): string[] {
+  const texts = latinLexicons({ words }).flatMap(({ meanings }) => [...meanings.keys()])
+  return [...new Set(texts)].sort()
 }
 
-function latinLexicons({ words }: SearchIndex): Lexicon[] {
+/** Those of them that the listings do write. */
+export function findEnglish(index: SearchIndex, latinWords: readonly string[]): string[] {
+  return latinWords.filter((word) => isWrittenInEnglish(index, word))
+}
+
+function latinLexicons({ words }: Pick<SearchIndex, 'words'>): Lexicon[] {
   const known = words.foreign()
   return LATIN.flatMap((language) => known.get(language) ?? [])
 }
