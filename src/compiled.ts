@@ -12,7 +12,8 @@ import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
 import type { LedgerPayment } from './domain/trust/ledger-payment.ts'
 import type { NotListed } from './domain/unlisted/not-listed.ts'
-import type { ListingBrief, ListingView } from './domain/views/listing-view.ts'
+import type { ListingBrief } from './domain/views/listing-brief.ts'
+import type { ListingView } from './domain/views/listing-view.ts'
 import type { MarketReportsView } from './domain/views/market-view.ts'
 import type {
   BusinessModelView,

@@ -9,12 +9,8 @@ import { type HandshakesView, toHandshakesView } from '../../domain/probe/keep/h
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts } from '../../domain/trust/published-ledger.ts'
 import { withoutListed } from '../../domain/unlisted/not-listed.ts'
-import {
-  type ListingBrief,
-  type ListingView,
-  toListingBrief,
-  toListingView,
-} from '../../domain/views/listing-view.ts'
+import { type ListingBrief, toListingBrief } from '../../domain/views/listing-brief.ts'
+import { type ListingView, toListingView } from '../../domain/views/listing-view.ts'
 import { toMarketReportsView } from '../../domain/views/market-view.ts'
 import {
   toBusinessModelView,

@@ -9,8 +9,6 @@ const MEMBER = 12
 
 export const CONTENT_HASHES = 'data/content-hashes.ndjson'
 
-const ROW_START = '{"id":"'
-
 /**
  * What a listing's JSON hashes to, as it is served.
  *
@@ -38,14 +36,6 @@ function toFacts({ view, kit, handshakes }: CompiledListing): Record<string, str
     digest: view.digest,
     ...Object.fromEntries(view.notices.map(({ id, note }) => [id, note])),
   }
-}
-
-/** Rows by id, which needs no escapes; what is not a row stands by itself. */
-export function readHashRows(text: string): Map<string, string> {
-  const rows = text.split('\n').filter((row) => row !== '')
-  const idOf = (row: string) =>
-    row.startsWith(ROW_START) ? row.slice(ROW_START.length, row.indexOf('",')) : row
-  return new Map(rows.map((row) => [idOf(row), row]))
 }
 
 function hashMembers(view: object): Record<string, string> {

@@ -24,7 +24,7 @@ import { type Gone, GoneSchema } from '../../domain/derived/tombstone.ts'
 import { parseJson } from '../../domain/wire/parse-json.ts'
 import { readReleased } from '../../store/release-list.ts'
 import { readOr } from '../files/release-writer.ts'
-import { CONTENT_HASHES, readHashRows } from './content-hashes.ts'
+import { CONTENT_HASHES } from './content-hashes.ts'
 
 /** Folder of the log in `OUT_DIR`. */
 const FOLDER = 'changes'
@@ -55,11 +55,12 @@ export function recordChanges(
   const dir = join(outDir, FOLDER)
   const head = readHead(dir)
   if (head?.release === name) return
-  const lines = toLines(readReleased(outDir, name, CONTENT_HASHES)?.toString() ?? null)
-  if (lines === null) return
-  const earlier = head === null ? null : toLines(readOr(join(dir, head.hashes)))
-  const known = earlier === null ? null : parseRows(earlier, lines)
-  const after = parseRows(lines, known === null ? null : earlier)
+  // A release of an earlier version has none.
+  const text = readReleased(outDir, name, CONTENT_HASHES)?.toString()
+  if (text === undefined) return
+  const earlier = head === null ? null : readOr(join(dir, head.hashes))
+  const known = earlier === null ? null : parseRows(earlier, text)
+  const after = parseRows(text, known === null ? null : earlier)
   if (after === null) return
   mkdirSync(dir, { recursive: true })
   // A log whose end is not known can't be gone on with: cursors into it point to the dump.
@@ -67,7 +68,7 @@ export function recordChanges(
   const gone = parseGone(readReleased(outDir, name, 'data/gone.ndjson')?.toString() ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
   const next = append(dir, last, { rows, name, at: laterOf(last.at, now), bounds })
-  writeWhole(dir, next.hashes, [...lines.values()].map((line) => `${line}\n`).join(''))
+  writeWhole(dir, next.hashes, text)
   writeWhole(dir, 'head.json', JSON.stringify(next))
   removeUnnamed(dir, next)
 }
@@ -131,19 +132,11 @@ function readHead(dir: string): LogHead | null {
   return parsed.success ? parsed.output : null
 }
 
-/** Rows by id; null where the file is not there: a release of an earlier version has none. */
-function toLines(text: string | null): Map<string, string> | null {
-  return text === null ? null : readHashRows(text)
-}
-
-/** Rows that are other text than the others': the same text says the same. Null where one is not a row. */
-function parseRows(
-  lines: ReadonlyMap<string, string>,
-  others: ReadonlyMap<string, string> | null,
-): Map<string, ContentHash> | null {
-  const changed = [...lines].filter(([id, line]) => others?.get(id) !== line)
-  const rows = changed.map(([, line]) => parseJson(line))
-  const parsed = v.safeParse(v.array(ContentHashSchema), rows)
+/** Rows that the others have not: the same text says the same. Null where one is not a row. */
+function parseRows(text: string, others: string | null): Map<string, ContentHash> | null {
+  const same = new Set(others?.split('\n'))
+  const changed = text.split('\n').filter((row) => row !== '' && !same.has(row))
+  const parsed = v.safeParse(v.array(ContentHashSchema), changed.map(parseJson))
   return parsed.success ? new Map(parsed.output.map((row) => [row.id, row])) : null
 }
 

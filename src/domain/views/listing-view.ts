@@ -20,7 +20,7 @@ import {
   toInvokeView,
   toTiersView,
 } from './summary-view.ts'
-import { TrustSchema, type TrustSummary, toTrustSummary, toTrustView } from './trust-view.ts'
+import { TrustSchema, toTrustView } from './trust-view.ts'
 
 /** spec: Full listing; `invoke`, `buy` and what a caller needs are added. */
 export const ListingViewSchema = v.object({
@@ -151,34 +151,6 @@ export function toListingView(
     go: goPath(id, 'api'),
     claim: toClaim(facts.url, claimRules, baseUrl),
     texts: SELLER_TEXTS,
-  }
-}
-
-/** The same members as in the view, those of its trust that a summary has. */
-export type ListingBrief = Pick<
-  ListingView,
-  | 'id'
-  | 'name'
-  | 'summary'
-  | 'kind'
-  | 'categories'
-  | 'tags'
-  | 'pricing'
-  | 'invoke'
-  | 'first_party'
-  | 'mark'
-  | 'badges'
-  | 'page'
-> & { trust: TrustSummary }
-
-export function toListingBrief({ id, facts, trust, mark, badges }: DerivedListing): ListingBrief {
-  const { name, summary, kind, categories, tags, pricing, first_party } = facts
-  return {
-    ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
-    invoke: toInvokeView(facts.invoke),
-    ...(mark !== null && { mark: markPath(mark) }),
-    page: pagePath(id),
-    trust: toTrustSummary(trust),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { Drift } from '../../domain/trust/evidence.ts'
-import type { ListingBrief, ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingBrief } from '../../domain/views/listing-brief.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
 

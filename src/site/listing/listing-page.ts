@@ -1,5 +1,6 @@
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { ListingBrief, ListingView } from '../../domain/views/listing-view.ts'
+import type { ListingBrief } from '../../domain/views/listing-brief.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
 

@@ -1,4 +1,4 @@
-import type { ListingBrief } from '../../domain/views/listing-view.ts'
+import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
 
 const MOST = 4

@@ -2,7 +2,7 @@ import { compareRows } from '../../domain/compare/compare-row.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { toPriceText } from '../../domain/operation/price-text.ts'
-import type { ListingBrief } from '../../domain/views/listing-view.ts'
+import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 

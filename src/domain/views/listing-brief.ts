@@ -1,0 +1,33 @@
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import { markPath, pagePath } from '../wire/links.ts'
+import type { ListingView } from './listing-view.ts'
+import { toInvokeView } from './summary-view.ts'
+import { type TrustSummary, toTrustSummary } from './trust-view.ts'
+
+/** What lists print of a listing: the same members as in its view, of its trust those that a summary has. */
+export type ListingBrief = Pick<
+  ListingView,
+  | 'id'
+  | 'name'
+  | 'summary'
+  | 'kind'
+  | 'categories'
+  | 'tags'
+  | 'pricing'
+  | 'invoke'
+  | 'first_party'
+  | 'mark'
+  | 'badges'
+  | 'page'
+> & { trust: TrustSummary }
+
+export function toListingBrief({ id, facts, trust, mark, badges }: DerivedListing): ListingBrief {
+  const { name, summary, kind, categories, tags, pricing, first_party } = facts
+  return {
+    ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
+    invoke: toInvokeView(facts.invoke),
+    ...(mark !== null && { mark: markPath(mark) }),
+    page: pagePath(id),
+    trust: toTrustSummary(trust),
+  }
+}
