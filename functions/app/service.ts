@@ -58,7 +58,7 @@ import {
   createSessionEnd,
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
-import { createPlan } from '../tasks/plan-route.ts'
+import { createPlan } from '../tasks/plan-tasks.ts'
 import { startNotifier } from '../watches/notify-watchers.ts'
 import { createWatchPage, createWatchStart } from '../watches/watch-form.ts'
 import { createWatchRoutes } from '../watches/watch-routes.ts'

@@ -11,7 +11,8 @@ import { readTaskInput } from '../../src/domain/tasks/task-input.ts'
 import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
 import { RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { findNameErrors, type InputError, toQueryError } from '../http/problem.ts'
-import type { Parts } from '../parts/parts.ts'
+import { createCountedGet } from '../parts/counted-get.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
 
 /** A plan, what is wrong with the question, or that the task does not exist. */
 export type PlanReply = { plan: TaskPlan } | { problems: InputError[] } | { unknown: string }
@@ -70,4 +71,16 @@ function readQuestion(
     network: networkId ?? undefined,
     limit: Number(limit),
   }
+}
+
+/** `GET /api/v1/tasks/<id>/plan?<members of the input>`. */
+export function createPlan(
+  parts: Pick<Parts, 'problem' | 'release' | 'limits' | 'config'>,
+): Handler {
+  const plan = createPlanTask(parts)
+  return createCountedGet(parts, async (query, { context }) => {
+    const reply = await plan(context.params?.task_id ?? '', new URLSearchParams(query))
+    if ('unknown' in reply) return parts.problem('not-found', { detail: reply.unknown })
+    return 'plan' in reply ? { view: reply.plan } : reply
+  })
 }

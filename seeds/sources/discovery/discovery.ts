@@ -1,4 +1,5 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
+import { readSignIn } from '../../../functions/discovery/read-sign-in.ts'
 import { toSlug } from '../../../src/domain/listing/listing-id.ts'
 import type { SignIn } from '../../../src/domain/listing/sign-in.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
@@ -14,7 +15,6 @@ import type {
 } from '../../facts/seed-source.ts'
 import { withPlainWords } from '../../facts/seed-texts.ts'
 import { parseAgentCard, toInterface } from '../a2a/map-agent.ts'
-import { findSignIns } from './sign-in.ts'
 
 /** A listing, and what stands at its own origin. */
 interface Target {
@@ -130,4 +130,21 @@ function toInterfaceOf(kind: Kind, { api, card }: FoundSeller, rules: MapRules) 
 
 function isTarget(value: unknown): value is Target {
   return isJsonObject(value) && typeof value.id === 'string' && typeof value.origin === 'string'
+}
+
+/** Where the remote servers among the listings are signed in to, by their own metadata, by address. */
+export async function findSignIns(
+  remotes: readonly string[],
+  reader: SellerReader,
+): Promise<Map<string, SignIn>> {
+  const urls = [...new Set(remotes)]
+  const found = await reader.each(urls, (url) =>
+    readSignIn({ url, named: null, read: (place) => readText(reader, place) }),
+  )
+  return new Map(urls.flatMap((url, at) => (found[at] ? [[url, found[at]] as const] : [])))
+}
+
+async function readText(reader: SellerReader, url: string): Promise<string | null> {
+  const answer = await reader.read(url)
+  return answer.ok ? answer.text : null
 }

@@ -1,8 +1,8 @@
 import { chainOf, normalizePayout } from '../../domain/listing/caip-account.ts'
 import { BASE_URL_PLACEHOLDER } from '../../domain/listing/target-url.ts'
-import { listPayees } from '../../domain/owners/ledger-payees.ts'
 import {
   judgePayouts,
+  listPayees,
   type PayoutFacts,
   type PayoutStanding,
 } from '../../domain/owners/payout-standing.ts'

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { CompiledListing, CompiledSite, ListingHistory, ScorePart } from '../../compiled.ts'
 import { toCompareView } from '../../domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
@@ -27,7 +29,6 @@ import { findAllSimilar } from '../derive/similar-listings.ts'
 import { noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
-import { toMarkSvg } from './mark-svg.ts'
 
 /** Every view of the site that is not one listing's. */
 export function toCompiledSite(
@@ -201,5 +202,29 @@ function toHistory(
             ...(seen.server !== undefined && { server: seen.server }),
             ...(seen.truncated !== undefined && { truncated: seen.truncated }),
           },
+  }
+}
+
+const PATH = /<path d="([^"]+)"\/>/
+const require = createRequire(import.meta.url)
+
+/**
+ * A brand's mark as simple-icons draws it, on a square of 24. Its path has the id `m`, so that a page
+ * draws it with `<use>` in the colour of its text.
+ *
+ * @throws when simple-icons has no such mark
+ */
+export function toMarkSvg(mark: string): string {
+  const path = PATH.exec(readIcon(mark))?.[1]
+  if (path === undefined)
+    throw new Error(`tables/marks.yaml: expected an id of simple-icons, got ${mark}`)
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path id="m" d="${path}"/></svg>`
+}
+
+function readIcon(mark: string): string {
+  try {
+    return readFileSync(require.resolve(`simple-icons/icons/${mark}.svg`), 'utf8')
+  } catch {
+    return ''
   }
 }

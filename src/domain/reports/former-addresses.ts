@@ -18,7 +18,7 @@ const FORMER: Readonly<Record<string, (read: Read) => string>> = {
 }
 
 /**
- * Where the page of such an address is now; null where it is none.
+ * Where the page of such an address is now; null for any other address.
  *
  * @example findReportAddress('/dispute', 'listing=x402.foo') → '/report?kind=dispute&about=x402.foo'
  */

@@ -8,7 +8,7 @@ import type {
 } from '../../../src/domain/views/seller-views.ts'
 import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
 import { html, type Markup } from '../../../src/site/frame/html.ts'
-import { toClaimCard } from '../../../src/site/sellers/claims/claim-card.ts'
+import { toClaimCard } from '../../../src/site/sellers/claims/open-claim.ts'
 import { toOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
 
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */

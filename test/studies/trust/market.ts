@@ -1,5 +1,8 @@
-import { listPayees } from '../../../src/domain/owners/ledger-payees.ts'
-import { judgePayouts, type PayoutFacts } from '../../../src/domain/owners/payout-standing.ts'
+import {
+  judgePayouts,
+  listPayees,
+  type PayoutFacts,
+} from '../../../src/domain/owners/payout-standing.ts'
 import type { Transfer } from '../../../src/domain/settlement/settlement.ts'
 import type { SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
 import { scoreListings } from '../../../src/domain/trust/score-listings.ts'
