@@ -13,15 +13,19 @@ import type { Parts } from '../parts/parts.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
 import { withPatience } from '../store/schema/patience.ts'
 
-/** A token that was taken away still opens for so long (milliseconds): each request would ask the store. */
+/**
+ * How long a revoked token still works (milliseconds): it saves a read of the store per request.
+ */
 const KNOWN_MS = 5_000
 const MOST_KNOWN = 10_000
 
-/** The watches that a mail's link shows and ends: their token is in the address, and its holder alone has it. */
+/**
+ * Links in mails that show and end watches: the token in the address is known to its holder only.
+ */
 const WATCH_PAGE = '/watch'
 const OWN_WATCHES = new RegExp(`^${ROUTES.watches.path.replace(':token', '[^/]+')}$`)
 
-/** Sign-in, and what its page is drawn with; none of it says anything of the content. */
+/** Sign-in and the files its page needs; none of them reveals any content. */
 const OPEN = new Set<string>([
   '/healthz',
   '/sellers/sign-in',
@@ -32,9 +36,9 @@ const OPEN = new Set<string>([
 ])
 
 /**
- * `READ_ACCESS=token`: nothing is answered without a token of `npm run access`, as a bearer token or
- * as the password a browser asks for. `Proxy-Authorization` leaves `Authorization` to a seller that is
- * called through the relay; the token itself never reaches anybody behind this gate.
+ * `READ_ACCESS=token`: nothing is served without a token from `npm run access`, sent as a bearer
+ * token or as the password a browser asks for. `Proxy-Authorization` leaves `Authorization` free
+ * for a seller called through the relay; the token itself never gets past this gate.
  */
 export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler {
   const { config, release } = parts
@@ -45,7 +49,8 @@ export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler 
     OWN_WATCHES.test(path) ||
     // Without a token the same page takes new watches, and says which listings there are.
     (path === WATCH_PAGE && new URLSearchParams(query).has('token')) ||
-    // The manifest holds the exact address: "/_astro/../api" begins alike and leads elsewhere.
+    // The manifest holds the exact address: "/_astro/../api" has the same prefix and leads
+    // elsewhere.
     (path.startsWith('/_astro/') && release().files.has(path)) ||
     (path === METRICS_PATH && config.METRICS_TOKEN !== undefined) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
@@ -91,8 +96,8 @@ const ACCESS_PAGE = '/problems/token-required'
 const CREDENTIALS = ['proxy-authorization', 'authorization'] as const
 
 /**
- * The token that a request comes in by. Every line that carries it leaves the request, whichever
- * field it is in and however often: neither a log nor a seller sees it.
+ * The token of a request. Every header line that carries it is removed from the request, in
+ * whichever field and however often: neither a log nor a seller sees it.
  */
 function takeToken(req: IncomingMessage): string | null {
   const { rawHeaders } = req
@@ -124,7 +129,8 @@ function refuse(
 ) {
   const realm = `realm="${release().site.short_name}"`
   const basic = `Basic ${realm}, charset="UTF-8"`
-  // A browser reads the first challenge of a line alone, and asks a person for Basic's password.
+  // A browser reads only the first challenge of a line; for Basic it asks the person for a
+  // password.
   const isBrowser = req.headers.accept?.includes('text/html') === true
   const headers = {
     ...toTransportHeaders(config.BASE_URL),
@@ -147,10 +153,10 @@ function refuse(
 const CACHE_FIELDS = /^(?:cache-control|cdn-cache-control|surrogate-control|expires)$/i
 const CLOSED = 'private, no-store'
 
-/** Whatever writes the head of this answer, no cache may hold it. */
+/** No cache may hold this answer, whatever code writes its head. */
 function keepFromCaches(res: ServerResponse): void {
   const { writeHead } = res
-  // One function stands for the overloads of Node's: status, then a reason or none, then headers or none.
+  // One function covers Node's overloads: status, then an optional reason, then optional headers.
   const closed = (...head: unknown[]) => {
     const fields = head.at(-1)
     if (Array.isArray(fields))

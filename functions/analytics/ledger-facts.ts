@@ -63,7 +63,7 @@ async function readAcceptedDisputes({ db }: Store, now: number) {
     .selectFrom('report')
     .select(['listing_id', 'reason', 'settled_at'])
     .where((eb) => eb.and({ kind: 'dispute', state: 'accepted' }))
-    // What is accepted about a verdict says nothing against the listing.
+    // An accepted dispute of a verdict does not count against the listing.
     .where('receipt', 'is', null)
     .where('settled_at', '>=', now - RETENTION.report_days * DAY_MS)
     .orderBy('listing_id')

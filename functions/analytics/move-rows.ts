@@ -2,19 +2,20 @@ import { type Kysely, sql } from 'kysely'
 import { followMoves } from '../../src/domain/derived/tombstone.ts'
 import type { Tables } from '../store/schema/store.ts'
 
-/** Rows that may exist beside others of the same listing. */
+/** Rows of which one listing may have several. */
 const PLAIN = ['click', 'settlement', 'report']
-/** Rows of which a listing has one; the one it has already stays. */
+/** Rows of which a listing has at most one; an existing row wins. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
-/** Counts that add up, with their key beside the listing. */
+/** Counts that add up, with the rest of their key. */
 const COUNTS = {
   click_day: { key: ['day', 'src'], count: 'clicks' },
   usage_day: { key: ['kind', 'day', 'src'], count: 'uses' },
 }
 
 /**
- * Gives what the ledger has of moved listings to the ids they have now: clicks, payments, reports,
- * claims with their payout proofs, watches, and an owner's wish to be left out. Running it again does nothing.
+ * Moves the ledger's rows of moved listings to their current ids: clicks, payments, reports, claims
+ * with their payout proofs, watches, and an owner's wish to be left out. Running it again does
+ * nothing.
  *
  * @param moves from each former id to the next
  * @param isListed whether the content has a listing of this id
@@ -46,7 +47,8 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
     trx,
   )
   await moveProofs(trx, from, to)
-  // Who proved the new address already is its owner; claims on the former one stay there and lapse.
+  // A seller who already proved the new address owns it; claims on the former one stay there and
+  // lapse.
   await rename(
     'claim',
     sql`not exists (select 1 from claim there where there.listing_id = ${to} and there.state = 'verified')`,

@@ -25,7 +25,7 @@ export function countClicks(db: Kysely<Tables>) {
     .groupBy(['day', 'listing_id', 'src'])
 }
 
-/** Single clicks and folded counts together, from `sinceDay` on; of all listings for null. */
+/** Single clicks and folded counts together, from `sinceDay` on; null means all listings. */
 export async function readClickCounts(
   { db }: Store,
   listingIds: readonly string[] | null,

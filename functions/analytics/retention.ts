@@ -47,7 +47,7 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
         })),
       )
       .execute()
-    // A month that is past goes as one; days of the month that is not, row by row.
+    // A month that has passed is deleted as a whole; days of the current month, row by row.
     if (dialect === 'postgres') await dropMonths(trx, 'click', limit / HOURS_A_DAY)
     await trx.deleteFrom('click').where('hour', '<', limit).execute()
   })
@@ -60,7 +60,7 @@ async function dropOldCounts({ db, dialect }: Store, now: number): Promise<void>
   await db.deleteFrom('usage_day').where('day', '<', limit).execute()
 }
 
-/** Rows that go once their moment is so long ago (milliseconds), some of them in one state alone. */
+/** How long rows are kept after their timestamp (milliseconds), some only in one state. */
 const DROPPED = [
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
@@ -72,7 +72,7 @@ const DROPPED = [
   ['report', 'settled_at', RETENTION.report_days * DAY_MS],
   ['report', 'created_at', RETENTION.waiting_report_days * DAY_MS, ['waiting']],
   ['watch', 'created_at', RETENTION.waiting_watch_hours * HOUR_MS, ['waiting']],
-  // Of listings that are probed no more.
+  // Of listings that are no longer probed.
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
 ] as const satisfies readonly (readonly [keyof Tables, string, number, string[]?])[]
 
@@ -82,7 +82,8 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     const isOld = sql`${sql.ref(moment)} < ${now - ms}`
     await sql`delete from ${sql.table(table)} where ${isOld} and ${isOfState}`.execute(db)
   }
-  // A channel is known by its first event: all of them go together. The mark of a chain stays.
+  // A channel is known by its first event, so all its events go together. The chain's own mark
+  // stays.
   await db
     .deleteFrom('channel_event')
     .where('channel', '!=', '')

@@ -6,9 +6,9 @@ import { toDay } from '../store/schema/click.ts'
 import type { Store, UsageDayTable } from '../store/schema/store.ts'
 
 /**
- * Counts of what happens often and matters little one by one: listings shown by searches, relayed
- * calls. Counted in memory, written every few seconds; a crash may lose the last seconds of counts,
- * never a click. Only day, listing and source are kept: nothing about who asked.
+ * Counts of events that are frequent and matter little one by one: listings shown by searches,
+ * relayed calls. Counted in memory, written every few seconds; a crash may lose the last seconds of
+ * counts, never a click. Only day, listing and source are kept: nothing about who asked.
  */
 export type Usage = ReturnType<typeof createUsage>
 
@@ -24,13 +24,13 @@ export function createUsage(store: Store, clock: Clock, log: Log) {
   timer.unref()
 
   return {
-    /** These listings were shown so many times. Synchronous and cheap; searches don't wait for it. */
+    /** Counts these listings as shown. Synchronous and cheap; searches don't wait for it. */
     searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void {
       counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds, times)
     },
     called: (listingId: string) =>
       counts.add({ day: toDay(clock.now()), kind: 'call', src: '' }, [listingId]),
-    /** Parts that count by themselves are asked to report before counts are written. */
+    /** Parts that keep their own counts report them before counts are written. */
     beforeFlush(report: () => void): void {
       reports.push(report)
     },
@@ -62,7 +62,7 @@ export function createUsage(store: Store, clock: Clock, log: Log) {
   }
 }
 
-/** Uses of each listing, apart for each day, kind and source. */
+/** Uses of each listing by day, kind and source. */
 function createCounts() {
   const rows = new Map<string, UsageDayTable>()
   return {

@@ -29,8 +29,8 @@ const LISTING_PREFIX = listingPath('')
 export type DoorHandlers = Record<LiveDoorId, Handler>
 
 /**
- * A handler for each live route but the relay, which needs the raw socket (`call/`). What answers
- * 503 without the store is told from the rest by its type, as it is in the route table.
+ * A handler for each live route but the relay, which needs the raw socket (`call/`). Routes that
+ * answer 503 without the store have a type of their own, as in the route table.
  */
 export type Handlers = Record<StoreRouteId, SellerRoute> &
   Record<Exclude<LiveRouteId, StoreRouteId | 'call'>, Handler & { needsStore?: never }>
@@ -91,7 +91,7 @@ function isLiveDoor(id: string): id is LiveDoorId {
   return Object.hasOwn(DOORS, id)
 }
 
-/** Whatever no route and no file answered: 405 with `Allow` where the path exists, else 404. */
+/** What no route or file answered: 405 with `Allow` where the path exists, else 404. */
 function createFallback({ problem, release }: Pick<Parts, 'problem' | 'release'>) {
   return function fallback({ req, url }: H3Event): Response {
     const allowed = findAllowedMethods(url.pathname)
@@ -113,8 +113,9 @@ function createFallback({ problem, release }: Pick<Parts, 'problem' | 'release'>
 }
 
 /**
- * `GET /.well-known/security.txt` (RFC 9116): whom to tell of a hole. The operator's own address is
- * in the environment, so no release can hold it; without one it is RFC 2142's mailbox of the host.
+ * `GET /.well-known/security.txt` (RFC 9116): whom to tell about a vulnerability. The operator's
+ * own address is in the environment, so no release can hold it; without one it is RFC 2142's
+ * mailbox of the host.
  */
 export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'config' | 'clock'>) {
   const contact = config.MAIL_FROM ?? `security@${new URL(config.BASE_URL).hostname}`
@@ -137,7 +138,7 @@ export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'confi
   mountRead(app, PATH, answer)
 }
 
-/** The specification's roadmap stubs: 501, and nothing pretended. */
+/** The specification's roadmap stubs: an honest 501. */
 function createStub({ problem }: Pick<Parts, 'problem'>) {
   return (_event: H3Event): Response =>
     problem('not-implemented', {
@@ -146,8 +147,8 @@ function createStub({ problem }: Pick<Parts, 'problem'>) {
 }
 
 /**
- * `GET /metrics` for who holds the token. Its errors are plain text, as scrapers show them; without
- * `METRICS_TOKEN` nothing stands here.
+ * `GET /metrics` for holders of the token. Its errors are plain text, as scrapers show them;
+ * without `METRICS_TOKEN` there is no such route.
  */
 function mountMetrics(app: H3, { expose }: Metrics, token: string | undefined): void {
   if (token === undefined || expose === null) return
@@ -170,7 +171,7 @@ function refuse(): Response {
   })
 }
 
-/** Digests are compared: how long that takes says nothing of the token, its length included. */
+/** Digests are compared, so timing reveals nothing about the token, not even its length. */
 function isAllowed(authorization: string | null, token: string): boolean {
   const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
   return given !== undefined && timingSafeEqual(digest(given), digest(token))

@@ -6,7 +6,7 @@ import type { Store } from '../store/schema/store.ts'
 /** The store must answer a read within this (milliseconds) to count as ready. */
 const STORE_DEADLINE_MS = 2_000
 
-/** A store that took a write is not asked for another one so soon: anybody may ask (milliseconds). */
+/** How long a successful write is trusted before the next (milliseconds): anybody may ask. */
 const TRUSTED_MS = 1_000
 
 type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock'>
@@ -44,7 +44,7 @@ export function mountHealth(app: H3, parts: HealthParts): void {
   mountRead(app, '/readyz', createReadyz(parts))
 }
 
-/** GET and HEAD of an address that is in no table. Node sends no body after HEAD. */
+/** GET and HEAD of an address outside the route table. Node sends no body after HEAD. */
 export function mountRead(app: H3, path: string, handler: Handler): void {
   app.get(path, handler)
   app.on('HEAD', path, handler)
@@ -67,7 +67,7 @@ function createStoreCheck(ping: Store['ping'], clock: Clock) {
   }
 }
 
-/** @returns why the store takes no write, null where it does */
+/** @returns why the store takes no writes; null where it does */
 function findFault(ping: Store['ping']): Promise<string | null> {
   return within(STORE_DEADLINE_MS, ping()).then(
     () => null,
@@ -75,7 +75,7 @@ function findFault(ping: Store['ping']): Promise<string | null> {
   )
 }
 
-/** What the driver says may name hosts and folders: it goes to the log alone. */
+/** The driver's message may name hosts and folders: it goes only to the log. */
 function toAdvice(fault: string): string {
   return /disk is full|No space left/i.test(fault)
     ? 'The disk of the store is full: make room.'

@@ -29,28 +29,28 @@ import { createApp, type DoorHandlers, type Handlers } from './app.ts'
 export interface Layers {
   parts: Parts
   handlers: Partial<Handlers>
-  /** What agents come in by beside our own API. */
+  /** The protocols for agents, in addition to our own API. */
   doors?: Partial<DoorHandlers>
   /** `/api/v1/call/…`, on the raw request: header bytes and streams must pass unchanged. */
   relay?: NodeHandler
-  /** Searches, which are most of what is asked. */
+  /** Searches, which are most requests. */
   search?: SearchDoor
   pages?: OnDemandPages
-  /** What is counted of all of it; nothing when left out. */
+  /** Counters for all of them; none when left out. */
   metrics?: Metrics
   /** Drawings of listings, made when first asked for. */
   cards?: ListingCards
 }
 
-/** A body of our own endpoints may take this long (milliseconds). */
+/** How long a body sent to our own endpoints may take (milliseconds). */
 const BODY_TIMEOUT = 60_000
 const SEARCH_PATH = ROUTES.search.path
 /** A document that is a file without a query. */
 const TAKES_QUERY = new RegExp(`^${ROUTES.compare_list.path}$|${KIT_PATTERN}`)
-/** A page that is a file without a query, and rendered with one. */
+/** A page served from a file without a query and rendered with one. */
 const COMPARE_PAGE = '/compare'
 export const RELAY_PREFIX = '/api/v1/call/'
-/** What pages and files take; OPTIONS of a file is answered by the files themselves. */
+/** The methods of pages and files; OPTIONS of a file is answered by the file handler. */
 const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 interface Asked {
@@ -63,7 +63,7 @@ interface Asked {
 /** @returns false to leave the request to the next layer */
 type Layer = (asked: Asked) => boolean
 
-/** Each request to the first layer that answers it, when it is its connection's turn. */
+/** Passes each request to the first layer that answers it, in its connection's order. */
 export function createRequestHandler(layers: Layers): NodeHandler {
   const { parts, metrics = NO_METRICS } = layers
   const isProxied = parts.config.TRUST_PROXY > 0
@@ -80,7 +80,7 @@ export function createRequestHandler(layers: Layers): NodeHandler {
   }
 }
 
-/** All that answers, in order. The app comes last: it answers everything, and knows every error. */
+/** All layers, in order. The app comes last: it answers everything, and knows every error. */
 function createLayerTable(layers: Layers): Layer[] {
   const { parts, handlers, doors, relay, search, pages, cards, metrics } = layers
   const { problem, release } = parts
@@ -122,7 +122,7 @@ function createLayerTable(layers: Layers): Layer[] {
   ]
 }
 
-/** Every answer that is made for its request, once. */
+/** All layers that compute an answer for the request. */
 function compress({ req, res, path }: Asked): void {
   if (compressed.has(res)) return
   compressed.add(res)
@@ -143,7 +143,7 @@ function refuseFault({ req, res, path }: Asked, problem: Parts['problem']): bool
   )
 }
 
-/** What this directory does not have was never there. */
+/** What this directory switched off answers as if it had never existed. */
 function answerSwitchedOff(
   { req, res, path }: Asked,
   { site, files }: Release,
@@ -159,13 +159,13 @@ function answerSwitchedOff(
 function toRelayLayer(relay: NodeHandler): Layer {
   return ({ req, res, path }) => {
     if (!path.startsWith(RELAY_PREFIX) || findRequestFault(req) !== null) return false
-    // Its own clocks run from here: a seller may think longer than a connection may stand still.
+    // Its own clocks run from here: a seller may take longer than the idle timeout of a connection.
     req.socket.setTimeout(0)
     return answered(relay(req, res))
   }
 }
 
-/** What every answer of the layers below carries. */
+/** Headers of every answer of the layers below. */
 function toFirstHeaders({ config }: Parts): Layer {
   const transport = Object.entries(toTransportHeaders(config.BASE_URL))
   return ({ res }) => {
@@ -187,7 +187,7 @@ function answerGone(
   return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
 }
 
-/** 308 from a page that reports had before; only reading goes along. */
+/** 308 from a former page of reports; only for reads. */
 function leadToReport({ req, res, path, query }: Asked): boolean {
   const location = findReportAddress(path, query)
   if (location === null || (req.method !== 'GET' && req.method !== 'HEAD')) return false
@@ -204,7 +204,7 @@ function nameChosenPage(asked: Asked): false {
   return false
 }
 
-/** An error of ours on the relay's path says so, however early it comes. */
+/** An error of ours on the relay's path is marked as ours, however early it occurs. */
 export function toFaultProblem(
   { code, detail }: RequestFault,
   isCall: boolean,
@@ -225,7 +225,7 @@ function isForDoor({ req, path }: Asked, { files }: Pick<Release, 'files'>): boo
   return true
 }
 
-/** For an address of a file or page. False where a function takes this method there. */
+/** For the address of a file or page. False where a function handles this method. */
 function refuseOtherMethods({ req, res, path }: Asked, problem: Parts['problem']): boolean {
   const { method = '' } = req
   const allowed = [...new Set([...READ_METHODS, ...findAllowedMethods(path)])]

@@ -9,13 +9,13 @@ import { createRequestHandler, type Layers, RELAY_PREFIX, toFaultProblem } from 
 export interface ServerLayers extends Layers {
   /** How fast answers must be read. */
   readLimits?: ReadLimits
-  /** How long a connection may stand still while it is answered (milliseconds). */
+  /** How long a connection may be idle while it is answered (milliseconds). */
   stillMs?: number
 }
 
 /** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
 const MAX_HEADER_BYTES = 160 * 1024
-/** Slow senders (milliseconds): headers, and how often Node looks. */
+/** Slow senders (milliseconds): time for headers, and how often Node checks. */
 const HEADERS_TIMEOUT = 10_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
@@ -25,8 +25,8 @@ export function createWaypostServer(layers: ServerLayers): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
-    // Node's clock runs over the whole body: a relayed upload may take longer than that, as long as
-    // it moves, and the relay has a clock of its own for one that doesn't.
+    // Node's timeout covers the whole body: a relayed upload may take longer as long as it moves,
+    // and the relay has its own timeout for one that doesn't.
     requestTimeout: 0,
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -38,26 +38,27 @@ export function createWaypostServer(layers: ServerLayers): Server {
     stillMs,
   )
   const server = createServer(options, turns.handle)
-  // Their bytes are limited; a line beyond a count would be dropped without a word.
+  // Their bytes are limited; with a limit on their number, lines beyond it would be dropped
+  // silently.
   server.maxHeadersCount = 0
   answerUnreadable(server, turns, layers.parts)
   return server
 }
 
 /**
- * A request that could not be parsed has no response object, and none that could still be
- * used where its body breaks: the answer is written raw.
+ * A request that could not be parsed has no response object, or no usable one when its body breaks:
+ * the answer is written raw.
  */
 function answerUnreadable(server: Server, turns: RequestQueue, { problem, config }: Parts): void {
   const transport = toTransportHeaders(config.BASE_URL)
   const answered = new WeakSet<object>()
   server.on('clientError', (error, socket) => {
     const code = 'code' in error ? error.code : undefined
-    // The parser complains again of every byte after the one it could not read.
+    // The parser reports every byte after the one it could not read as another error.
     if (answered.has(socket)) return
     if (!socket.writable || code === 'ECONNRESET') return void socket.destroy()
-    // Browsers open connections in advance. An answer to nothing would be taken for that of the
-    // first request that goes out on one.
+    // Browsers open connections in advance. An unprompted answer would be taken for the answer to
+    // the first request on such a connection.
     const isUnused = 'bytesRead' in socket && socket.bytesRead === 0
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused) return void socket.destroy()
     const fault = toUnreadable(error)
@@ -71,7 +72,7 @@ function answerUnreadable(server: Server, turns: RequestQueue, { problem, config
   })
 }
 
-/** What stands on the wire when a request could not be parsed: no request object exists then. */
+/** What is known of a request that could not be parsed: no request object exists then. */
 interface Unreadable extends RequestFault {
   /** The part of the target that was received; may be empty. */
   target: string

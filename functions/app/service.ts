@@ -70,9 +70,9 @@ export interface Service {
   parts: Parts
   /** Looks for a new release now; a timer does it once a second. */
   refresh(): Promise<void>
-  /** Verifies what of the release was not while it was loaded. @throws ReleaseError when damaged */
+  /** Verifies what loading the release did not. @throws ReleaseError when damaged */
   verify(): Promise<void>
-  /** Stops accepting, lets what is in flight finish (bounded), flushes. */
+  /** Stops accepting, lets requests in flight finish (bounded), flushes. */
   close(): Promise<void>
 }
 
@@ -80,11 +80,11 @@ export interface ServiceOptions {
   config: Config
   log: Log
   clock?: Clock
-  /** Instead of what the environment asks for. */
+  /** Overrides the environment. */
   mailer?: Mailer
 }
 
-/** In-flight work may take this long after a stop was asked for (milliseconds). */
+/** How long in-flight work may take after a stop was requested (milliseconds). */
 const GRACE = 10_000
 
 /**
@@ -142,7 +142,7 @@ async function createParts(
   }
 }
 
-/** The library is loaded by who is asked to count. */
+/** The library is loaded only where metrics are on. */
 async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Promise<Metrics> {
   const { config, clock, ledger } = parts
   if (config.METRICS_TOKEN === undefined) return NO_METRICS
@@ -192,7 +192,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
   return server
 }
 
-/** What the release knows of addresses. */
+/** The addresses that the release knows. */
 function checkedBy({ release }: Parts) {
   return {
     plans: () => release().doorData.probePlans(),
@@ -201,7 +201,7 @@ function checkedBy({ release }: Parts) {
   }
 }
 
-/** Sees paid calls pass, and has each judged by the declaration of the release that is served. */
+/** Watches paid calls, and judges each by its declaration in the current release. */
 function createCallWitness(parts: Parts): Witness {
   const { judge } = createJudge({
     declared: checkedBy(parts).declared,

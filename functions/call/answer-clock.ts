@@ -6,8 +6,8 @@ export type AnswerClock = ReturnType<typeof createAnswerClock>
 type Phase = 'request' | 'headers' | 'body' | 'caller'
 
 /**
- * One clock for a call, ours alone: a timer of the connection starts again with every byte, so a
- * stream of 103 would hold a call for ever.
+ * One clock for a call, separate from the connection's: that one restarts with every byte, so a
+ * stream of 103s would hold a call for ever.
  *
  * @param headersMs for the headers of the final answer (milliseconds)
  */
@@ -30,13 +30,13 @@ export function createAnswerClock(
     uploading(isCallerSlow: () => boolean): void {
       if (!isAnswered()) start('request', idleBodyMs, isCallerSlow)
     },
-    /** Everything was sent; the final headers are due. Later calls change nothing. */
+    /** Everything was sent; the final headers are due. Later calls have no effect. */
     awaitingHeaders(): void {
       if (!isAnswered()) start('headers', headersMs)
     },
     /** The answer's body moves; called again with each chunk. */
     streaming: () => start('body', idleBodyMs),
-    /** The caller takes no more for now: time that is not the seller's, until it streams again. */
+    /** The caller reads no more for now: this time is not the seller's, until data flows again. */
     waitingForCaller(): void {
       phase = 'caller'
       clearTimeout(timer)

@@ -5,12 +5,12 @@ import type { SellerHead } from './seller-call.ts'
 
 /**
  * Writes a seller's answer to the caller: head as latin1 bytes, body as it comes, with
- * back-pressure. The caller's connection is torn, never ended, when the answer is incomplete:
+ * back-pressure. The caller's connection is reset, never ended, when the answer is incomplete:
  * under chunked framing a clean end would make half an answer look whole.
  *
  * @param isPaid true when the request carried a payment
  * @param transport headers of every answer of ours, raw pairs
- * @param onDrain told when a caller that could not take more can again
+ * @param onDrain called when a caller that could not take more can again
  */
 export function createAnswerWriter(
   res: ServerResponse,
@@ -34,21 +34,22 @@ export function createAnswerWriter(
     head({ status, reason, headers }: SellerHead): void {
       const relayed = toCallerHeaders(headers, { status, isPaid })
       res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
-      // Head and first bytes of the body usually come together and should leave together: what is
-      // there already is handed on before this tick.
+      // Head and first bytes of the body usually come together and should leave together: what has
+      // already arrived is passed on within this tick.
       process.nextTick(sendHead)
     },
     /**
-     * The chunk is the writer's from here on: once written, its memory is gone.
+     * The writer owns the chunk from here on: once written, its memory is freed.
      * @returns false when the caller cannot take more until the response drains
      */
     data(chunk: Buffer): boolean {
-      // As text a short body is one string with its head, where a buffer is a write of its own.
+      // As text, a short body joins its head in one string; a buffer would be a separate write.
       const isShort = !isHeadSent && chunk.length <= SHORT_BODY
       isHeadSent = true
       if (isShort) {
         const isTaken = res.write(chunk.toString('latin1'), 'latin1')
-        // Node would hold it to the end of the tick and send a list of two: this text, and nothing.
+        // Node would hold it to the end of the tick and send two chunks: this text and an empty
+        // one.
         res.socket?.uncork()
         return toldWhenDrained(isTaken)
       }
@@ -73,7 +74,7 @@ const SHORT_BODY = 4 * 1024
 /** Below this size a chunk is cheaper to keep than to return (bytes). */
 const LARGE_CHUNK = 16 * 1024
 
-/** A response that was never on a socket may keep what it is handed; a slice is not ours to free. */
+/** A response that never had a socket may keep the chunk; a slice is not ours to free. */
 function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
   return (
     chunk.length >= LARGE_CHUNK &&
@@ -83,8 +84,8 @@ function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
 }
 
 /**
- * Frees what is in the system's hands. The collector would come for it when 60 MiB lie about, which
- * was nearly all the memory that a hundred streams took.
+ * Frees a chunk that was passed to the system. The collector would only run at 60 MiB of them,
+ * which was nearly all the memory that a hundred streams took.
  */
 function giveBack({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)

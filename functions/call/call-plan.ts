@@ -15,7 +15,7 @@ import type { Release } from '../release/release.ts'
 import { type MakeCallProblem, toChanged } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
-/** What a call asks for, judged on the request alone: no name looked up, nothing counted yet. */
+/** What a call asks for, judged by the request alone: no DNS lookup, nothing counted yet. */
 export type CallPlan =
   | { kind: 'answer'; response: Response }
   | {
@@ -93,7 +93,7 @@ function planListing(
     )
   if (query.wantsInfo) return answer(toInfoResponse(listing, context))
   if (!isRelayable || 'fault' in target) return answer(toNotRelayable(listing, config, refuse))
-  // A loop by name; the guard finds the one by address.
+  // Catches a loop by host name; the guard catches one by address.
   if (isOwnHost(target.url, own))
     return answer(
       refuse({
@@ -110,8 +110,8 @@ function planListing(
 }
 
 /**
- * A call to a listing that moved is repeated by its caller, never sent on from here: 308 keeps method,
- * body and payment. What was meant for one host does not follow to another by itself.
+ * The caller repeats a call to a listing that moved; we never forward it: 308 keeps method, body
+ * and payment. What was meant for one host must not go to another unasked.
  */
 function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Response {
   const { id, moved_to, another_host } = gone
@@ -127,7 +127,7 @@ function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Respon
   )
 }
 
-/** What the caller expects; a refusal where it cannot be read, or something differs already. */
+/** What the caller expects; a refusal where it cannot be parsed or is already not met. */
 function readExpectation(
   req: IncomingMessage,
   listing: LiveListing,
@@ -143,7 +143,7 @@ function readExpectation(
   return changed.length > 0 ? toChanged(changed, refuse) : expectation
 }
 
-/** What differs before anything is sent: the listing, or the payment that the call carries. */
+/** Differences known before anything is sent: in the listing, or in the payment of the call. */
 function findChanged(
   req: IncomingMessage,
   { digest: found }: LiveListing,

@@ -6,8 +6,8 @@ import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from '../net/guard.ts'
 
 /**
- * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never does
- * in our name, so a caller can tell our 502 or 429 from the seller's.
+ * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never
+ * carries in our name, so a caller can tell our 502 or 429 from the seller's.
  */
 export type CallProblem = { code: ProblemCode; error: string; detail: string }
 
@@ -75,7 +75,7 @@ export function toCallProblem(error: unknown): CallProblem {
   return error instanceof CallAborted ? ENDS[error.why] : fromCode(codeOf(error))
 }
 
-/** 409: the seller, the listing or the payment is not as the caller expects. */
+/** 409: the seller, the listing or the payment is not what the caller expects. */
 export function toChanged(changed: readonly Difference[], refuse: MakeCallProblem): Response {
   const detail = `${toSentences(changed)} No payment was passed on.`
   return refuse({ code: 'changed', error: 'http_request_denied', detail }, { extra: { changed } })
@@ -99,7 +99,7 @@ function fromCode(code: string): CallProblem {
       'http_response_header_section_size',
       `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
     )
-  // What Node's parser says of a seller that speaks something else than HTTP.
+  // The error of Node's parser for a seller that does not speak HTTP.
   if (code.startsWith('HPE_')) return ENDS.invalid
   return unreachable(
     'connection_terminated',

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import type { SellerListener } from './seller-call.ts'
 
-/** Who looks at paid calls while they pass; it holds nothing up and changes nothing. */
+/** Observes paid calls; it delays nothing and changes nothing. */
 export interface Witness {
-  /** @returns null for a call that is not looked at */
+  /** @returns null for a call that is not observed */
   watch(
     req: IncomingMessage,
     call: { listing: LiveListing; path: string; client: string },

@@ -16,14 +16,14 @@ import { callSeller, type SellerCall, type SellerHead, type SellerListener } fro
 import { createUpload, hasBody } from './upload.ts'
 
 export interface Forward {
-  /** Whom limits count, and its slot among the calls under way. */
+  /** The client that limits count, and its slot among the calls in flight. */
   client: string
   slot: Slot
-  /** Where answers to payments are read on whose callers left. */
+  /** Slots for reading on answers to payments whose callers left. */
   drains: Budget
   target: URL
   path: string
-  /** A 402 that is not as the caller expects is not passed on. */
+  /** A 402 that differs from what the caller expects is not passed on. */
   expectation: Expectation | null
   ownOrigin: string
   /** Headers of every answer of ours, raw pairs. */
@@ -31,15 +31,15 @@ export interface Forward {
   guard: GuardOptions
   limits: RelayLimits
   refuse: MakeCallProblem
-  /** Who looks at it while it passes; null for most calls. */
+  /** Observer of the call; null for most calls. */
   watch: Watch | null
-  /** Told of every final head before it is passed on. */
+  /** Called with every final head before it is passed on. */
   onHead: (head: SellerHead) => void
 }
 
 /**
- * One relayed call, from the caller's request to the end of the seller's answer. Resolves when
- * both are done with; every failure has become an answer or a torn connection by then.
+ * One relayed call, from the caller's request to the end of the seller's answer. Resolves when both
+ * are done with; every failure has become an answer or a reset connection by then.
  */
 export async function forwardCall(
   req: IncomingMessage,
@@ -97,8 +97,8 @@ function addHeaders(headers: Headers, pairs: readonly string[]): void {
 }
 
 /**
- * The seller settles whether anyone listens or not: its word on that is read to the end, at a slot
- * among the few that nobody waits for.
+ * The seller settles whether anyone listens or not: its answer is read to the end, in one of the
+ * few slots for callers that left.
  */
 function createDrain(
   { drains, client }: Forward,
@@ -157,10 +157,11 @@ function createAnswer(
       if (isRedirect(head.status)) {
         phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
-        // Its head says all we need: its body may have no end.
+        // The head says all we need; the body may have no end.
         call()?.abort(new CallAborted('invalid'))
       } else {
-        // Node's writer may refuse bytes that its parser let through: then nothing was passed yet.
+        // Node's writer may refuse bytes that its parser let through: nothing has been passed on
+        // then.
         writer.head(head)
         phase = 'passing'
       }

@@ -7,18 +7,18 @@ import { PURPOSES } from '../net/purposes.ts'
  */
 export const RELAY_LIMITS = {
   requestBodyBytes: 10 * 1024 * 1024,
-  /** Names and values of one message's header fields, either way. */
+  /** Names and values of one message's header fields, in each direction. */
   headerBytes: PURPOSES.relay.limits.headerBytes,
   connectMs: PURPOSES.relay.limits.connectMs,
   responseHeadersMs: 30_000,
   /** An offer may allow 300 s, and sellers settle after their handler whether anyone listens or not. */
   paidResponseHeadersMs: 330_000,
-  /** Longest silence inside a body, either way. */
+  /** Longest silence inside a body, in each direction. */
   idleBodyMs: 60_000,
-  /** How fast a caller's body must come: beyond the grace on average, and its whole time. */
+  /** How fast a caller's body must arrive on average after the grace period, and its total time. */
   upload: { graceMs: 10_000, minBytesPerSecond: 1024, maxMs: 600_000 },
   /**
-   * A client may hold an eighth of a listing's calls: the others stay callable for others. A network
+   * A client may hold an eighth of a listing's calls, so that others can still call it. A network
    * is an IPv6 /48.
    */
   inFlight: {
@@ -29,7 +29,7 @@ export const RELAY_LIMITS = {
     perNetwork: 256,
     inAll: 1024,
   },
-  /** Answers to payments whose callers left, that are still read for their settlement. */
+  /** Answers to payments whose callers left, still read for their settlement. */
   draining: { perClient: 16, perNetwork: 32, inAll: 128 },
 }
 
@@ -37,14 +37,14 @@ export type RelayLimits = typeof RELAY_LIMITS
 
 export interface Slot {
   leave(): void
-  /** The caller of this sets it; it ends the call, because others who hold less find no slot. */
+  /** Set by whichever code acquired the slot; ends the call when the slot is needed. */
   giveWay: () => void
 }
 
 /**
- * Counts calls under way, so that a slow seller or a greedy client cannot take all there is. A slot
- * counts twice, for its listing and in all. Where all are taken, the client that holds most
- * gives up its oldest: a few clients with a hundred calls each must not keep everybody else out.
+ * Counts calls under way, so that a slow seller or a greedy client cannot take all slots. A slot
+ * counts for its listing and overall. Where all are taken, the client that holds most loses its
+ * oldest: a few clients with a hundred calls each must not keep everybody else out.
  */
 export function createInFlight(limits: RelayLimits['inFlight']) {
   const all = createBudget(limits)
@@ -71,7 +71,7 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
         slot.leave()
         slot.giveWay()
       }
-      // A call that gives way at its listing also frees a slot overall.
+      // A call evicted at its listing also frees a slot overall.
       const here = own.take(client, { giveWay })
       if (typeof here === 'string') return 'listing'
       const inAll = all.take(client, { giveWay })

@@ -23,16 +23,18 @@ import type { SellerHead } from './seller-call.ts'
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
-/** Of a release, the relay knows the listings only; of the ledger, where to count. */
+/** The relay knows only the listings of a release, and only the counters of the ledger. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
   release: () => Pick<Release, 'gone' | 'listings'>
   ledger: { usage: Pick<Usage, 'called'>; hints: Pick<Hints, 'note'> }
 }
 
-/** Hears how each call ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
+/**
+ * Called when a call has ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code.
+ */
 export type OnOutcome = (outcome: string) => void
 
-/** What one read of a seller's answer takes at most: a reader that takes nothing keeps two of them. */
+/** Bytes of one read of a seller's answer: a caller that reads nothing pins two of them. */
 const READ_BYTES = 64 * 1024
 
 type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
@@ -119,7 +121,7 @@ function createCallHandler(
   }
 }
 
-/** Gives a call its slot: a response where it gets none, null where nobody waits for one any more. */
+/** Gives a call its slot; a response where it gets none, null where the caller has left. */
 function createAdmission(
   { config, limits: rates, problem }: RelayParts,
   limits: RelayLimits,
@@ -139,7 +141,7 @@ function createAdmission(
       limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
       return limited
     }
-    // It may have left while it was counted, and nobody would hear of that any more.
+    // The caller may have left while it was counted, and no event would tell us any more.
     if (res.destroyed || isMalformed(req)) return null
     const slot = inFlight.enter(listingId, client)
     return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }

@@ -23,7 +23,7 @@ export interface SellerHead {
   headers: string[]
 }
 
-/** Who hears of the answer. Exactly one of `onEnd` and `onFail` is called, once. */
+/** Callbacks for the answer. Exactly one of `onEnd` and `onFail` is called, once. */
 export interface SellerListener {
   onHead(head: SellerHead): void
   /** @returns false to stop reading until `resume`. */
@@ -39,16 +39,16 @@ export interface SellerCall {
   abort(error: Error): void
 }
 
-/** Every line counts: Node would drop those past 2,000 without a word. */
+/** No limit on lines: Node would silently drop those past 2,000. */
 const ANY_NUMBER = 0
 
 /**
  * Sends one request on a connection of its own and reports the answer. One connection serves one
- * request: whatever a seller writes after its answer reaches nobody, and no request can meet a
- * connection that is just being closed and would have to be sent twice.
+ * request: whatever a seller writes after its answer reaches nobody, and no request can hit a
+ * connection that is being closed and have to be sent twice.
  *
- * Node's own client without an agent, on a socket that the guard has dialled: its parser is strict,
- * and half the price of undici's for a client that serves one request.
+ * This is Node's own client without an agent, on a socket that the guard dialled: its parser is
+ * strict, and costs half of undici's for a client that serves one request.
  *
  * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN
  * looks complete to anyone; cut by a reset it is reported as a failure.
@@ -136,8 +136,8 @@ class OneCall implements SellerCall {
 
   #listen(request: ClientRequest): void {
     request.maxHeadersCount = ANY_NUMBER
-    // Interim answers are for one connection, the clock for the final one goes on; but this one
-    // would be an answer to a question that was never asked, and so would an upgrade.
+    // Interim answers are for one connection, and the clock for the final one goes on; but a 101 or
+    // an upgrade would answer a request that was never made.
     request.on('continue', () => this.#fail(new CallAborted('invalid')))
     request.on('upgrade', (_answer, socket) => {
       socket.on('error', () => {})
@@ -192,7 +192,7 @@ class OneCall implements SellerCall {
   #take(answer: IncomingMessage, chunk: Buffer): void {
     if (this.#isOver) return
     const wantsMore = this.#listener.onData(chunk)
-    // Known to be the last: a short answer leaves the process in one write, head and all.
+    // Known to be the last chunk: a short answer leaves the process in one write with its head.
     if (answer.complete && answer.readableLength === 0) this.#end()
     else if (wantsMore) this.#clock.streaming()
     else {
@@ -217,12 +217,12 @@ class OneCall implements SellerCall {
     this.#isOver = true
     this.#clock.stop()
     this.#hangUp()
-    // A seller that answers early leaves a body behind; what still comes of it is thrown away.
+    // A seller that answers early leaves a body behind; the rest of it is discarded.
     this.#asked.body?.destroy()
   }
 }
 
-/** What is inside another coding than chunks would be passed on as something it is not. */
+/** A body in a transfer coding other than chunked would be passed on as something it is not. */
 function isFinalAnswer(status: number, headers: string[]): boolean {
   if (status < 200 || status > 599) return false
   const codings = valuesOf(headers, 'transfer-encoding')

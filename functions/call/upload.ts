@@ -5,11 +5,11 @@ import { CallAborted } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
 /**
- * The caller's body as a stream of its own. It is destroyed when the seller answers before it
- * was all sent (a 402 usually does); destroying the caller's request would cut the connection
- * that the answer has to go back on. What still arrives then is read and thrown away.
+ * The caller's body as a stream of its own. It is destroyed when the seller answers before it was
+ * all sent (a 402 usually does); destroying the caller's request would cut the connection that the
+ * answer needs. What still arrives then is read and discarded.
  *
- * @param onProgress told of every chunk, for the idle clock and the witness.
+ * @param onProgress called with every chunk, for the idle clock and the witness.
  */
 export function createUpload(
   req: IncomingMessage,
@@ -58,7 +58,7 @@ export function createUpload(
 }
 
 /**
- * A byte now and then keeps every idle clock quiet and the call's place taken. Time in which the
+ * A byte now and then satisfies every idle clock and keeps the call's slot. Time in which the
  * seller takes no more is not the caller's.
  *
  * @returns a function that ends the watch

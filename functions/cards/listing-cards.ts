@@ -13,16 +13,16 @@ import { createFairQueue } from '../limits/fair-queue.ts'
 import type { Parts } from '../parts/parts.ts'
 import { readListing } from '../release/release.ts'
 
-/** Some 60 KB each; beyond it the oldest go. */
+/** About 60 KB each; beyond the limit the oldest are deleted. */
 const MOST_KEPT = 4096
 const TO_FORGET = 512
 
 export type ListingCards = ReturnType<typeof createListingCards>
 type CardParts = Pick<Parts, 'config' | 'release' | 'limits' | 'log' | 'problem'>
 
-/** Drawings that wait: of one client, and in all. Who comes beyond gets the card of the kind. */
+/** Waiting drawings, per client and in total. Beyond that, clients get the card of the kind. */
 const MOST_WAITING = { perClient: 8, inAll: 64 }
-/** A thread that drew nothing for so long gives its memory back (milliseconds). */
+/** An idle thread is ended after this time to free its memory (milliseconds). */
 const REST_AFTER = 60_000
 
 /** `/og/<id>.png`: the card of a listing, drawn when somebody first links to it, then kept. */
@@ -80,7 +80,7 @@ function createDrawing({ config, limits, log }: CardParts) {
   const underWay = new Map<string, Promise<Uint8Array | null>>()
   let resting: ReturnType<typeof setTimeout> | undefined
   const drawInTurn = async (client: string, key: string, svg: string) => {
-    // A store that is down is not a reason to draw nothing: its counter counts here then.
+    // Cards are drawn even when the store is down: requests are then counted in memory.
     if (!(await limits.take('search', client)).allowed) return null
     let png: Uint8Array | null = null
     await queue.run(client, async () => {
@@ -113,7 +113,7 @@ function createDrawing({ config, limits, log }: CardParts) {
   }
 }
 
-/** Drawn cards on disk, by key. A disk that is full or read-only costs drawings, never answers. */
+/** Drawn cards on disk, by key. A full or read-only disk costs drawings, never answers. */
 export function createKeptCards(folder: string, mostKept = MOST_KEPT) {
   const pathOf = (key: string) => join(folder, `${key}.png`)
   let count: number | undefined
@@ -121,7 +121,7 @@ export function createKeptCards(folder: string, mostKept = MOST_KEPT) {
     read: (key: string): Promise<Uint8Array | null> => readFile(pathOf(key)).catch(() => null),
     async keep(key: string, png: Uint8Array): Promise<void> {
       await mkdir(folder, { recursive: true })
-      // Never half a picture under its name, however a process ends.
+      // A picture's name never has half a picture, however a process ends.
       const unfinished = `${pathOf(key)}.${process.pid}`
       await writeFile(unfinished, png)
       await rename(unfinished, pathOf(key))

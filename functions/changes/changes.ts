@@ -29,7 +29,7 @@ const NAMES = ['since', 'limit']
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
-/** A cursor's answer changes the moment a release is published. */
+/** The answer for a cursor changes the moment a release is published. */
 const CACHING = 'no-cache'
 
 /** `GET /api/v1/changes`: what was added, changed or removed, release by release. */
@@ -67,7 +67,7 @@ async function readChanges(
     for await (const rows of log.parts(head, start.after, Math.min(last, start.after + limit)))
       for (const row of rows) changes.push(row)
   } catch (error) {
-    // A build removed the part a moment ago: the log has become shorter than what was asked for.
+    // A build has just removed the part: the log no longer reaches that far.
     if (codeOf(error) === 'ENOENT') return null
     throw error
   }
@@ -83,7 +83,7 @@ export function lastShown(head: LogHead, serving: string): number {
     : head.seq
 }
 
-/** Where in the log an answer begins: behind `after`; null where the log does not reach that far. */
+/** Where in the log an answer begins: right after `after`; null where the log does not reach it. */
 function findStart(head: LogHead, since: Since, last: number): { after: number } | null {
   const dropped = (head.parts[0]?.first ?? head.seq + 1) - 1
   if (since === null) return { after: dropped }
@@ -91,7 +91,7 @@ function findStart(head: LogHead, since: Since, last: number): { after: number }
     const { log, seq } = since.cursor
     return log === head.log && seq >= dropped && seq <= head.seq ? { after: seq } : null
   }
-  // The rows of a part are one publication's, and have one time.
+  // The rows of a part come from one publication and share its time.
   const part = head.parts.find(({ at }) => at >= since.instant)
   if (part === undefined) return { after: last }
   return part.first === dropped + 1 && dropped > 0
@@ -99,12 +99,12 @@ function findStart(head: LogHead, since: Since, last: number): { after: number }
     : { after: Math.min(part.first - 1, last) }
 }
 
-/** Where the answer begins: behind a cursor, at an instant (ISO 8601 UTC), or with the first row. */
+/** Where the answer begins: after a cursor, at an instant (ISO 8601 UTC), or at the first row. */
 type Since = { cursor: LogCursor } | { instant: string } | null
 
 type ChangesQuery = { since: Since; limit: number }
 
-/** `since=…&limit=…`; whatever is wrong is named, all of it at once. */
+/** `since=…&limit=…`; reports every error at once. */
 function readChangesQuery(query: string): ChangesQuery | { problems: InputError[] } {
   const parameters = new URLSearchParams(query)
   const problems = findNameErrors(parameters, NAMES)
@@ -147,7 +147,7 @@ export function createChangeLog(outDir: string) {
   const dir = join(outDir, 'changes')
   let known: { stamp: string; head: LogHead | null } | undefined
   return {
-    /** Null where no build kept one, as in a folder that holds a release alone. */
+    /** Null where no build kept one, as in a folder that holds only a release. */
     async head(): Promise<LogHead | null> {
       const path = join(dir, 'head.json')
       const info = await stat(path).catch(() => null)
@@ -164,7 +164,7 @@ export function createChangeLog(outDir: string) {
       for (const part of head.parts) {
         if (part.last <= after || part.first > last) continue
         const lines = (await readFile(join(dir, part.file), 'utf8')).split('\n')
-        // Rows of a part are consecutive: the others are not even read as JSON.
+        // Rows of a part are consecutive: the others are not even parsed.
         const wanted = lines.slice(Math.max(0, after + 1 - part.first), last + 1 - part.first)
         yield wanted
           .filter((text) => text !== '')
@@ -175,9 +175,9 @@ export function createChangeLog(outDir: string) {
 }
 
 /**
- * Reads a log on from where it was left: a publication costs its own rows, once.
+ * Resumes reading a log where the last read ended: each publication's rows are read once.
  *
- * @param keep is handed each row; `forget` is told where another log begins, or none is kept any more
+ * @param keep is called with each row; `forget` when another log begins or none is kept any more
  * @param lastOf the row to stop at
  */
 export function followLog(
@@ -201,8 +201,8 @@ export function followLog(
       }
   }
   return () => {
-    // One reader at a time: two would count the same rows twice.
-    // A build drops old parts once it has written a new head: what it took away is not missed there.
+    // One reader at a time: two would count the same rows twice. A build drops old parts only after
+    // it has written a new head, which no longer names them.
     reading = reading.then(readOn, readOn).catch(readOn)
     return reading
   }

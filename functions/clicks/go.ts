@@ -40,13 +40,13 @@ const MAX_POSITION = 10_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const POSITION = /^[1-9]\d{0,4}$/
 
-/** Crawlers and link previews that say what they are. Plain HTTP clients are agents: they count. */
+/** Self-declared crawlers and link previews. Plain HTTP clients are agents: they count. */
 const BOT =
   /bot\b|bot[/;)]|crawl|spider|slurp|facebookexternalhit|mediapartners|bingpreview|yandeximages|headlesschrome|lighthouse|pingdom|uptimerobot|archiver|whatsapp|skypeuripreview|google-(?:read-aloud|inspectiontool|safety)|feedfetcher|bytespider/i
 
 /**
- * What a click tells about itself; header values are looked at here and kept nowhere. A bad `sid`, `pos`
- * or `src` becomes null: it never costs the redirect, and no text of the request reaches the store.
+ * The facts of a click; header values are inspected here and kept nowhere. A bad `sid`, `pos` or
+ * `src` becomes null: it never costs the redirect, and no text of the request reaches the store.
  */
 function toClick(req: Request, listing_id: string, now: number): Click {
   const { sid = '', pos = '', src } = readFields(splitTarget(req.url).query)

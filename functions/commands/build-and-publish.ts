@@ -31,7 +31,7 @@ import { createStderrLog, readCommandLine, runMain } from '../operations/run-mai
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
 import { hasLedger } from '../store/sqlite/ledger-file.ts'
 
-/** How often a build that waits looks again (milliseconds). */
+/** How often a waiting build checks again (milliseconds). */
 const LOOK_EVERY = 200
 
 const HELP = `Usage: npm run build -- [--no-public] [--lengths]
@@ -39,8 +39,8 @@ const HELP = `Usage: npm run build -- [--no-public] [--lengths]
   --lengths     looks at the lengths of objects alone, for a start that must be quick`
 
 /**
- * `npm run build`: compiles the content into a release and publishes it, and keeps `OUT_DIR/public` in
- * step with it. A release that is there already, whole to the last byte, is left as it is.
+ * `npm run build`: compiles the content into a release and publishes it, and keeps `OUT_DIR/public`
+ * in step with it. An existing release that is complete and undamaged is left as it is.
  */
 await runMain(async () => {
   const config = parseConfig(process.env)
@@ -70,7 +70,7 @@ async function publish(config: Config, outDir: string, look: Look): Promise<void
   const there = findObjects(outDir, name, look)
   if (there?.isComplete === true) {
     if (readCurrent(outDir) !== name) switchTo(outDir, name)
-    // One that was killed after it switched left this undone.
+    // A build that was killed after it switched left this undone.
     recordChanges(outDir, name, new Date())
     return console.log(`release ${name} is current`)
   }
@@ -92,7 +92,7 @@ async function publish(config: Config, outDir: string, look: Look): Promise<void
   )
 }
 
-/** Files that are as they were in an earlier build of the same code are not parsed again. */
+/** Files unchanged since an earlier build of the same code are not parsed again. */
 function readKnown(
   outDir: string,
   contentDir: string,
@@ -125,8 +125,8 @@ async function readLedger(
 }
 
 /**
- * Prints CPU time too: on a shared machine only that says what a stage costs.
- * It is the main thread's own; other threads and the processes of Astro and Pagefind work meanwhile.
+ * Prints CPU time too: on a shared machine only that says what a stage costs. It covers the main
+ * thread only, not other threads or the processes of Astro and Pagefind.
  */
 function createStageLog() {
   let before = process.threadCpuUsage()
@@ -145,8 +145,8 @@ function seconds(ms: number): string {
 }
 
 /**
- * One build at a time in an `OUT_DIR`: a second one waits for the first, and then mostly finds
- * that nothing is left to do.
+ * One build at a time in an `OUT_DIR`: a second one waits for the first, and then usually has
+ * nothing left to do.
  *
  * @throws ConfigError when the folder cannot be used
  */

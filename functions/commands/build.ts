@@ -4,18 +4,18 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * `npm run build`, see `build-and-publish.ts`. The threads of a build load the same code over and
- * over: what Node made of it is kept for them and for the next build, where it can be.
+ * over: Node's compiled code is cached for them and for the next build, where possible.
  */
 const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 
 /**
- * How much the heap may grow before what is garbage leaves it (percent). Left to itself it more than
- * doubles: with 15,000 listings that is half a gigabyte, and saves no time.
+ * How much the heap may grow before a collection (percent). By default it more than doubles: with
+ * 15,000 listings that is half a gigabyte, and saves no time.
  */
 const GROWTH = 30
 
 setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
-// Threads that help to collect what is young take from two cores what the build's own threads need.
+// Helper threads for young collections would take CPU from the build's own threads on two cores.
 setFlagsFromString('--no-parallel-scavenge')
 process.env.NODE_COMPILE_CACHE ??= CODE_CACHE
 enableCompileCache(process.env.NODE_COMPILE_CACHE)

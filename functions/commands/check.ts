@@ -34,10 +34,11 @@ const OPTIONS = {
 } as const
 
 /**
- * `npm run check`: validates the content and reports every problem in one run; with a ref, those of
- * files changed since it alone. `--quality` counts what listings of each kind have, and names the
- * poorest. `--origins` says of each fact of a listing who says it. `--catalogue` names the hosts of a saved catalogue that have neither a listing nor a
- * reason in `tables/not_listed.yaml`. Exit: 0 sound, 1 errors, 2 the command was wrong.
+ * `npm run check`: validates the content and reports every problem in one run; with a ref, only
+ * those of files changed since then. `--quality` counts what listings of each kind have, and names
+ * the poorest. `--origins` prints the source of each fact of a listing. `--catalogue` names the
+ * hosts of a saved catalogue that have neither a listing nor a reason in `tables/not_listed.yaml`.
+ * Exit: 0 sound, 1 errors, 2 usage error.
  */
 await runMain(async () => {
   const {
@@ -64,7 +65,7 @@ await runMain(async () => {
   for (const host of unlisted) console.log(`  ${host}`)
 })
 
-/** Who asked to be left out moves to an id of their own choice alone; the ledger knows both. */
+/** Sellers who asked to be left out choose the id they move to; the ledger knows both. */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
@@ -101,7 +102,7 @@ function report(
   console.log(
     `${listings} listings, ${evidence} evidence files and ${pages} comparison pages read in ${seconds} s: ${errors} errors, ${faults.length - errors} warnings${changes === null ? '' : ` in ${changes.files.size} changed files`}`,
   )
-  // An id that left may break a page that nobody changed: the build would fail all the same.
+  // A removed id may break a page that nobody changed: the build would still fail.
   if (all.some(isError)) process.exitCode = 1
   const elsewhere = all.filter(isError).length - errors
   if (read.waiting.length > 0)
@@ -109,7 +110,7 @@ function report(
   if (elsewhere > 0) console.log(`${elsewhere} errors in files that did not change: npm run check`)
 }
 
-/** Who says each fact of a listing, the one whose word counts first. */
+/** The sources of each fact of a listing, the one that wins first. */
 function reportOrigins({ content, seen }: ContentReport, id: string): void {
   if (!seen.listings.some((listing) => listing.id === id))
     throw new UsageError(`--origins: expected the id of a listing, got ${JSON.stringify(id)}`)
@@ -161,10 +162,10 @@ function isError({ severity }: Fault): boolean {
 type Changes = ReturnType<typeof readChanges>
 
 /**
- * Content files that differ from a git ref, those not yet under version control included; and the ids
- * of listings that were added and removed, sorted.
+ * Content files that differ from a git ref, untracked ones included; and the ids of listings that
+ * were added and removed, sorted.
  *
- * @throws UsageError with git's own words where the ref or the repository does not exist
+ * @throws UsageError with git's message where the ref or the repository does not exist
  */
 function readChanges(contentDir: string, ref: string) {
   if (ref.startsWith('-'))

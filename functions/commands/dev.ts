@@ -27,7 +27,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ASTRO_LOCALS = Symbol.for('astro.locals')
 /** An editor writes a file in several steps (milliseconds). */
 const SAVING = 100
-/** To close what is open, when it is asked to end (milliseconds). */
+/** Time to close open connections on shutdown (milliseconds). */
 const PATIENCE = 2000
 /** Not the folder of `npm start`: its release has pages. */
 const OUT_DIR = '.cache/dev'
@@ -52,7 +52,7 @@ const pages = await dev({
       hooks: {
         'astro:server:setup': ({ server }) => {
           server.middlewares.use(answerWithFunctions)
-          // Modules hold what they read: all are run again, and open browsers load their page anew.
+          // Modules hold what they read: all are run again, and open browsers reload.
           watchContent(() => {
             for (const { hot } of Object.values(server.environments))
               hot.send({ type: 'full-reload' })
@@ -64,12 +64,12 @@ const pages = await dev({
 })
 
 onStop(async () => {
-  // Open browsers hold a connection each; nobody waits for them.
+  // Open browsers hold a connection each; shutdown does not wait for them.
   setTimeout(() => process.exit(0), PATIENCE).unref()
   await Promise.all([pages.stop(), service.close()])
 })
 
-/** @returns false when the content has errors: they are printed, and what was there before stays. */
+/** @returns false when the content has errors: they are printed, and the previous release stays. */
 function compile(): boolean {
   const contentDir = config.CONTENT_DIR
   const options = {

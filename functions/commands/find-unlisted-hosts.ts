@@ -3,12 +3,12 @@ import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { listedPlaces, type NotListed, placesOf } from '../../src/domain/unlisted/not-listed.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 
-/** Where a row of a catalogue says what it sells is called, and whose it is. */
+/** The fields of a catalogue row that hold the name of the service and its operator. */
 const ADDRESSES = ['serviceUrl', 'resource', 'base_url', 'endpoint', 'url']
-/** Under which a page holds its rows. */
+/** Keys that hold a page's rows. */
 const LISTS = ['services', 'resources', 'items', 'data']
 
-/** Hosts that a catalogue names and that have neither a listing nor a reason, with the rows read. */
+/** Hosts that a catalogue names without a listing or a reason here, and the rows read. */
 export function findUnlistedHosts(
   catalogue: string,
   listings: readonly { facts: Pick<ListingFacts, 'url' | 'http' | 'invoke'> }[],
@@ -27,7 +27,7 @@ export function findUnlistedHosts(
   }
 }
 
-/** A list, a page around one, or a row a line. */
+/** A list, a page that holds one, or one row per line. */
 function readRows(text: string): Record<string, unknown>[] {
   const whole = parseJson(text)
   const lists = isJsonObject(whole) ? LISTS.map((name) => whole[name]) : [whole]

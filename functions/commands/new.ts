@@ -7,7 +7,7 @@ import { readCommandLine, runMain, wrongCommand } from '../operations/run-main.t
 
 /** Site table, tables without rows, one listing of each kind and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
-/** What editors may read beside a file they write. */
+/** Files that editors may read next to the one they write. */
 const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
 
 const HELP = 'Usage: npm run new -- <folder> [--name "Acme Services"]'

@@ -14,8 +14,9 @@ const PURGED_AT_ONCE = 500
 const PURGE_PATIENCE_MS = 30_000
 
 /**
- * `npm run publish -- s3://bucket/prefix`: puts the current release into a store that speaks S3,
- * for servers with `RELEASES` set to it. What a CDN must forget is sent to `PURGE_URL`, or printed.
+ * `npm run publish -- s3://bucket/prefix`: puts the current release into an S3-compatible store,
+ * for servers with `RELEASES` set to it. The addresses a CDN must purge are sent to `PURGE_URL`, or
+ * printed.
  */
 await runMain(async () => {
   const config = parseConfig(process.env)

@@ -13,8 +13,8 @@ import { createLog } from '../ports/log.ts'
 /**
  * Serves until SIGTERM.
  *
- * @param prepare done first, once the environment is known to be right
- * @throws OperatorError when something has to be put right before it can serve
+ * @param prepare runs first, once the environment is known to be valid
+ * @throws OperatorError when something has to be fixed before it can serve
  */
 export async function serve(prepare: () => Promise<void> = async () => {}): Promise<void> {
   const config = parseConfig(process.env)
@@ -49,7 +49,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
  */
 export async function compileWhatIsStale(): Promise<void> {
   const command = fileURLToPath(new URL('build.ts', import.meta.url))
-  // Plain folders are for other hosts: those that somebody has are kept in step.
+  // Plain folders are for other hosts: existing ones are kept up to date.
   const isShown = isLaidOut(resolve(parseConfig(process.env).OUT_DIR))
   const options = ['--lengths', ...(isShown ? [] : ['--no-public'])]
   const build = spawn(process.execPath, [command, ...options], { stdio: 'inherit' })

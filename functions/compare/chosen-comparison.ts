@@ -14,7 +14,7 @@ import { currentId, type Release, readBuilt, readListing } from '../release/rele
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
 
-/** The record for listings that somebody chose: one for the endpoint, the page and every door. */
+/** The record for chosen listings: the same for the endpoint, the page and every door. */
 export function createComparison({ release, config }: ComparisonParts) {
   return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
     const current = release()
@@ -46,7 +46,7 @@ function idsIn(parameters: URLSearchParams): string[] {
   return ids.map((id) => id.trim()).filter((id) => id !== '')
 }
 
-/** `GET /api/v1/compare`: the comparison pages there are, or with `ids` the listings one chose. */
+/** `GET /api/v1/compare`: the existing comparison pages, or with `ids` the chosen listings. */
 export function createCompareList(
   parts: ComparisonParts & Pick<Parts, 'problem' | 'limits'>,
 ): Handler {
@@ -61,14 +61,14 @@ export function createCompareList(
   })
 }
 
-/** Of what is asked for beyond the bound, only this many are named. */
+/** Only this many of the ids beyond the limit are named. */
 const MOST_NAMED = 6
 /** Characters of an id that no listing has. */
 const MOST_SHOWN = 80
 
 /**
  * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. A page is linked to from anywhere, so other
- * parameters are passed over; who is not there is said, and the others are shown.
+ * parameters are ignored; missing listings are named, and the others are shown.
  */
 export function createComparePage({ release }: Pick<Parts, 'release'>) {
   return async function compare(target: string): Promise<ChosenListings> {

@@ -13,19 +13,19 @@ export interface DeliverParts {
   store: Store
   clock: Clock
   log: Log
-  /** Resolves once it is taken, or when there is nothing to say any more. @throws DeliveryRefused */
+  /** Resolves once it is accepted, or when it is no longer needed. @throws DeliveryRefused */
   send: Record<Channel, (delivery: Delivery) => Promise<void>>
-  /** Told of one that nobody takes. @returns what is to be delivered instead */
+  /** Called for one that nobody accepts. @returns what to deliver instead */
   giveUp(trx: Kysely<Tables>, delivery: Delivery, reason: string): Promise<readonly Addressed[]>
 }
 
 export type Channel = keyof typeof CHANNELS
 
 /**
- * Places for deliveries: in all, and for one host. A delivery that has no answer after `placeMs` waits
- * on without its place, so hosts that never answer hold up nobody. What is open at once is bounded by
- * that and the sender's deadline: 32 places, each free again after 0.5 s, and webhooks that may take
- * 10 s are 640 connections at most.
+ * Slots for deliveries: overall, and for one host. A delivery without an answer after `placeMs`
+ * waits on without its slot, so hosts that never answer delay nobody. That and the sender's
+ * deadline bound the number of open deliveries: 32 places, each free again after 0.5 s, and
+ * webhooks that may take 10 s are 640 connections at most.
  */
 const CHANNELS = {
   mail: { places: 20, ofHost: 20, placeMs: 60_000 },
@@ -33,13 +33,13 @@ const CHANNELS = {
 } as const
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** What is done is written down together, so that ten thousand deliveries are not as many commits. */
+/** Outcomes are written in groups, so that ten thousand deliveries are not as many commits. */
 const WRITE_AFTER_MS = 20
-/** While deliveries are under way others are added, and become due. */
+/** While deliveries are in flight others are added, and become due. */
 const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = [5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS]
 
-/** Delivers all that is due on a channel; what is added meanwhile too. */
+/** Delivers everything due on a channel, including deliveries added meanwhile. */
 export async function deliverDue(parts: DeliverParts, channel: Channel): Promise<void> {
   const { store, clock } = parts
   const places = createPlaces(channel)
@@ -69,11 +69,11 @@ export async function deliverDue(parts: DeliverParts, channel: Channel): Promise
     wake = resolve
     const leased =
       failure === null ? await leaseDeliveries(store, channel, clock.now(), places) : []
-    // A clock that jumps ends leases: what is under way is not sent a second time.
+    // A clock that jumps ends leases: deliveries in flight are not sent a second time.
     for (const job of leased) if (!open.has(job.id)) void deliver(job)
     if (open.size === 0) break
     await Promise.race([woken, sleep(LOOK_AGAIN_MS, null, { ref: false })])
-    // What ends together is followed by one look.
+    // Deliveries that end together cause one look at the queue.
     await settle()
   }
   if (failure !== null) throw failure
@@ -91,7 +91,7 @@ function createPlaces(channel: Channel): Places & { take(host: string): () => vo
     ofHost,
     free: () => places - taken,
     fullHosts: () => [...byHost].flatMap(([host, held]) => (held >= ofHost ? [host] : [])),
-    /** @returns gives the place back; a second call does nothing */
+    /** @returns a function that frees the slot; a second call does nothing */
     take(host) {
       let isHeld = true
       count(host, 1)
@@ -135,7 +135,7 @@ function waitAfter(attempts: number): number {
 
 type Finished = { job: DeliveryTable; outcome: 'done' | 'failed' }
 
-/** Writes down what became of deliveries, those of a moment in one go. @returns when it is written */
+/** Records the outcomes of deliveries, those of one moment together. @returns when it is written */
 function createFinisher({ store: { db }, clock }: DeliverParts) {
   let batch: { all: Finished[]; written: Promise<void> } | null = null
   const write = async (all: readonly Finished[]) => {
@@ -165,7 +165,7 @@ function createFinisher({ store: { db }, clock }: DeliverParts) {
   }
 }
 
-/** A mail server's text may quote the address: only its code goes to the log. */
+/** A mail server's text may quote the address: only its code is logged. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error ? String(error.code) : error.name

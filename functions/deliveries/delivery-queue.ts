@@ -13,18 +13,18 @@ const CLOSE_PATIENCE_MS = 3_000
 const MAX_WAITING = 5_000
 
 /**
- * Mails and webhooks wait in the store until they are handed over: a request never waits for another
+ * Mails and webhooks wait in the store until they are delivered: a request never waits for another
  * server, and a crash or a server that is down for hours loses none. The deliveries of a watch or a
  * mailbox are leased by one instance at a time.
  *
- * Known limit: what was handed over when the acknowledgement was lost is sent again. A webhook has
- * the same `webhook-id` then; of two sign-in mails only the newer link works.
+ * Known limit: a delivery whose acknowledgement was lost is sent again. A webhook has the same
+ * `webhook-id` then; of two sign-in mails only the newer link works.
  */
 export function createDeliveryQueue(parts: DeliverParts) {
   const { store, clock, log } = parts
   const mails = createLoop(() => deliverDue(parts, 'mail'))
   const webhooks = createLoop(() => deliverDue(parts, 'webhook'))
-  // With SQLite one server holds the state, so a lease that is there belongs to a dead process.
+  // With SQLite one server holds the state, so an existing lease belongs to a dead process.
   const freed =
     store.dialect === 'sqlite'
       ? store.db.updateTable('delivery').set({ lease_until: 0 }).execute()
@@ -44,7 +44,7 @@ export function createDeliveryQueue(parts: DeliverParts) {
     add: (trx: Kysely<Tables>, address: string, task: DeliveryTask) =>
       insertJobs(trx, [{ address, task }], clock.now()),
     addAll: (trx: Kysely<Tables>, jobs: readonly Addressed[]) => insertJobs(trx, jobs, clock.now()),
-    /** True when so many that strangers asked for wait that taking more would be a promise nobody keeps. */
+    /** True when the backlog that strangers caused is too long to send one more in time. */
     isOverfull: async (channel: Channel) => {
       const waiting = store.db
         .selectFrom('delivery')
@@ -54,11 +54,11 @@ export function createDeliveryQueue(parts: DeliverParts) {
     },
     /** Starts delivering what is due. Resolves when nothing more is due. */
     deliver,
-    /** The same for who waits for nothing: a store that cannot be read goes to the log. */
+    /** The same for callers that don't wait: failures to read the store are logged. */
     deliverSoon,
     close: async () => {
       clearInterval(timer)
-      // A server that hangs must not hold up a stop: what goes to it is leased, and sent later.
+      // A server that hangs must not delay a stop: its deliveries are leased, and sent later.
       const idle = Promise.allSettled([freed, mails.idle(), webhooks.idle()])
       await Promise.race([idle, sleep(CLOSE_PATIENCE_MS, null, { ref: false })])
     },

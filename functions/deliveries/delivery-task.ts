@@ -28,7 +28,7 @@ const claimPayload = v.object({
 })
 const reason = v.string()
 
-/** All that is delivered. No payload holds a secret: links and signatures are made when sending. */
+/** Everything delivered. No payload holds a secret: links and signatures are made on sending. */
 export const TaskSchema = v.variant('kind', [
   v.object({ kind: v.literal('sign_in') }),
   v.object({ kind: v.literal('claim_verified'), ...claimPayload.entries }),
@@ -53,7 +53,7 @@ export type ClaimMailTask = Extract<DeliveryTask, { listing_id: string }>
 export type WatchTask = Extract<DeliveryTask, { watch_id: string }>
 
 const HOUR_MS = 3_600_000
-/** What anybody can make this service send. */
+/** Kinds that anybody can make this service send. */
 export const UNTRUSTED_TASKS = ['sign_in', 'watch_confirm', 'watch_challenge']
 
 /** A sign-in mail that comes an hour later is of no use; news of a claim is. */

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { DeliveryTable, Store } from '../store/schema/store.ts'
 
-/** Places for deliveries that a server has. */
+/** Slots for deliveries on a server. */
 export interface Places {
   free(): number
   /** At most for one host. */
   ofHost: number
-  /** Hosts that have no place left. */
+  /** Hosts without a free slot. */
   fullHosts(): string[]
 }
 
@@ -18,9 +18,9 @@ const IS_NEWS = sql<number>`case when due.kind = 'watch_news' then 1 else 0 end`
 const HAS_FAILED = sql<number>`case when due.attempts > 0 then 1 else 0 end`
 
 /**
- * Leases as many as there are places. A lane has its own clock: its oldest delivery of a kind goes
- * first, and one that waits for its next try holds up the rest of its lane alone. Hosts take turns;
- * at a host what never failed goes before what did, and news come after everything else.
+ * Leases as many as there are slots. A lane has its own clock: its oldest delivery of a kind goes
+ * first, and one that waits for its next try delays only the rest of its lane. Hosts take turns; at
+ * one host, deliveries that never failed go first, and news comes last.
  *
  * The outer condition is judged again under the row's lock, so two instances never share a job.
  */

@@ -5,7 +5,7 @@ import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
 import { DeliveryRefused, type Mail, type Mailer } from '../ports/mailer.ts'
 
-/** A slow server costs a queue worker this long at most (milliseconds). */
+/** How long a slow server may hold a queue worker (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 20_000
 const CONNECTIONS = 20
@@ -35,7 +35,7 @@ export function createOutboxMailer(
       const { message } = await transport.sendMail(toMessage(from, mail))
       if (!Buffer.isBuffer(message))
         throw new TypeError('expected nodemailer to buffer the message')
-      // The mode of `mkdir` says nothing to a folder that was there before.
+      // `mkdir` does not apply its mode to an existing folder.
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await chmod(folder, 0o700)
       const name = `${Date.now()}-${randomBytes(4).toString('hex')}`
@@ -76,8 +76,8 @@ function createSmtpMailer(url: string, from: string): Mailer {
 }
 
 /**
- * Addresses go in as objects and the envelope is given, so that no address parser can find a second
- * recipient in one; files and URLs stay closed to the message.
+ * Addresses are passed as objects with an explicit envelope, so that no address parser can find a
+ * second recipient in one; a message may not read files or URLs.
  */
 function toMessage(from: string, { to, sender, subject, text, unsubscribe }: Mail) {
   return {
@@ -99,11 +99,11 @@ function toMessage(from: string, { to, sender, subject, text, unsubscribe }: Mai
   }
 }
 
-/** RFC 5322 §2.1.1: characters of a line. */
+/** RFC 5322 §2.1.1: characters per line. */
 const LONGEST_LINE = 998
 
 /**
- * Plain ASCII goes out as it is written. nodemailer would encode it for one line of more than 76
+ * Plain ASCII is sent as written. nodemailer would encode it if one line had more than 76
  * characters, and a reader of the file would see the link cut in two.
  */
 function keepLinesWhole(transport: Transporter): void {

@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 
-/** Where sellers describe themselves, by kind of file, the preferred place first. */
+/** Where sellers describe themselves, by kind of file, the preferred path first. */
 const PLACES: Record<DiscoveryFile, readonly string[]> = {
   openapi: ['/openapi.json', '/.well-known/openapi.json'],
   llms_txt: ['/llms.txt'],
@@ -15,25 +15,25 @@ const PLACES: Record<DiscoveryFile, readonly string[]> = {
 }
 
 const MAX_TITLE = 300
-/** Cards that are looked for where a manifest says; the first that is one counts. */
+/** Card paths from a manifest that are tried; the first valid card counts. */
 const MOST_CARDS = 3
 
-/** What a seller publishes about itself, at the places where it is looked for. */
+/** What a seller publishes about itself at the well-known paths. */
 export interface FoundSeller {
   origin: string
-  /** Addresses of the files that are there and are what they should be. */
+  /** Addresses of the files that exist and are valid. */
   files: Partial<Record<DiscoveryFile, string>>
   api: DescribedApi | null
   card: Record<string, unknown> | null
-  /** Where else its ARD manifest says that its cards lie. */
+  /** Other paths of its cards according to its ARD manifest. */
   cardPaths: readonly string[]
   /** First heading of its llms.txt. */
   title: string | null
-  /** Why nothing was found, of the first request that failed. */
+  /** Why nothing was found, from the first request that failed. */
   fault: string | null
 }
 
-/** Reads a seller's own files: one request for each place at most, in turn, nothing followed. */
+/** Reads a seller's own files: at most one request per path, in turn, following nothing. */
 export async function findSeller(origin: string, client: Fetcher): Promise<FoundSeller> {
   const found = toNothing(origin, null)
   for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
@@ -44,7 +44,7 @@ export async function findSeller(origin: string, client: Fetcher): Promise<Found
         headers: { accept: 'application/json, text/plain' },
       })
       if (!reply.answered) {
-        // A host that can't be reached for one file can't be for the next.
+        // A host that is unreachable for one file is unreachable for the next.
         found.fault = reply.detail
         return found
       }
@@ -90,7 +90,7 @@ function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: st
   return true
 }
 
-/** Paths of the agent cards that entries of ARD say lie on this very origin. */
+/** Paths of the agent cards that ARD entries place on this same origin. */
 function cardPathsOf(entries: readonly unknown[], origin: string): string[] {
   return entries
     .filter(isJsonObject)

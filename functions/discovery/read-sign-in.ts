@@ -8,9 +8,9 @@ import {
 } from '../../src/domain/probe/read/oauth-metadata.ts'
 
 export interface Protected {
-  /** The address that wants a token. */
+  /** The address that requires a token. */
   url: string
-  /** Where its own refusal says that its metadata is; null where it says nothing. */
+  /** The metadata address from its refusal; null where there is none. */
   named: string | null
   /** One GET: the text of a 200, null for anything else. Guarded and bounded. */
   read: (url: string) => Promise<string | null>
@@ -20,10 +20,10 @@ export interface Protected {
  * Where to sign in for a resource, by its own metadata (RFC 9728) and its first authorization server's
  * (RFC 8414): at most two addresses are read for the one and three for the other, one at a time.
  *
- * @returns null where the resource publishes none, or what it publishes is about something else
+ * @returns null where the resource publishes no metadata, or metadata of another resource
  */
 export async function readSignIn({ url, named, read }: Protected): Promise<SignIn | null> {
-  // Only a server that is itself plain, on an operator's own machine, may name such addresses.
+  // Only a plain-HTTP server, on an operator's own machine, may name such addresses.
   const rules = { allowPrivate: new URL(url).protocol === 'http:' }
   const places = named === null ? toResourceMetadataUrls(url) : toNamedPlace(named, url)
   const resource = await firstOf(places, read, (text) => readResourceMetadata(text, url, rules))
@@ -35,14 +35,14 @@ export async function readSignIn({ url, named, read }: Protected): Promise<SignI
   return toSignIn(resource, server ?? {}, rules)
 }
 
-/** A refusal may name it without its origin, against the letter: many servers do. */
+/** A refusal may name it without its origin, contrary to the RFC: many servers do. */
 function toNamedPlace(named: string, url: string): string[] {
   const place = URL.parse(named, url)
   const isWeb = place?.protocol === 'https:' || place?.protocol === new URL(url).protocol
   return place === null || !isWeb ? [] : [place.href]
 }
 
-/** Asks one after the other, until one says something that can be used. */
+/** Asks one after the other until an answer is usable. */
 async function firstOf<Read>(
   places: readonly string[],
   read: Protected['read'],

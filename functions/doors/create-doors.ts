@@ -21,22 +21,22 @@ import { createDirectory, type DirectoryParts } from './entry/directory.ts'
 import { createDoorBodies } from './entry/door-limits.ts'
 import { createRegistryDoors } from './registry/registry-door.ts'
 
-/** Listings of a category in its twin; the rest is a search away. */
+/** Listings of a category in its Markdown variant; the rest is a search away. */
 const MOST_ROWS = 50
 
 const loadMcp = () => import('./mcp/mcp-door.ts')
 const loadA2a = () => import('./a2a/a2a-door.ts')
 
 /**
- * Loads the protocols' packages, which are a good part of a start, so a server does it once it answers.
- * Left to the first message, everybody would wait for them half a second in that moment.
+ * Loads the protocols' packages, a large part of a start, so a server does it once it answers. Left
+ * to the first message, everybody would wait half a second at that moment.
  */
 export async function loadDoors(): Promise<void> {
   await loadMcp()
   await loadA2a()
 }
 
-/** A handler for each live door. Those that stand on a protocol's package are opened by their first request. */
+/** A handler for each live door. The first request loads the protocol's package, if any. */
 export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
   const parts = { ...own, ...createDoorBodies() }
   const markdown = createMarkdownDoor(parts)
@@ -69,7 +69,7 @@ function opensOnce(open: () => Promise<Handler>): Handler {
   }
 }
 
-/** Markdown twins, rendered when asked for: few read them, and each build would pay for all. */
+/** Markdown variants, rendered on request: few read them, and a build would pay for all. */
 function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL

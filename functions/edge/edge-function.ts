@@ -16,7 +16,7 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS']
 const problem = createProblems(RELEASE.base_url)
 const transport = toTransportHeaders(RELEASE.base_url)
 
-/** What is answered: the file each index is in, and what searches it. */
+/** The routes: the file of each index, and its search function. */
 const ENDPOINTS = new Map<string, { file: IndexFile; over(index: SearchIndex): Search }>([
   [ROUTES.search.path, { file: 'search.index', over: searchOver }],
   [
@@ -31,8 +31,9 @@ const ENDPOINTS = new Map<string, { file: IndexFile; over(index: SearchIndex): S
 const opened = new Map<string, Promise<Search>>()
 
 /**
- * The live searches for a function host: the same answers as the server's, from one file of code and
- * two indexes. Limits and compression are the host's; searches are not counted, as no ledger is there.
+ * The live searches for a function host: the same answers as the server's, from one file of code
+ * and two indexes. Limits and compression are the host's; searches are not counted for lack of a
+ * ledger.
  */
 export default {
   async fetch(request: Request, env: IndexSource): Promise<Response> {
@@ -58,7 +59,7 @@ async function answer(request: Request, env: IndexSource): Promise<Response> {
     opened.set(pathname, opening)
     return reply(await opening, request, query.slice(1))
   } catch (error) {
-    // The next request tries again: a bucket that did not answer may do so then.
+    // The next request tries again: a bucket that did not answer may answer then.
     opened.delete(pathname)
     const id = crypto.randomUUID()
     console.error(JSON.stringify({ event: 'search.failed', id, reason: String(error) }))
@@ -98,11 +99,11 @@ interface IndexSource {
 
 type Bytes = Uint8Array | ArrayBuffer
 
-/** Their names beside the function, in assets and in buckets, and what gives their bytes directly. */
+/** Their names as files, assets and bucket keys, and the setting that holds their bytes. */
 const GIVEN = { 'search.index': 'SEARCH_INDEX', 'operations.index': 'OPERATIONS_INDEX' } as const
 type IndexFile = keyof typeof GIVEN
 
-/** @throws Error naming what the host should give when it gives nothing, or has no such file */
+/** @throws Error naming what the host should provide when it provides nothing or lacks the file */
 async function readIndex(env: IndexSource, file: IndexFile): Promise<Uint8Array> {
   const { ASSETS, BUCKET, [GIVEN[file]]: given } = env
   if (given !== undefined) return asBytes(typeof given === 'function' ? await given() : given)

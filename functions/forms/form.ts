@@ -16,25 +16,25 @@ import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
 
-/** Who sends a form; the cookie says whether a seller is signed in. */
+/** The sender of a form; the cookie shows whether a seller is signed in. */
 type Sender = Caller & { cookie: string | null }
 
 /**
- * Something that anybody may send, as JSON or with a form that needs no JavaScript. The body, the
- * limit, the rule about other sites and the outcome are one; only the rendering differs.
+ * Something that anybody may send, as JSON or with a form that needs no JavaScript. Both share the
+ * body, the limit, the cross-site rule and the outcome; only the rendering differs.
  */
 export interface Form<Schema extends ObjectSchema, Sent, Answer extends { kind: string }> {
   schema: Schema
-  /** What is sent, as the subject of a sentence: `Disputes`. */
+  /** What is sent, as a plural noun for sentences: `Disputes`. */
   subject: string
   labels?: Readonly<Record<string, string>>
   toSent(fields: URLSearchParams): Sent
   toBody(fields: URLSearchParams): Record<string, unknown>
-  /** Takes what was sent; it counts the limit itself, so that a slip of the pen costs nothing. */
+  /** Accepts a submission; counts the limit itself, so that a typo costs nothing. */
   take(body: v.InferOutput<Schema>, caller: Sender): Promise<Answer | Refused>
 }
 
-/** The endpoint of a form. @param render the JSON of what became of it */
+/** The endpoint of a form. @param render the JSON of its outcome */
 export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: string }>(
   parts: Parts,
   form: Form<S, Sent, A>,
@@ -155,7 +155,7 @@ async function readForm(req: IncomingMessage): Promise<string | null> {
   try {
     for await (const chunk of req) {
       size += chunk.length
-      // What is too long is read on and dropped: the answer goes over the same connection.
+      // An overlong body is read and dropped: the answer goes over the same connection.
       if (size <= MAX_FORM_BYTES) chunks.push(chunk)
     }
   } catch {

@@ -1,14 +1,13 @@
-/** Nobody waits for more than so many others. */
+/** Nobody waits for more than this many others. */
 const BATCH_SIZE = 32
 
 /**
- * Who asks within one turn of the event loop goes on at its end, after one another, and each time
- * they all wait (`await null`) one after the other again: so the work of many is done together before
- * any is answered. Sending goes deep into the operating system, which leaves nothing of a search in
- * the processor's caches: work that alternates with it takes half as long again. Who is alone is not
- * held up.
+ * Callers within one turn of the event loop continue at its end, one after another, and again each
+ * time they all wait (`await null`): so the work of many is done together before any is answered.
+ * Sending goes deep into the operating system, which evicts a search from the processor's caches:
+ * work that alternates with it takes half as long again. A single caller is not delayed.
  *
- * @returns waits for the end of the turn
+ * @returns a promise for the end of the turn
  */
 export function createBatches(): () => Promise<void> {
   let batch = Promise.resolve()

@@ -1,11 +1,11 @@
 /**
  * Compresses each dynamic answer as a whole: JSON of a function, and a page rendered on demand.
  *
- * Security model: what compresses together with a secret tells its length to somebody who chooses a
- * part of the text and sees the size of the answer (BREACH, https://breachattack.com). Answers that
- * hold something only their reader may know are left as they are: those of seller routes and pages,
- * of watches, whose addresses are secret, all that set a cookie, and what a door passes on from a seller.
- * The relay is not behind this at all: its bytes are the seller's.
+ * Security model: compressing a secret together with text that an attacker chooses reveals it to
+ * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers that hold
+ * something only their reader may know are not compressed: those of seller routes and pages, of
+ * watches, whose addresses are secret, all that set a cookie, and what a door passes on from a
+ * seller. The relay bypasses this entirely: its bytes are the seller's.
  *
  * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
  * sent as it is.
@@ -17,16 +17,16 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
 import { isSellerPath } from './method-answers.ts'
 
-/** A shorter one fits into the first packet beside its headers. */
+/** A shorter one fits into the first packet with its headers. */
 const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
 const WATCHES = ROUTES.watch_start.path
 const OWN_PAGES: ReadonlySet<string> = new Set(['/watch', '/sellers/dashboard', '/sellers/sign-in'])
 /**
- * Brotli at 1 takes three quarters of the time of gzip at 1 for an answer of a search, which becomes
- * 5 % longer; at 2 it takes longer than gzip and saves nothing. 64 KiB of memory of what came before are
- * enough for them (`npm run bench:search` prints bytes beside CPU time).
+ * Brotli at 1 takes three quarters of the time of gzip at 1 for a search answer, which becomes 5 %
+ * longer; at 2 it takes longer than gzip and saves nothing. A window of 64 KiB is enough for them
+ * (`npm run bench:search` prints bytes and CPU time).
  */
 const BROTLI = {
   [constants.BROTLI_PARAM_QUALITY]: 1,
@@ -54,7 +54,7 @@ function isLeftAlone(path: string): boolean {
   )
 }
 
-/** From here on the response holds back what is written to it, and sends it compressed at its end. */
+/** From here on the response buffers what is written to it, and sends it compressed at the end. */
 export function compressAnswer(req: IncomingMessage, res: ServerResponse, path: string): void {
   if (isLeftAlone(path)) return
   const accepted = toText(req.headers['accept-encoding'])
@@ -108,7 +108,7 @@ export function compressAnswer(req: IncomingMessage, res: ServerResponse, path: 
 function encode(res: ServerResponse, coding: Coding, body: Uint8Array): Uint8Array {
   if (body.length < MIN_BYTES || body.length > MAX_BYTES) return body
   const etag = res.getHeader('ETag')
-  // The bytes differ from those of another coding, what they say does not (RFC 9110 §8.8.1).
+  // The bytes differ between codings, their meaning does not (RFC 9110 §8.8.1).
   if (typeof etag === 'string' && !etag.startsWith('W/')) res.setHeader('ETag', `W/${etag}`)
   res.setHeader('Content-Encoding', coding)
   return compressWhole(coding, body)
@@ -127,7 +127,7 @@ function isCompressible(res: ServerResponse): boolean {
   )
 }
 
-/** What Node would write at once: the headers come as an object, or as names and values in turns. */
+/** What Node would write immediately: headers are an object, or alternating names and values. */
 function takeHead(res: ServerResponse, status: number, given: unknown[]): void {
   res.statusCode = status
   const [first] = given
@@ -151,7 +151,7 @@ function isCallback(value: unknown): value is () => void {
   return typeof value === 'function'
 }
 
-/** Node joins the lines of this header itself; its type says otherwise. */
+/** Node joins this header's lines itself; its type says otherwise. */
 function toText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join() : header
 }

@@ -3,7 +3,7 @@ import type { Log, LogFields } from '../ports/log.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { MakeProblem } from './problem.ts'
 
-/** Logs a failure of ours, and makes the 500 that says nothing but where to find it in the log. */
+/** Logs a failure of ours, and makes the 500 that only says where to find it in the log. */
 export type ReportFailure = (event: string, error: unknown, fields?: LogFields) => Response
 
 export function createFailureReport({

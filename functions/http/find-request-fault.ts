@@ -11,8 +11,8 @@ export interface RequestFault {
 }
 
 /**
- * What Node's parser lets through and nobody should: two `Host` lines (two parties would route the
- * request differently), a Host that is not a host, targets in absolute form for another host.
+ * Requests that Node's parser accepts and nobody should: two `Host` lines (two parties would route
+ * the request differently), a Host that is not a host, targets in absolute form for another host.
  *
  * @returns null for a plain request.
  */
@@ -29,7 +29,7 @@ export function findRequestFault({
     }
   const hosts = valuesOf(rawHeaders, 'host')
   const [host = ''] = hosts
-  // Node unpacks chunks alone: what is inside another coding would be taken for the body itself.
+  // Node decodes only chunks: content in another coding would be taken for the body itself.
   if (valuesOf(rawHeaders, 'transfer-encoding').some((coding) => !/^chunked$/i.test(coding.trim())))
     return malformed(
       'Transfer-Encoding may be chunked alone; name other codings in Content-Encoding.',

@@ -12,7 +12,7 @@ export function refuseMethod(
   })
 }
 
-/** Public reads take any origin; seller routes get no CORS at all, so a browser refuses for us. */
+/** Public reads allow any origin; seller routes get no CORS at all, so a browser refuses for us. */
 export function answerPreflight(path: string, allowed: readonly string[]): Response {
   const methods = allowed.join(', ')
   const cors = {
@@ -32,7 +32,7 @@ export function isSellerPath(path: string): boolean {
   return path.startsWith('/api/v1/sellers')
 }
 
-/** For platforms and balancers; no part of the interface, so not in the route table. */
+/** For platforms and balancers; not part of the interface, so not in the route table. */
 const HEALTH = ['/healthz', '/readyz'].map((path) => ({ path, methods: ['GET'] as const }))
 
 const PATTERNS = [...Object.values(ROUTES), ...HEALTH].map(({ path, methods }) => ({
@@ -41,8 +41,8 @@ const PATTERNS = [...Object.values(ROUTES), ...HEALTH].map(({ path, methods }) =
 }))
 
 /**
- * Methods that some route takes at this path, or none when no route has it. HEAD goes wherever GET
- * does, except to the relay, where a seller may take it for an unpaid GET.
+ * Methods that routes accept at this path; empty when no route has it. HEAD is accepted wherever
+ * GET is, except to the relay, where a seller may take it for an unpaid GET.
  */
 export function findAllowedMethods(path: string): string[] {
   const matching = PATTERNS.filter(({ pattern }) => pattern.test(path))

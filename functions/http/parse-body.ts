@@ -43,11 +43,11 @@ function isMissing({ type, received }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && received === 'undefined'
 }
 
-/** The fields beside one, wherever in the body it is. */
+/** The siblings of a field, wherever in the body it is. */
 function keysAround(schema: ObjectSchema, path: readonly { key?: unknown }[]): string[] {
   let entries: object = schema.entries
   for (const { key } of path.slice(0, -1)) {
-    // Typed `any`; each step is looked at before it is taken.
+    // Typed `any`; each step is checked before it is taken.
     let inner: unknown = Reflect.get(entries, String(key))
     while (isObject(inner) && 'wrapped' in inner) inner = inner.wrapped
     if (!isObject(inner) || !('entries' in inner) || !isObject(inner.entries)) return []
@@ -68,7 +68,7 @@ function toUnknown(path: string, known: readonly string[]): string {
     : `no such field; did you mean ${nearest}?`
 }
 
-/** Strings whole, so that no bracket inside one counts, and the marks that open, close and part. */
+/** Whole strings, so that no bracket inside one counts, and the punctuation tokens. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
 
 const MAX_BODY_BYTES = 16 * 1024
@@ -127,8 +127,8 @@ function faulty(code: ProblemCode, detail: string): JsonBody {
 }
 
 /**
- * The first key that stands twice in the outermost object of valid JSON, or null. `JSON.parse` keeps
- * the last of two silently, where a proxy in front may have judged the first.
+ * The first key that appears twice in the outermost object of valid JSON, or null. `JSON.parse`
+ * keeps the last of two silently, where a proxy in front may have judged the first.
  *
  * @example findDuplicateKey('{"a":1,"\\u0061":2}') → 'a'
  */

@@ -6,7 +6,7 @@ export const UNCACHED = {
 } as const
 export const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const
 
-/** JSON that no cache keeps, unless `headers` say otherwise. */
+/** JSON that no cache stores, unless `headers` say otherwise. */
 export function jsonAnswer(
   body: unknown,
   headers: Record<string, string> = {},
@@ -24,7 +24,7 @@ export function publicJson(
   return jsonAnswer(body, { ...ANY_ORIGIN, ...headers }, status)
 }
 
-/** One wrong input: where it stood, its name, what was wrong, and what would be right. */
+/** One wrong input: where it was, its name, what was wrong, and what would be right. */
 export interface InputError {
   in: 'query' | 'path' | 'header' | 'body'
   name: string
@@ -65,7 +65,7 @@ export function createProblems(baseUrl: string): MakeProblem {
   }
 }
 
-/** 400 for parameters of a query, each with what was wrong with it. */
+/** 400 for parameters of a query, each with its error. */
 export function refuseParameters(
   problem: MakeProblem,
   errors: readonly InputError[],
@@ -75,7 +75,7 @@ export function refuseParameters(
   return problem('invalid-parameter', { detail, errors, extra })
 }
 
-/** Faults of a query's names: each may be given once, and none that is not known. */
+/** Errors in a query's names: repeated or unknown ones. */
 export function findNameErrors(
   parameters: URLSearchParams,
   known: readonly string[],

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a caller may go on sending a body nobody wants before the connection is closed. */
+/** How long a caller may go on sending an unwanted body before the connection is closed. */
 const LINGER_MS = 1000
 
 /**
- * Writes a small, complete Response to a Node response; used without an h3 event. Where the
- * caller is still sending, the answer goes out whole first and the rest is read for a moment: closing
- * with unread bytes would reset the connection, and the caller would see that instead of the answer.
+ * Writes a small, complete Response to a Node response; used without an h3 event. Where the caller
+ * is still sending, the whole answer goes out first and the rest is read for a moment: closing with
+ * unread bytes would reset the connection, and the caller would see that instead of the answer.
  */
 export async function sendResponse(
   req: IncomingMessage,

@@ -8,25 +8,25 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | 
 /** A connection's requests that may wait for the one before them; past it the connection is closed. */
 export const MAX_WAITING = 32
 
-/** Longest time a connection may stand still while something is asked or answered (milliseconds). */
+/** Longest time a connection may be idle during a request or an answer (milliseconds). */
 export const IDLE_TIMEOUT_MS = 60_000
 
 export interface RequestQueue {
   handle: NodeHandler
   /**
-   * What follows on this connection cannot be read: it ends with `answer`, given the request whose
-   * body broke, if that is what broke. Answers under way come first; where that request has one
-   * already, no other follows.
+   * The rest of this connection cannot be read: it ends with `answer`, called with the request
+   * whose body broke, if one did. Pending answers come first; if that request already has one, no
+   * other follows.
    */
   breakOff(socket: Duplex, answer: (asked: IncomingMessage | null) => Promise<string>): void
 }
 
-/** Told to a request whose body turns out not to be HTTP: nothing more of it will come. */
+/** Emitted on a request whose body turns out not to be HTTP: nothing more of it will come. */
 export const MALFORMED_BODY = 'malformedBody'
 
 const malformed = new WeakSet<IncomingMessage>()
 
-/** Whether `MALFORMED_BODY` was told already. Its refusal is on its way: nothing else may answer. */
+/** Whether `MALFORMED_BODY` was emitted: its refusal is being sent, nothing else may answer. */
 export function isMalformed(req: IncomingMessage): boolean {
   return malformed.has(req)
 }
@@ -34,17 +34,17 @@ export function isMalformed(req: IncomingMessage): boolean {
 type Socket = IncomingMessage['socket']
 
 interface Queue {
-  /** What is being answered, and what was asked last. */
+  /** The request being answered, and the last one received. */
   current: ServerResponse | null
   latest: ServerResponse | null
   waiting: (() => void)[]
 }
 
 /**
- * Answers the requests of a connection one at a time. Node hands over every pipelined request as soon
- * as it is read, and keeps the answers until their turn: 60 KB of requests would become hundreds of
+ * Answers the requests of a connection one at a time. Node emits every pipelined request as soon as
+ * it is read, and holds the answers until their turn: 60 KB of requests would become hundreds of
  * pages being rendered at once and held in memory for somebody who reads none of them. Work begins
- * when the answer before it has left, and never for a connection that is gone.
+ * when the previous answer has been sent, and never for a closed connection.
  *
  * @throws OperatorError on a Node whose parser cannot be stopped
  */
@@ -64,14 +64,14 @@ export function serializeRequests(
   }
   const start = (queue: Queue, req: IncomingMessage, res: ServerResponse) => {
     queue.current = res
-    // A request that is destroyed on the way lets go of its socket.
+    // A request that is destroyed early lets go of its socket.
     const { socket } = req
     socket.setTimeout(stillMs)
     const stopWatching = readers.watch(socket)
     res.once('close', () => {
       stopWatching()
       queue.current = null
-      // Idle connections are many: what they asked is not kept.
+      // Idle connections are many: their last requests are not kept.
       if (queue.latest === res && req.complete) queue.latest = null
       continueQueue(queue, socket)
     })
@@ -98,7 +98,7 @@ export function serializeRequests(
       }
       const isAnswered = broken?.headersSent === true
       const end = async () => endSoon(socket, isAnswered ? '' : await answer(broken?.req ?? null))
-      // It waits for its turn, which its refusal takes.
+      // It waits for its turn, which the refusal takes.
       if (broken !== null && broken !== current && !isAnswered) queue.waiting.pop()
       if (current === null || (broken === current && !isAnswered)) void end()
       else queue.waiting.push(end)
@@ -106,10 +106,10 @@ export function serializeRequests(
   }
 }
 
-/** How long a client may take to read that its request was not HTTP, and go (milliseconds). */
+/** How long a client may take to read that its request was not HTTP, and leave (milliseconds). */
 const LINGER_MS = 1000
 
-/** Reset at once, a connection whose client is still sending would lose the answer on its way. */
+/** If reset at once, a connection whose client is still sending would lose the answer in flight. */
 function endSoon(socket: Duplex, bytes: string): void {
   socket.end(bytes)
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)

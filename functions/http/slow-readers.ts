@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http'
 type Socket = IncomingMessage['socket']
 
 export interface ReadLimits {
-  /** Waiting for a reader that takes nothing, or too little, is free for this long (milliseconds). */
+  /** Grace period for a reader that takes nothing, or too little (milliseconds). */
   graceMs: number
-  /** What a reader must take on average beyond that. */
+  /** Average rate a reader must keep after that. */
   bytesPerSecond: number
-  /** How often it is looked at (milliseconds). */
+  /** How often it is checked (milliseconds). */
   everyMs: number
 }
 
@@ -21,7 +21,7 @@ export type SlowReaders = ReturnType<typeof createSlowReaders>
 
 interface Reader {
   socket: Socket
-  /** Bytes the system has taken from us when the answer began, and now. */
+  /** Bytes the system had taken from us when the answer began, and now. */
   before: number
   taken: number
   /** Time we waited for the reader: in this answer, and since it last took something. */
@@ -30,9 +30,9 @@ interface Reader {
 }
 
 /**
- * Closes connections whose answers are not read, or too slowly.
- * Only time in which bytes of ours wait for the reader counts, so an answer may be as long and as
- * slow as its source likes. What a reader has taken shows in steps, one write at a time.
+ * Closes connections whose answers are not read, or too slowly. Only time in which bytes of ours
+ * wait for the reader counts, so an answer may be as long and as slow as its source likes. A
+ * reader's progress shows in steps, one write at a time.
  */
 export function createSlowReaders(limits: ReadLimits = READ_LIMITS) {
   const readers = new Set<Reader>()
@@ -74,7 +74,7 @@ function isTooSlow(reader: Reader, { graceMs, bytesPerSecond, everyMs }: ReadLim
   )
 }
 
-/** `bytesWritten` counts what still waits, too. */
+/** `bytesWritten` includes what is still queued. */
 function takenFrom(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }

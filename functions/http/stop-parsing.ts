@@ -4,13 +4,13 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 
 type Socket = IncomingMessage['socket']
 
-/** What Node's parser takes for "another protocol follows": it leaves the rest of its bytes alone. */
+/** Node's parser takes it for "another protocol follows" and leaves the rest of its bytes alone. */
 const STOP_PARSING = 2
 
 /**
- * The parser would go on to the end of what it was handed, 64 KiB, and make objects and errors for a
+ * The parser would go on to the end of its 64 KiB buffer, and make objects and errors for a
  * thousand requests while everybody waits. Node has no public way to stop it: `assertParserStops`
- * sees at the start that this one works.
+ * checks at startup that this one works.
  */
 export function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser')
@@ -19,9 +19,9 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
- * Hands this Node three requests at once on a connection that is not the network's, and stops at the first.
+ * Sends this Node three requests at once on an in-memory connection, and stops at the first.
  *
- * @throws OperatorError where the others are parsed all the same
+ * @throws OperatorError where the others are still parsed
  */
 export function assertParserStops(stop: (socket: Socket) => void = stopParsing): void {
   let requests = 0

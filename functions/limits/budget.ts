@@ -1,9 +1,9 @@
 import { networkOf } from './client-key.ts'
 
 /**
- * What clients may hold at once of something there is little of: calls under way, runs, bytes of
- * bodies. Beside its own share a client's IPv6 /48 has one (an IPv4 address is its own network), so
- * that a hundred /64s of one party are not a hundred clients.
+ * How much of a scarce resource clients may hold at once: calls under way, runs, bytes of bodies.
+ * In addition to a client's own share, its IPv6 /48 has one (an IPv4 address is its own network),
+ * so that a hundred /64s of one party are not a hundred clients.
  *
  * @example one run a client, released whatever happens:
  *   const runs = createBudget({ perClient: 1, perNetwork: 4, inAll: 8 })
@@ -15,9 +15,9 @@ import { networkOf } from './client-key.ts'
  *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
  */
 export interface Budget {
-  /** @returns what is held from now on, or the name of the share that is used up. */
+  /** @returns the new holding, or the name of the exhausted share. */
   take(client: string, options?: HoldOptions): Holding | Reached
-  /** The share of `client` that is used up, if its next piece would be refused. Takes nothing. */
+  /** The exhausted share, if the next request of `client` would be refused. Takes nothing. */
   reachedBy(client: string): 'client' | 'network' | null
   isFree(): boolean
 }
@@ -32,17 +32,17 @@ export interface BudgetLimits {
 export type Reached = 'client' | 'network' | 'process'
 
 export interface HoldOptions {
-  /** 1 when left out. */
+  /** Default: 1. */
   size?: number
   /**
-   * Ends what is held, which is released by then. Where everything is taken, the oldest such holding
-   * of the network that holds most is ended for a newcomer whose network holds less.
+   * Ends a holding that has been evicted. Where everything is taken, the network that holds most
+   * loses its oldest such holding to a newcomer whose network holds less.
    */
   giveWay?: () => void
 }
 
 export interface Holding {
-  /** Holds more. @returns null, or the share that is used up: nothing was added then. */
+  /** Holds more. @returns null, or the exhausted share: nothing was added then. */
   grow(by: number): Reached | null
   /** Gives it all back; a second call does nothing. */
   release(): void
@@ -56,8 +56,8 @@ interface Held {
 }
 
 /**
- * @param whenFull `replace`: what comes always finds room, at the cost of the oldest: its client's own
- *   where that share is used up, else the largest holder's; `refuse` when left out
+ * @param whenFull `replace`: a newcomer always finds room and evicts the oldest: its client's own
+ *   where that share is used up, else the largest holder's; default `refuse`
  */
 export function createBudget(
   limits: BudgetLimits,
@@ -128,7 +128,7 @@ function createTally() {
       count(held, held.size)
     },
     grow(held: Held, by: number) {
-      // It may have given way, and what is gone holds nothing.
+      // It may have been evicted, and then it holds nothing.
       if (!all.has(held)) return
       held.size += by
       count(held, by)
@@ -136,7 +136,7 @@ function createTally() {
     drop(held: Held) {
       if (!all.delete(held)) return
       count(held, -held.size)
-      // A set outlives what it held until the collector's next great round, and this holds a call.
+      // A set keeps former members alive until the next full collection, and this holds a call.
       held.giveWay = undefined
     },
     /** The network that holds most, where that is more than `size`. */
@@ -145,7 +145,7 @@ function createTally() {
       for (const [network, held] of networks) if (held > most) [largest, most] = [network, held]
       return largest
     },
-    /** The oldest that can give way of a client or network. */
+    /** The oldest evictable holding of a client or network. */
     oldestOf(holder: string | null): Held | null {
       for (const held of all)
         if (held.giveWay !== undefined && (held.client === holder || held.network === holder))

@@ -4,8 +4,8 @@ import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 import type { Config } from '../ports/config.ts'
 
 /**
- * Whom a limit counts: one IPv4 address or one IPv6 /64 (a household or a machine gets a whole /64,
- * so counting single addresses would count nobody).
+ * The key a limit counts by: one IPv4 address or one IPv6 /64 (a household or a machine gets a
+ * whole /64, so counting single addresses would count nobody).
  *
  * `X-Forwarded-For` is believed only as far as `TRUST_PROXY` says: with n proxies in front, the
  * n-th entry from the right was written by the outermost of them; everything left of it is the
@@ -22,7 +22,7 @@ export function clientKey(
   trustProxy: number,
 ): string {
   const claimed = trustProxy > 0 ? forwardedFor?.split(',').at(-trustProxy)?.trim() : undefined
-  // Fewer entries than proxies, or garbage: the peer itself is all that is certain.
+  // Fewer entries than proxies, or garbage: only the peer itself is certain.
   return toKey(claimed) ?? toKey(remoteAddress) ?? 'unknown'
 }
 
@@ -41,8 +41,8 @@ export function nodeClientOf(
 }
 
 /**
- * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually has
- * the 65,536 of a whole /48. An IPv4 address is its own network: its neighbours are strangers to it.
+ * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually
+ * has all 65,536 of a /48. An IPv4 address is its own network: its neighbours are strangers to it.
  *
  * @example networkOf('20010db800010002::/64') → '20010db80001::/48'
  * @example networkOf('198.51.100.7') → '198.51.100.7'
@@ -53,14 +53,14 @@ export function networkOf(key: string): string {
 
 function toKey(text: string | undefined): string | null {
   if (text === undefined) return null
-  // Nearly every peer; what is true of it is true of the rest below, which takes ten times as long.
+  // Fast path for nearly every peer: the code below gives the same result in ten times the time.
   if (isIPv4(text)) return text
   const bare = text.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d[\d.]*):\d+$/, '$1')
   const address = parseIpAddress(bare.replace(/%.*$/, ''))
   if (address === null) return null
   const { family, value } = address
   if (family === 4) return dotted(value)
-  // A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d; all of them in one /64 otherwise.
+  // A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d, which would all share one /64.
   if (value >> 32n === 0xffffn) return dotted(value & 0xffffffffn)
   return `${(value >> 64n).toString(16).padStart(16, '0')}::/64`
 }

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { USUAL_LIMITS } from '../ports/config.ts'
 
 /**
- * `login` counts clients, `login_address` what one client asks for one address; one setting, `login`,
- * rules both. The others count mails to an address: five an hour, then a spare one in ten minutes for
- * a client that had none sent, so that nobody can use an address up for its owner.
+ * `login` counts clients, `login_address` requests of one client for one address; the setting
+ * `login` controls both. The others count mails to an address: five an hour, then a spare one in
+ * ten minutes for a client that had none sent, so that nobody can use up an owner's address.
  */
 export const LIMITS = {
   ...USUAL_LIMITS,
@@ -15,7 +15,7 @@ export const LIMITS = {
 }
 export type LimitName = keyof typeof LIMITS
 
-/** What one limit is counted with. Memory by default; several instances share a store. */
+/** The counter of one limit. In memory by default; several instances share a store. */
 export type CreateCounter = (options: {
   name: LimitName
   requests: number
@@ -23,7 +23,7 @@ export type CreateCounter = (options: {
 }) => Counter
 
 export interface Counter {
-  /** Counts one and answers how many the key has used in its window, and when that ends. */
+  /** Counts one; returns how many the key has used in its window, and when that ends. */
   count(key: string): Promise<{ used: number; msBeforeReset: number }>
   /** How many the key has used in its window; counts nothing. */
   peek(key: string): Promise<number>
@@ -35,7 +35,7 @@ const SHARED_BUCKETS = 1024
 
 interface Window {
   used: number
-  /** On the monotonic clock (milliseconds): a clock that is set cannot lengthen a window. */
+  /** On the monotonic clock (milliseconds): setting the clock cannot lengthen a window. */
   endsAt: number
 }
 
@@ -43,15 +43,15 @@ function toSharedBucket(key: string): string {
   return `shared ${Number.parseInt(hash('sha256', key).slice(0, 8), 16) % SHARED_BUCKETS}`
 }
 
-/** Counts in memory alone. */
+/** Counts only in memory. */
 export function createMemoryCounter({ seconds }: { seconds: number }, now?: () => number): Counter {
   const { peek, count } = createWindows({ seconds }, now)
   return { peek: async (key) => peek(key), count: async (key) => count(key) }
 }
 
 /**
- * Fixed windows in memory. All are of one length, so they end in the order of the map: each count
- * drops those that did, from the front.
+ * Fixed windows in memory. All have one length, so they end in the order of the map: each count
+ * drops ended ones from the front.
  */
 export function createWindows(
   { seconds }: { seconds: number },
@@ -59,7 +59,7 @@ export function createWindows(
 ) {
   const lengthMs = seconds * 1000
   const windows = new Map<string, Window>()
-  /** No window ends before. */
+  /** No window ends before this time. */
   let nextEnd = 0
   const dropEnded = (at: number) => {
     for (const [ended, { endsAt }] of windows) {

@@ -1,11 +1,11 @@
-/** Pieces that may wait: of one client, and in all. */
+/** How many pieces may wait: per client and in total. */
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
 export type FairQueue = ReturnType<typeof createFairQueue>
 
-/** Work done one piece at a time, in turns between clients: nobody waits for all of another's. */
+/** Does work one piece at a time, in turns between clients: nobody waits for all of another's. */
 export function createFairQueue(limits = MAX_WAITING) {
-  // Clients in the order of their turns; a Map keeps the order in which keys came.
+  // Clients in the order of their turns; a Map keeps insertion order.
   const waiting = new Map<string, (() => Promise<void>)[]>()
   let count = 0
   let isRunning = false
@@ -23,13 +23,13 @@ export function createFairQueue(limits = MAX_WAITING) {
     isRunning = true
     for (let piece = takeNext(); piece !== undefined; piece = takeNext()) {
       await piece()
-      // Everything else the process has to do comes between two pieces.
+      // Lets everything else in the process run between two pieces.
       await new Promise((resolve) => setImmediate(resolve))
     }
     isRunning = false
   }
   return {
-    /** @returns when the work is done, or `full` at once where too much waits already */
+    /** @returns when the work is done, or `full` at once where the queue is full */
     async run(client: string, work: () => Promise<void>): Promise<'done' | 'full'> {
       const own = waiting.get(client) ?? []
       if (own.length >= limits.perClient || count >= limits.inAll) return 'full'

@@ -22,7 +22,7 @@ export interface LimitTaken {
   headers: Record<string, string>
 }
 
-/** A /48 may use what so many of its /64s may: a phone network's are strangers, an attacker's are not. */
+/** A /48 gets the budget of this many /64s: those of a phone network are strangers. */
 const NETWORK_CLIENTS = 10
 
 export function createRateLimits(
@@ -48,7 +48,7 @@ export function createRateLimits(
       const counter = counterOf(name, limit)
       const own = toTaken(name, limit, await counter.count(key))
       const network = networkOf(key)
-      // A client that is refused must not use up what its neighbours have.
+      // A refused client must not use up its neighbours' budget.
       if (network === key || !own.allowed) return own
       const wider = { ...limit, requests: limit.requests * NETWORK_CLIENTS }
       const shared = toTaken(name, wider, await counter.count(network))

@@ -15,15 +15,15 @@ export function createSharedCounters(
   return createStoreCounters(store, clock, patienceMs)
 }
 
-/** A store slower than this must not hold up a search or a redirect (milliseconds). */
+/** A store slower than this must not delay a search or a redirect (milliseconds). */
 const PATIENCE_MS = 1_000
-/** A store that was slow is left alone for so long: a sign-in counts five times (milliseconds). */
+/** A slow store is not asked again for this long: a sign-in counts five times (milliseconds). */
 const REST_MS = 2_000
 
 /**
  * Fixed windows counted in the store. Keys are hashed: the table holds no address. Requests that
- * arrive while a statement is under way share the next one, so that a busy instance costs the store
- * a few statements a second. A store that is down or slow leaves each instance to its own count.
+ * arrive while a statement is running share the next one, so that a busy instance costs the store a
+ * few statements a second. While the store is down or slow, each instance counts on its own.
  *
  * @param patienceMs milliseconds after which a store is slow
  */
@@ -63,7 +63,7 @@ interface Attempt {
   window_start: number
 }
 
-/** Tries that wait for the next statement, by hashed key, and the row it will come back with. */
+/** Requests that wait for the next statement, by hashed key, and the row it will return. */
 interface Batch {
   tries: Map<string, number>
   rows: Promise<Map<string, Attempt>>
@@ -104,7 +104,7 @@ function createBatchedCounter(
       tries.set(hashed, mine)
       const row = (await rows).get(hashed)
       if (row === undefined) throw new Error('the store counted another key')
-      // Of n tries in one statement the first used the first of the n places, and so on.
+      // Of n requests in one statement the first took the first of the n counts, and so on.
       const used = row.tries - (tries.get(hashed) ?? mine) + mine
       return { used, msBeforeReset: row.window_start + windowMs - clock.now() }
     },

@@ -35,13 +35,13 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
   runs: AnonymousProbes
   plans: () => Promise<readonly ProbePlan[]>
-  /** What listings say of good answers, as paid calls are judged by it. */
+  /** The listings' declarations of good answers, by which paid calls are judged. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
-  /** Why no listing is at an address; null where one is. */
+  /** Why no listing has an address; null where one does. */
   whyNotListed: (url: string) => NotListedReason | null
 }
 
-/** The linter's report on an address, for HTTP and page. One of a listing is asked as it says. */
+/** The linter's report on an address, for HTTP and page. A listing's is probed as it declares. */
 export function createCheck(parts: CheckParts): Check {
   const { config, limits, clock, runs, plans, declared, whyNotListed } = parts
   const ownUrl = new URL(config.BASE_URL)
@@ -85,7 +85,7 @@ export function createCheckPage(
   }
 }
 
-/** People type a host alone. */
+/** People type a bare host. */
 function toAddress(text: string): string {
   return text === '' || text.includes('://') ? text : `https://${text}`
 }

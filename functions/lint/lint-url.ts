@@ -22,7 +22,7 @@ export const MAX_SHOWN_URL = 300
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
  * HTTP are tried in turn until one speaks.
  *
- * @param as asks for this protocol alone
+ * @param as tries only this protocol
  * @param now milliseconds since the epoch
  */
 export async function lintUrl(
@@ -103,18 +103,18 @@ function toWords(reply: ProbeReply): string {
   return toInertLine(`${toHeadText(answer)}, ${size}, ${ms}`, 200)
 }
 
-/** What a listing says of itself, beside how it is asked. */
+/** A listing's own facts, apart from how it is probed. */
 interface ListingWords {
   own?: readonly LintProblem[]
   declared?: readonly DeclaredOperation[]
 }
 
 /**
- * Asks a listing's service as the prober does, operation by operation, and says where the answers and
- * the listing disagree.
+ * Probes a listing's service as the prober does, operation by operation, and reports where the
+ * answers and the listing disagree.
  *
- * @param own faults of the listing itself, found before
- * @param declared its operations that say what a good answer is
+ * @param own errors of the listing itself, found before
+ * @param declared its operations that declare a good answer
  * @param now milliseconds since the epoch
  */
 export async function lintPlan(
@@ -135,7 +135,7 @@ export async function lintPlan(
   ])
 }
 
-/** The listing that has an operation at this address, or that is alone at a bare origin. */
+/** The listing with an operation at this address, or the only one at a bare origin. */
 export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan | null {
   const wanted = new URL(url)
   wanted.hash = ''
@@ -148,7 +148,7 @@ export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan 
   return there.length === 1 ? (there[0] ?? null) : null
 }
 
-/** Operations as they are declared and as they are asked; other listings have one address alone. */
+/** Operations as declared and as probed; other listings have only one address. */
 function addressesOf(plan: ProbePlan): string[] {
   return operationsOf(plan).flatMap(({ request, operation }) =>
     operation === undefined ? [request.url] : [request.url, operation.url],

@@ -7,11 +7,11 @@ import { insertPayments } from './meter-rows.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'
 
 /**
- * What channels paid, from all that happened to them. A channel that is touched is counted anew: what is
- * returned to the payer, or was on another branch of the chain, changes payments of before.
+ * What channels paid, from all their events. A channel with a new event is counted again: refunds
+ * to the payer and events of another branch of the chain change earlier payments.
  */
 
-/** @returns what was claimed from the channels these rows touch, which is written too */
+/** @returns what was claimed from the channels of these rows, which is stored too */
 export async function writeChannels(
   trx: Transaction<Tables>,
   work: ChainWork,
@@ -28,7 +28,7 @@ export async function writeChannels(
   return countAgain(trx, work, [...new Set(rows.map(({ channel }) => channel))])
 }
 
-/** Forgets what happened after a block, and counts again what the channels it touches paid. */
+/** Deletes the events after a block, and recounts what the affected channels paid. */
 export async function takeBackChannels(trx: Transaction<Tables>, work: ChainWork, block: number) {
   const gone = await trx
     .deleteFrom('channel_event')
@@ -64,7 +64,7 @@ async function countAgain(trx: Transaction<Tables>, work: ChainWork, channels: r
   return settlements
 }
 
-/** Claims deleted by one statement: databases bound how deep a condition may be. */
+/** Claims deleted by one statement: databases limit how deep a condition may be. */
 const CLAIMS_A_STATEMENT = 100
 
 async function forget(trx: Transaction<Tables>, claims: readonly ChannelEventTable[]) {
@@ -83,7 +83,7 @@ async function forget(trx: Transaction<Tables>, claims: readonly ChannelEventTab
 
 /**
  * @param events of one channel, in chain order
- * @returns null where it is not known whose the channel is
+ * @returns null where the channel's owner is unknown
  */
 function toSettlements({ payouts, asset }: ChainWork, events: readonly ChannelEventTable[]) {
   const { payer = null, payee = null } = events.find((event) => event.payer !== null) ?? {}

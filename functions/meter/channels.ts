@@ -21,11 +21,11 @@ import { type ChainWork, FIRST_READ_MS } from './meter-world.ts'
 import type { Reading } from './paid-logs.ts'
 
 /**
- * What happened in some blocks to channels with the payouts we read. Where a contract's logs do not name
- * the seller, they are read whole; and so only once a contract has paid one of our payouts: from then
- * on, and once as far back as payments count.
+ * Events in some blocks of channels with the payouts we read. Where a contract's logs do not name
+ * the seller, all of them are read, but only once the contract has paid one of our payouts: from
+ * then on, and once as far back as payments count.
  *
- * Known limit: of a channel that was opened earlier, nothing is counted.
+ * Known limit: a channel opened earlier is not counted.
  *
  * @param paying the schemes whose contracts paid a payout in these blocks
  */
@@ -63,7 +63,7 @@ export async function readChannels(
   return rows
 }
 
-/** Schemes whose contracts are read whole, and by channel its payer. */
+/** Schemes whose contracts are read in full, and the payer of each channel. */
 async function readKnownChannels({
   store,
   network,
@@ -81,7 +81,7 @@ async function readKnownChannels({
   return { marks: new Set(marks), payers: new Map(payers) }
 }
 
-/** Events of channels with our payouts, of deposits those that are proved. Notes whose new ones are. */
+/** Events of channels with our payouts; only proved deposits. Records new channels' payers. */
 async function readEvents(
   { work, chain, ranges }: Reading,
   rule: ChannelRule,
@@ -110,7 +110,7 @@ async function readEvents(
   return keepProved(all, payers, { transfers: money, coin: asset.address })
 }
 
-/** Says that the contracts of a scheme are read, whether or not there is any channel. */
+/** Marks that the contracts of a scheme are read, whether or not there is any channel. */
 function toMark(
   network: string,
   { id: scheme, mark }: ChannelRule,

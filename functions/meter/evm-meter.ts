@@ -21,10 +21,10 @@ import { rollBack } from './roll-back.ts'
 import { tracePayers } from './trace-payers.ts'
 
 /**
- * Reads what was paid to the payouts of one EVM chain since the last run. Requests grow with the
- * blocks: payouts go into one list of topics, as long as the node takes it.
+ * Reads payments to the payouts of one EVM chain since the last run. Requests grow with the blocks:
+ * payouts go into one list of topics, as long as the node accepts.
  *
- * Known limit: a node that leaves logs out cannot be told from a quiet chain.
+ * Known limit: a node that omits logs looks like a quiet chain.
  */
 export async function measureEvm(work: ChainWork): Promise<ChainTally> {
   const { network, asset, store, confirmations } = work
@@ -44,7 +44,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
           cursors.map(({ next_block }) => next_block),
           1,
         ) - 1
-      // Nothing is wrong with a node that waits for blocks; one that lost some should be looked at.
+      // A node that waits for blocks is fine; one that lost some needs attention.
       if (furthest > target)
         work.log.error('meter.node_behind', { network, node_has: target, was_read: furthest })
       break
@@ -61,7 +61,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
   return tally
 }
 
-/** Reorganisations one run goes along with; a node that has more of them is read another time. */
+/** Reorganisations one run puts up with; a node with more of them is read another time. */
 const MOST_ROLL_BACKS = 3
 
 async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): Promise<void> {
@@ -80,7 +80,7 @@ async function readGroup(reading: Reading, group: Group, tally: ChainTally): Pro
   })
 }
 
-/** Payouts that are new start a window ago; with `since` all of them go back to there. */
+/** New payouts start one window back; with `since` all of them start there. */
 async function startCursors(work: ChainWork, chain: EvmChain, head: number): Promise<void> {
   const { network, payouts, store, clock, since } = work
   const known = new Set((await readCursors(store, network, payouts)).map(({ payout }) => payout))
@@ -131,10 +131,10 @@ function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group 
 }
 
 /**
- * All of a range, and that it was read, or nothing of it.
+ * Stores a whole range and that it was read, or nothing.
  *
- * @returns how many payments there are in it
- * @throws MeterStopped when its payouts have been read on, or back, since it was begun
+ * @returns how many payments it has
+ * @throws MeterStopped when its payouts' position has changed since it was begun
  */
 async function writeRange(
   work: ChainWork,

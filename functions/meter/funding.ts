@@ -13,13 +13,13 @@ import {
 import { inPieces } from '../store/rows.ts'
 import type { ChainWork } from './meter-world.ts'
 
-/** Transfers kept of one wallet to one payer: the last, and the largest before it. */
+/** Transfers kept from one wallet to one payer: the last, and the largest before it. */
 const MOST_OF_ONE = 3
 
-/** Wallets kept that funded one payer: a rival's dust must not push out what gave most. */
+/** Funding wallets kept for one payer: a rival's dust must not push out the largest ones. */
 const MOST_FUNDERS = 5
 
-/** What came to payers before they paid: by payer, by who sent it, a few in chain order. */
+/** Transfers to payers before they paid: by payer and sender, a few in chain order. */
 export type Funding = Map<string, Map<string, TimedLog[]>>
 
 export function addFunding(funding: Funding, log: TimedLog): void {
@@ -30,7 +30,7 @@ export function addFunding(funding: Funding, log: TimedLog): void {
   funding.set(payer, senders)
 }
 
-/** The last one stays in any case: it says when. */
+/** The last one is always kept: it gives the time. */
 function withoutSmallest(given: readonly TimedLog[]): TimedLog[] {
   const smallest = given
     .slice(0, -1)
@@ -43,8 +43,8 @@ function sumOf(given: readonly TimedLog[]): bigint {
 }
 
 /**
- * Which of it is worth keeping, as transfers; of wallets that had the seller's money, or filled many payers,
- * whether they are code.
+ * The transfers worth keeping; and whether wallets that had the seller's money, or funded many
+ * payers, are contracts.
  */
 export async function toFundingTransfers(
   work: ChainWork,
@@ -73,12 +73,12 @@ export async function toFundingTransfers(
   })
 }
 
-/** Half of the smallest crowd that can be a burst: who filled as many may be one hand, or a bridge. */
+/** Half of the smallest crowd that can be a burst: their funder may be one party or a bridge. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
-/** Of those, asked about at once. */
+/** How many of those are looked up together. */
 const MOST_ASKED = 50
 
-/** Wallets that filled many payers, those that filled most. */
+/** Wallets that funded the most payers. */
 function findManyHanded(given: readonly TimedLog[]): string[] {
   const bySender = Map.groupBy(given, ({ topics }) => toAddress(topics[1]))
   return [...bySender]

@@ -2,20 +2,20 @@ import { toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { EvmChain, TimedLog, Topics } from '../settlements/evm-chain.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 
-/** Blocks asked for at once, at most; what a node refuses is asked for in less. */
+/** Most blocks requested at once; a range that a node refuses is requested in smaller ones. */
 const MOST_BLOCKS = 10_000
 /** Wallets in one list of topics: at first as many as a request may carry, then what most nodes take. */
 const MOST_WALLETS = 10_000
 const USUAL_WALLETS = 1_000
 const FEWEST_WALLETS = 50
-/** Ranges that went well before wider ones are tried again: what was too much once may have been a busy hour. */
+/** Successful ranges before wider ones are tried again: a refusal may have been a busy hour. */
 const FORGET_AFTER = 100
-/** How close to what was refused a range has to come: within a tenth. */
+/** How close to the refused width a range has to come: within a tenth. */
 const CLOSE_ENOUGH = 0.1
 
 /**
- * How much one node tells at once. Nodes limit blocks, topics and logs by numbers of their own and say
- * so in words of their own: so a refusal means "less", until nothing less can be asked for.
+ * How much one node answers at once. Each node has its own limits on blocks, topics and logs and
+ * its own error texts: so a refusal means "less", until nothing less can be requested.
  */
 export type LogRanges = ReturnType<typeof createLogRanges>
 
@@ -27,7 +27,7 @@ export interface Range {
 export function createLogRanges(chain: EvmChain) {
   const span = createSpan()
   const list = createList()
-  /** @returns false when nothing less can be asked for */
+  /** @returns false when nothing less can be requested */
   const askForLess = (blocks: number): boolean => {
     if (list.tryShorter() || span.tryNarrower(blocks)) return true
     if (!list.mustBeShorter()) return false
@@ -35,7 +35,7 @@ export function createLogRanges(chain: EvmChain) {
     return true
   }
   return {
-    /** Runs `read` over the blocks, in ranges the node answers; refused ones are read again, narrower. */
+    /** Runs `read` over the blocks, in ranges the node answers; refused ones are read in parts. */
     async each(from: number, to: number, read: (from: number, to: number) => Promise<void>) {
       for (let at = from; at <= to; ) {
         const end = Math.min(to, at + span.blocks - 1)
@@ -55,7 +55,7 @@ export function createLogRanges(chain: EvmChain) {
     /**
      * Logs of the coin, or of another contract, for many wallets.
      *
-     * @param toTopics where the wallets stand among the topics
+     * @param toTopics puts the wallets at their position among the topics
      */
     async logsOf(
       wallets: readonly string[],
@@ -75,7 +75,7 @@ export function createLogRanges(chain: EvmChain) {
   }
 }
 
-/** The width of a range: doubled while all goes well, then between what went and what was refused. */
+/** The width of a range: doubled until a refusal, then between the accepted and the refused. */
 function createSpan() {
   let good = 0
   let refused = Number.POSITIVE_INFINITY
@@ -85,7 +85,7 @@ function createSpan() {
     went(blocks: number) {
       inARow += 1
       if (inARow % FORGET_AFTER === 0) refused = Number.POSITIVE_INFINITY
-      // What is left at the end of a chain says nothing about how wide a range may be.
+      // The remainder at the end of a chain says nothing about how wide a range may be.
       if (blocks < span.blocks) return
       good = blocks
       if (refused === Number.POSITIVE_INFINITY) span.blocks = Math.min(MOST_BLOCKS, blocks * 2)
@@ -97,7 +97,7 @@ function createSpan() {
       refused = blocks
       inARow = 0
       span.blocks = good > 0 && good < blocks ? good : Math.ceil(blocks / 2)
-      // What went well once is refused now: this is a busier stretch.
+      // A width that was accepted before is refused now: this stretch is busier.
       if (good >= blocks) good = 0
       return true
     },
@@ -132,7 +132,7 @@ function createList() {
       }
       return false
     },
-    /** Not even one block is told of: then it is the list. */
+    /** Not even one block is accepted: then it is the list. */
     mustBeShorter(): boolean {
       if (list.widest <= FEWEST_WALLETS) return false
       list.most = Math.min(USUAL_WALLETS, Math.ceil(list.widest / 2))

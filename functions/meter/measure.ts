@@ -21,7 +21,7 @@ import { measureSolana } from './solana-meter.ts'
 /** Milliseconds between two requests to one node: ten a second, what free plans allow. */
 const GAP_MS = 100
 
-/** Pauses after a node said that it is busy; then the run ends, and goes on with the next one. */
+/** Pauses after a busy answer of a node; then the run ends, and the next one continues. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
 
 export interface MeterParts {
@@ -47,18 +47,18 @@ export interface ChainReport extends ChainTally {
   network: string
   payouts: number
   requests: number
-  /** Why it ended before it was done; null when it was. What was written until then stays. */
+  /** Why it ended early; null when it finished. What was written until then stays. */
   stopped: string | null
 }
 
 const METER = 'meter'
 
 /**
- * Reads what was paid to proven and published payouts on chains with a node in `RPC_URLS`, each since
- * the last run, and where their payers had their money from.
- * One process at a time does it; a chain whose node fails is gone on with by the next run.
+ * Reads what was paid to proven and published payouts on chains with a node in `RPC_URLS`, each
+ * since the last run, and where their payers' money came from. One process at a time does it; the
+ * next run continues a chain whose node failed.
  *
- * @returns null when another process is at it
+ * @returns null when another process is doing it
  */
 export async function measure(
   parts: MeterParts,
@@ -79,7 +79,7 @@ export async function measure(
     }
     return reports
   } finally {
-    // Due again at once, on servers whose clocks are behind this one as well.
+    // Due again at once, also on servers whose clocks are behind this one.
     await queue.finish([METER], 0)
   }
 }
@@ -145,10 +145,10 @@ const NOTHING: ChainTally = { payments: 0, read: 0 }
 
 type Wait = (milliseconds: number) => Promise<void>
 
-/** One node, asked one thing at a time and not too fast, and nothing more once `signal` says stop. */
+/** One node, with one request at a time and a pause between them, and no more after `signal`. */
 function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { requests: number } {
   return {
-    /** Made so far. */
+    /** Requests made so far. */
     requests: 0,
     async call(method, params, schema) {
       for (let tries = 0; ; tries += 1) {
@@ -167,7 +167,7 @@ function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { req
   }
 }
 
-/** A server that is stopped waits for no node. @throws MeterStopped when `signal` came first */
+/** A server that stops waits for no node. @throws MeterStopped when `signal` came first */
 async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   if (signal.aborted) throw new MeterStopped('asked to stop')
   const stop = Promise.withResolvers<never>()
@@ -182,7 +182,7 @@ async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promi
   }
 }
 
-/** Blocks that make a payment final enough to count; deep reorganisations are older chains' habit. */
+/** Blocks that make a payment final enough to count; deep reorganisations occur on older chains. */
 const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
 const USUAL_CONFIRMATIONS = 24
 

@@ -5,18 +5,18 @@ import { provenPayouts, toSettlementRow } from '../settlements/settlement-rows.t
 import { inPieces } from '../store/rows.ts'
 import type { MeterCursorTable, MeterPayerTable, Store, Tables } from '../store/schema/store.ts'
 
-/** The meter's rows. What belongs together is written in one transaction, so that a run may end anywhere. */
+/** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
 
-/** A payout that its holder proved, or that people published with a source, on one chain. */
+/** A payout on one chain that its holder proved, or that was published with a source. */
 export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string
-  /** Of all listings whose it is, as are the hosts. */
+  /** Of all its listings, like the hosts. */
   listings: readonly string[]
   hosts: readonly string[]
 }
 
-/** A payout (CAIP-10) that is a listing's by publication. */
+/** A payout (CAIP-10) published for a listing. */
 export interface PublishedPayout {
   payout: string
   listing_id: string
@@ -41,7 +41,7 @@ export async function readMeteredPayouts({ db }: Store, published: readonly Publ
   return Map.groupBy(payouts, ({ network }) => network)
 }
 
-/** How far payouts have been read; of those that are metered no more, nothing. */
+/** How far payouts have been read; nothing for those no longer metered. */
 export async function readCursors(
   { db }: Store,
   network: string,
@@ -66,7 +66,7 @@ export async function insertCursors(trx: Transaction<Tables>, rows: readonly Met
       .execute()
 }
 
-/** Payments of one range; a payment that is known stays as it is. */
+/** Payments of one range; a known payment stays as it is. */
 export async function insertPayments(
   trx: Transaction<Tables>,
   payouts: readonly MeteredPayout[],
@@ -87,8 +87,8 @@ export async function insertPayments(
 }
 
 /**
- * Of payments to payouts of several listings, which was called, as relayed calls said. Anybody may say so of
- * any listing: only the payee's own are heard, so that nobody but its owner has a say.
+ * For payments to payouts of several listings, the listing that relayed calls named. Anybody can
+ * name any listing: only the payee's own listings count, so that nobody but its owner decides.
  */
 async function findCalled(
   trx: Transaction<Tables>,
@@ -119,7 +119,7 @@ async function findCalled(
   return called
 }
 
-/** With its first payment that is known. */
+/** With its first known payment. */
 export type Payer = Pick<MeterPayerTable, 'network' | 'payer' | 'first_block' | 'first_paid_at'>
 
 /** A payer whose first payment turns out to be earlier is traced again. */

@@ -6,7 +6,7 @@ import { type JsonRpc, RpcError } from '../settlements/json-rpc.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 import type { MeteredPayout } from './meter-rows.ts'
 
-/** One chain to be metered, and all that is needed for it. */
+/** One chain to be metered, and everything needed for it. */
 export interface ChainWork {
   network: string
   asset: UsdAsset
@@ -15,24 +15,24 @@ export interface ChainWork {
   store: Store
   clock: Clock
   log: Log
-  /** Blocks that must stand before a payment counts (EVM). */
+  /** Confirmations before a payment counts (EVM). */
   confirmations: number
   /** Read again from this moment, milliseconds; null: go on from where the last run ended. */
   since: number | null
-  /** Called between steps. @throws MeterStopped when the work is to end here */
+  /** Called between steps. @throws MeterStopped when the work must end here */
   onStep(): Promise<void>
   /**
-   * One transaction that holds the meter's job. A process may be suspended between its last look and this:
-   * what another one wrote meanwhile must not get older rows beside it.
+   * One transaction that holds the meter's job. A process may be suspended between its last check
+   * and this: it must not add older rows to what another one wrote meanwhile.
    *
-   * @throws MeterStopped when another process took the job; nothing was written then
+   * @throws MeterStopped when another process took the job; then nothing was written
    */
   write(change: (trx: Transaction<Tables>) => Promise<void>): Promise<void>
 }
 
 /** What one run did on one chain. */
 export interface ChainTally {
-  /** Payments written down, those known before included. */
+  /** Payments recorded, including those known before. */
   payments: number
   /** Blocks (EVM) or transactions (Solana) read. */
   read: number
@@ -51,7 +51,7 @@ export const FIRST_READ_MS = 30 * DAY_MS
 /** More than any of the coins has in circulation. */
 const MOST_USD = 1e12
 
-/** @throws RpcError for more than there is: a node that says so is believed nothing */
+/** @throws RpcError for more than exists: nothing else from such a node can be trusted */
 export function toUsd(amount: bigint, { decimals }: UsdAsset): number {
   const usd = Number(amount) / 10 ** decimals
   if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment of more than there is')

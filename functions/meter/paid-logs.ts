@@ -37,14 +37,14 @@ export interface Reading {
   ranges: LogRanges
 }
 
-/** What some payouts were paid, by any scheme that counts on this chain. */
+/** Payments to some payouts, by any scheme that counts on this chain. */
 export function readPaidLogs(reading: Reading, payouts: readonly string[], range: Range) {
   return isTempo(reading.work.network)
     ? readMemoPayments(reading, payouts, range)
     : readTokenPayments(reading, payouts, range)
 }
 
-/** Where wallets paid anybody by a scheme that counts; what they put into a channel is not a payment yet. */
+/** Where wallets paid anybody by a scheme that counts; a channel deposit is not a payment yet. */
 export async function readConsents(
   { work, ranges }: Reading,
   wallets: readonly string[],
@@ -123,7 +123,7 @@ async function readMemoPayments(
   return { paid: inOrder(paid), paying: [], paidOthers: firstBlocks(others) }
 }
 
-/** Transfers with a memo of MPP, by who gave or who got them. */
+/** Transfers with an MPP memo, by sender or by recipient. */
 async function readMemos(
   { asset }: ChainWork,
   ranges: LogRanges,
@@ -137,7 +137,7 @@ async function readMemos(
   return logs.filter((log) => readRealmOf(log, asset.address) !== null)
 }
 
-/** Uses whose money did not go into a channel or an escrow, from where it may come back. */
+/** Authorisations whose money did not go into a channel or an escrow that can return it. */
 async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], range: Range) {
   const wallets = [...new Set(uses.map(({ topics }) => toAddress(topics[1])))]
   const places = DEPOSIT_PLACES.map(toTopic)
@@ -151,7 +151,7 @@ async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], ran
  * nothing, and one of large ones to a payout of the flooder's own hides nobody else's.
  */
 const MOST_CALLS = 500
-/** Calls after which the node's answers are long enough that this process says it is still at it. */
+/** Calls after which this process reports that it is still alive. */
 const CALLS_A_STEP = 100
 
 async function readCalls(

@@ -17,7 +17,7 @@ import { readChannels } from './channels.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'
 import { type Reading, readPaidLogs } from './paid-logs.ts'
 
-/** What one range of blocks says about some payouts. */
+/** What one range of blocks contains about some payouts. */
 export interface SeenRange {
   from: number
   /** Its last block. */
@@ -27,11 +27,11 @@ export interface SeenRange {
   sent: Transfer[]
   /** By wallet, the first block where it paid somebody else by the same means. */
   paidOthers: ReadonlyMap<string, number>
-  /** What happened to channels with any metered payout. */
+  /** Events of channels with any metered payout. */
   channels: ChannelEventTable[]
 }
 
-/** A remembered block is on the chain no more. */
+/** A remembered block is no longer on the chain. */
 export class Reorganised extends Error {
   override name = 'Reorganised'
   readonly block: number
@@ -43,9 +43,9 @@ export class Reorganised extends Error {
 }
 
 /**
- * Reads one range between two looks at its last block: none of it where the chain changed.
+ * Reads one range between two checks of its last block: nothing where the chain changed.
  *
- * @throws RpcError when the node cannot say or contradicts itself; Reorganised as it says
+ * @throws RpcError when the node cannot answer or contradicts itself; Reorganised as it says
  */
 export async function readRange(
   { work, chain, ranges }: Reading,
@@ -79,7 +79,7 @@ export async function readRange(
 /** Chains' clocks may run a little ahead of ours. */
 const MOST_AHEAD_MS = 15 * 60_000
 
-/** @param there the block as the chain has it, when it was just read */
+/** @param there the block on the chain, when it was just read */
 async function assertRemembered(
   { store, network }: ChainWork,
   chain: EvmChain,
@@ -96,7 +96,7 @@ async function assertRemembered(
   if (hash !== remembered.hash) throw new Reorganised(number)
 }
 
-/** Anybody can write a transfer of nothing in anybody's name. */
+/** Anybody can make a transfer of zero in anybody's name. */
 export function isMoney(log: TimedLog): boolean {
   return amountOf(log) > 0n
 }

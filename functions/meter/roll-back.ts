@@ -3,11 +3,11 @@ import { takeBackChannels } from './channel-counts.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /**
- * Takes back what was read of blocks that are on the chain no more, down to the last remembered block
- * that still is, however deep. A node that is merely behind what was read takes nothing back.
+ * Rolls back what was read from blocks that are no longer on the chain, down to the last remembered
+ * block that still is, however deep. A node that is merely behind rolls nothing back.
  *
  * @param head the node's newest block
- * @returns the last block that stays, or null when nothing had to go
+ * @returns the last block that stays, or null when nothing was removed
  */
 export async function rollBack(work: ChainWork, chain: EvmChain, head: number) {
   const { store, network } = work
@@ -22,7 +22,7 @@ export async function rollBack(work: ChainWork, chain: EvmChain, head: number) {
     (await needBlock(chain, number)).hash === hash
   const newest = known.at(-1)
   if (newest === undefined || (await isThere(newest))) return null
-  // Blocks before one that is there are there: the common ancestor is found by halving.
+  // All blocks before an existing one exist too: the common ancestor is found by bisection.
   let low = 0
   let high = known.length - 1
   while (low < high) {

@@ -18,16 +18,16 @@ import type { MeterCursorTable } from '../store/schema/store.ts'
 import { insertCursors, insertPayers, insertPayments, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 
-/** Transactions read before they are written down. */
+/** Transactions read before they are recorded. */
 const TOGETHER = 100
 
 /**
- * Reads what was paid to the payouts of one Solana cluster since the last run: the signatures that
- * touched the account of each payout, then each transaction. Only what is final is seen, so nothing is
- * rolled back.
+ * Reads payments to the payouts of one Solana cluster since the last run: the signatures that
+ * touched the account of each payout, then each transaction. Only what is final is seen, so nothing
+ * is rolled back.
  *
- * Known limits: requests grow with payouts and payments here, as Solana has no index of transfers to
- * many; money that came to a payer by another wallet is not traced.
+ * Known limits: requests grow with payouts and payments, as Solana has no index of transfers to
+ * many accounts; money that came to a payer through another wallet is not traced.
  */
 export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   const { rpc, network, asset, store, payouts, clock } = work
@@ -67,7 +67,7 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   return tally
 }
 
-/** What touched an account since the last run, oldest first. */
+/** Transactions of an account since the last run, oldest first. */
 async function listNew(
   { rpc, clock, since }: ChainWork,
   { mark }: MeterCursorTable,

@@ -11,13 +11,13 @@ import { type Reading, readConsents } from './paid-logs.ts'
 import { isMoney } from './read-range.ts'
 
 const DAY_MS = 86_400_000
-/** Payers looked up together: one list of topics, as most nodes take it. */
+/** Payers looked up together: one list of topics, as most nodes accept it. */
 const PAYERS_AT_ONCE = 1_000
 
 type Tracing = Reading & { head: number }
 
 /**
- * Where new payers had their money from in the thirty days before they first paid, and whether they
+ * Where new payers' money came from in the thirty days before they first paid, and whether they had
  * paid others by then. Until that is known their payments do not count.
  */
 export async function tracePayers(tracing: Tracing): Promise<void> {

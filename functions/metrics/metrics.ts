@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 
-/** What is counted while the service runs. Nothing of it names a client, a listing or an address. */
+/** Counters of a running service. None of them names a client, a listing or an address. */
 export interface Metrics {
-  /** Counts one request of our own server and times it until its answer has left. */
+  /** Counts one request of our own server and times it until its answer was sent. */
   watch(method: string, path: string, res: ServerResponse): void
   /** How a call through the relay ended: `seller_2xx` … `seller_5xx`, `seller_402`, or our problem's code. */
   relayed(outcome: string): void
-  /** Prometheus' text; null where nothing is counted. */
+  /** Prometheus text; null where metrics are off. */
   expose: (() => Promise<Exposition>) | null
 }
 

@@ -8,7 +8,7 @@ import { countRows } from '../store/rows.ts'
 import type { Store } from '../store/schema/store.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Upper bounds of the latency histogram (seconds): searches stand at the left, calls at the right. */
+/** Upper bounds of the latency histogram (seconds), from searches up to relayed calls. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** Metrics in a registry of their own: prom-client's of the process, ours, and the ledger's. */
@@ -61,7 +61,7 @@ function createWatch(registry: Registry): Metrics['watch'] {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Adds figures that are read at the moment of being asked, by what `label` names where there are several. */
+/** Adds gauges that are read on each scrape, split by `label` where there are several. */
 function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: MetricsSources) {
   const add = (name: string, help: string, read: () => Promise<Figures>, label?: string) => {
     const gauge: Gauge = new Gauge({
@@ -69,7 +69,7 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
       async collect() {
         gauge.reset()
         gauge.remove({})
-        // A store that is down leaves its figures out; a stale one would look like a true one.
+        // A store that is down leaves its figures out; stale ones would look current.
         for (const [value, figure] of Object.entries(await read().catch(() => ({}))))
           gauge.set(label === undefined ? {} : { [label]: value }, figure)
       },
@@ -99,7 +99,7 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
   )
 }
 
-/** One counter for each verdict of the guard: a refused address is somebody's try or our own slip. */
+/** One counter for each verdict of the guard: a refused address is an attack or our own mistake. */
 function addVerdicts(registry: Registry) {
   const counter: Counter = new Counter({
     name: 'waypost_outbound_total',
@@ -124,7 +124,7 @@ interface MetricsSources {
   publishedAt: () => number
 }
 
-/** Mails that wait and are not yet too old to be sent. */
+/** Waiting mails that are not yet too old to be sent. */
 function countMails({ db }: Store, now: number): Promise<number> {
   const mails = db.selectFrom('delivery').where('channel', '=', 'mail')
   return countRows(mails.where('expires_at', '>', now))

@@ -12,7 +12,7 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** Sellers that compress whatever was asked are read all the same, up to a bound. */
+/** Sellers that compress unasked are read too, up to a limit. */
 export async function decodeBody(
   bytes: Buffer,
   coding: string,

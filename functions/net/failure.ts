@@ -2,7 +2,7 @@ import type { ProbeFailure } from '../../src/domain/probe/read/probe-answer.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { AddressRefusedError, OwnAddressError } from './guard.ts'
 
-/** Error codes of Node, its resolver and undici, and what each says of the seller or of us. */
+/** Error codes of Node, its resolver and undici, and what each means for the seller or for us. */
 const BY_CODE: Record<string, ProbeFailure> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
@@ -24,13 +24,13 @@ const BY_CODE: Record<string, ProbeFailure> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'not_http',
 }
 
-/** Codes of an answer from name servers. Any other of their codes means that none came. */
+/** Codes that mean a name server answered. Any other code means that none did. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA'])
 
 const OF_TLS =
   /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/
 
-/** @returns why a request had no answer, with the code that said so. */
+/** @returns why a request had no answer, with its error code. */
 export function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
   const first = firstOf(error)
   if (first instanceof AddressRefusedError)
@@ -54,7 +54,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
-/** Several addresses were tried: the first error stands for them. */
+/** Several addresses were tried: the first error represents them. */
 function firstOf(error: unknown): unknown {
   if (error instanceof AggregateError) return firstOf(error.errors[0] ?? new Error('no address'))
   const isWrapped = error instanceof Error && !('code' in error) && error.cause instanceof Error

@@ -11,14 +11,15 @@ import { PURPOSES, type Purpose, privateTargetsOf } from './purposes.ts'
 /**
  * Connections to foreign hosts.
  *
- * Security model: the address that was judged is the address that is dialled. Names are resolved here
- * once for each connection, every answer is judged, and the socket gets the judged list instead of the
- * name. undici's own `connect.lookup` is not called for literal addresses, so literals are judged from
- * the URL. What may be reached hangs on the purpose (`purposes.ts`), and each verdict is counted.
+ * Security model: the address that was judged is the address that is dialled. Names are resolved
+ * here once for each connection, every answer is judged, and the socket gets the judged list
+ * instead of the name. undici's own `connect.lookup` is not called for literal addresses, so
+ * literals are judged from the URL. The purpose decides what is reachable (`purposes.ts`); each
+ * verdict is counted.
  *
  * Known limitations: a network's own NAT64 prefix looks like any other address. A range of
- * `PRIVATE_HOSTS` is open to every listed name that resolves into it. What a proxy of the network does
- * with a connection is out of sight.
+ * `PRIVATE_HOSTS` is open to every listed name that resolves into it. We cannot see what a proxy of
+ * the network does with a connection.
  */
 export interface GuardOptions {
   purpose: Purpose
@@ -29,8 +30,8 @@ export interface GuardOptions {
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
   isOwnAddress?: ((address: string, port: number) => boolean) | undefined
   /**
-   * One buffer that all these connections read into, instead of a new one for every read. What a
-   * listener of `data` is handed is its own until it returns.
+   * One buffer that all these connections read into, instead of a new one for every read. A
+   * listener of `data` owns its chunk only until it returns.
    */
   readInto?: Buffer
 }
@@ -104,7 +105,7 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
   return (target, callback) => void dialGuarded(target, options, callback)
 }
 
-/** Hears of the connection, or what went wrong; never before `dialGuarded` has returned. */
+/** Called with the connection or the error; never before `dialGuarded` has returned. */
 export type OnDialled = (
   ...result: [error: Error, socket: null] | [error: null, socket: Socket]
 ) => void
@@ -113,7 +114,7 @@ export type OnDialled = (
  * Opens one connection to a judged address. Fails with `AddressRefusedError`, `OwnAddressError`,
  * `ConnectDeadlineError`, or what DNS, TCP and TLS say.
  *
- * @returns a function that gives up: nobody hears of it then
+ * @returns a function that gives up: then no callback is called
  */
 export function dialGuarded(target: Target, options: GuardOptions, done: OnDialled): () => void {
   const timeout = options.connectTimeoutMs
@@ -184,7 +185,7 @@ function findRefusal(
   return { verdict: 'no_address', error }
 }
 
-/** @param finish told null once connected to a judged address, else what went wrong. */
+/** @param finish called with null once connected to a judged address, else with the error. */
 function dial(
   target: Target,
   addresses: ResolvedAddress[],
@@ -205,7 +206,7 @@ function dial(
   const socket: Socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
-  // Stays where it is: once connected it says nothing, and nobody else may listen yet.
+  // This listener stays: once connected it does nothing, and no other may be attached yet.
   socket.on('error', finish)
   socket.once(isSecure ? 'secureConnect' : 'connect', () => {
     if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress))) finish(null)
@@ -214,7 +215,7 @@ function dial(
   return socket
 }
 
-/** A connection that keeps little in memory, whichever way its bytes go. */
+/** A connection that buffers little, in either direction. */
 function toSparing(buffer: Buffer, socket: () => Socket) {
   const callback = (length: number) => socket().emit('data', buffer.subarray(0, length))
   return { onread: { buffer, callback }, highWaterMark: buffer.length }

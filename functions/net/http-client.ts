@@ -9,13 +9,13 @@ import { createOwnName } from './own-address.ts'
 import { type HttpLimits, PURPOSES, type Purpose } from './purposes.ts'
 
 /**
- * The one HTTP client of this process. Its purpose decides everything that is bounded.
+ * The one HTTP client of this process. Its purpose decides all limits.
  *
  * Security model: the address that was judged is the address that is dialled, each connection anew
  * (`guard.ts`). Nothing is sent twice, no cookie is kept, and a redirect is followed only where the
  * purpose has redirects and the caller allows the very address. Bytes are counted before and after
- * decompression, and one deadline of our own counts everything, since an answer that drips would
- * start those of the library anew.
+ * decompression, and one deadline of our own covers everything, since a dripping answer would
+ * restart those of the library.
  *
  * Known limitations: addresses that an operator configured are not judged. Bodies are read whole, so
  * an answer takes up to `bodyBytes` and `decodedBytes` of memory. TLS is checked against the
@@ -37,7 +37,7 @@ export interface HttpRequest {
   body?: string
   /** Called with each piece of the body's text. True ends the reading; the rest is not awaited. */
   isEnough?: (piece: string) => boolean
-  /** Ends the request early, a stream that says nothing more included. */
+  /** Ends the request early, even a stream that has gone silent. */
   signal?: AbortSignal
   /** Whether a redirect may be followed; without it none is, and the redirect is the answer. */
   mayFollow?: (next: URL) => boolean
@@ -56,7 +56,7 @@ export interface HttpClientParts {
   resolver: Resolver
   /** Refuses an address that is this service itself. */
   isOwnAddress?: GuardOptions['isOwnAddress']
-  /** Others than the purpose's, in tests that wait for them. */
+  /** Overrides the purpose's, for tests that wait for them. */
   limits?: HttpLimits | undefined
 }
 
@@ -84,7 +84,7 @@ export function createHttpClient(purpose: GuardedPurpose, parts: HttpClientParts
   }
 }
 
-/** A client for addresses of settings and commands, which are dialled as they are. */
+/** A client for addresses from settings and commands, which are dialled unchecked. */
 export function createOperatorClient(
   purpose: OperatorPurpose,
   {
@@ -160,7 +160,7 @@ async function send(
   const started = performance.now()
   try {
     const answer = await request(url, {
-      // Foreign text from a listing that was checked when it was read; undici refuses the rest.
+      // Foreign text from a listing, checked when it was read; undici refuses the rest.
       method: method as Dispatcher.HttpMethod,
       dispatcher: agent,
       signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
@@ -185,7 +185,7 @@ async function send(
   }
 }
 
-/** Reads until the end, a bound, the deadline or enough; then lets the connection go. */
+/** Reads until the end, a limit, the deadline or enough; then releases the connection. */
 async function readBody(
   { body, headers }: Dispatcher.ResponseData,
   limits: HttpLimits,

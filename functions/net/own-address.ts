@@ -25,13 +25,13 @@ export function isOwnHost(url: URL, own: URL): boolean {
   return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
 }
 
-/** How long the addresses of our own name are believed (milliseconds). */
+/** How long the addresses of our own name are trusted (milliseconds). */
 const OWN_NAME_KEPT_MS = 60_000
 
 /**
- * What leads to us under any other name: the address this process listens on, and those of our own
- * name. Behind a proxy our name may have addresses that other sites share (a CDN's), so there only
- * those of this machine count.
+ * Addresses that lead to us under any other name: the address this process listens on, and those of
+ * our own name. Behind a proxy our name may have addresses that other sites share (a CDN's), so
+ * there only those of this machine count.
  *
  * Known limitation: another name for us at a proxy on another machine is not recognised.
  */
@@ -49,7 +49,7 @@ export function createOwnName({ config, resolver }: OwnNameParts) {
     return found.map(({ address }) => address)
   }
   return {
-    /** Looks our name up again where that was long ago. Never rejects. */
+    /** Looks our name up again if the last time is long ago. Never rejects. */
     async refresh(): Promise<void> {
       const now = performance.now()
       if (now >= known.until) known = { until: now + OWN_NAME_KEPT_MS, addresses: await lookUp() }

@@ -4,11 +4,11 @@ import type { Config } from '../ports/config.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Bounds of one request, in milliseconds and bytes. */
+/** Limits of one request, in milliseconds and bytes. */
 export interface HttpLimits {
   /** Name resolution, TCP and TLS together. */
   connectMs: number
-  /** From the first byte to the last that is read, the connection and redirects included. */
+  /** From the first byte to the last one read, including the connection and redirects. */
   answerMs: number
   headerBytes: number
   bodyBytes: number
@@ -18,12 +18,12 @@ export interface HttpLimits {
 
 export interface PurposeRules {
   /**
-   * Who named the address: `stranger` anybody, so that it is public and never ourselves under another
-   * name; `listing` our content, so that hosts of `PRIVATE_HOSTS` are open too; `operator` a setting or
-   * a command, which is believed.
+   * Who named the address: `stranger`: anybody, so it must be public and never ourselves under
+   * another name; `listing`: our content, so hosts of `PRIVATE_HOSTS` are open too; `operator`: a
+   * setting or a command, which is trusted.
    */
   named: 'stranger' | 'listing' | 'operator'
-  /** `{base_url}` leads to a page that says what asks and how to be left alone. */
+  /** `{base_url}` leads to a page that explains the prober and how to opt out. */
   userAgent: string
   limits: HttpLimits
   /** Redirects followed where the caller allows the next address; a payment or a probe follows none. */
@@ -46,24 +46,24 @@ function toShortLimits(connectMs: number, answerMs: number, bytes: number): Http
 }
 
 /**
- * Everything that leaves this process by HTTP, and all its bounds.
+ * Everything that leaves this process by HTTP, and all its limits.
  *
- * The relay streams both ways, on a connection of its own from the guard: of its row the address rules,
- * the time to connect and the bytes of headers hold; its other bounds are published by `relay_info`.
+ * The relay streams both ways, on its own connection from the guard: of its row only address rules,
+ * connect time and header bytes apply; `relay_info` publishes the rest.
  */
 export const PURPOSES = {
   relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
   probe: { named: 'listing', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
-  /** A check of an address, a person's look at a reported one, a document that a source names. */
+  /** A check of an address, a reviewer's look at a reported one, a document named by a source. */
   stranger: { named: 'stranger', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
-  /** Proofs that a host is its seller's, and the keys of who signs a workflow's token. */
+  /** Proofs that a host is its seller's, and keys of the issuer of a workflow's token. */
   claim: {
     named: 'listing',
     userAgent: 'Directory-Claim/1',
     limits: toShortLimits(10_000, 10_000, 64 * KIB),
     redirects: 3,
   },
-  /** A webhook takes what it gets and works on it later, so its answer is quick and short. */
+  /** A webhook accepts first and works later, so its answer is quick and short. */
   hook: {
     named: 'stranger',
     userAgent: 'Directory-Webhook/1 (+{base_url}/docs/watches)',
@@ -93,9 +93,9 @@ export const PURPOSES = {
 } as const satisfies Record<string, PurposeRules>
 export type Purpose = keyof typeof PURPOSES
 
-/** Bounds of all runs for strangers together, in addition to the limits of each request. */
+/** Limits of all runs for strangers together, in addition to those of each request. */
 export const ANONYMOUS_PROBES = {
-  /** Requests of one run to the host that was named, whatever is found there. */
+  /** Requests of one run to the named host, whatever is found there. */
   requests: 16,
   runMs: 40_000,
   /** Runs under way at once; a network is an IPv6 /48. */
@@ -108,7 +108,7 @@ export const ANONYMOUS_PROBES = {
 
 type TargetSettings = Pick<Config, 'PRIVATE_TARGETS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
 
-/** Addresses inside that a purpose may reach; `UNSAFE_ALLOW_PRIVATE_TARGETS` opens them to all. */
+/** Internal addresses a purpose may reach; `UNSAFE_ALLOW_PRIVATE_TARGETS` opens them to all. */
 export function privateTargetsOf(purpose: Purpose, config: TargetSettings): PrivateTargets {
   const { named } = PURPOSES[purpose]
   if (named === 'operator') return true

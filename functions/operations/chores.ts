@@ -15,10 +15,10 @@ import type { Store } from '../store/schema/store.ts'
 
 const STALE_MS = 24 * 3_600_000
 
-/** Time of one turn: other chores wait behind it, and the next turn goes on. */
+/** Time limit of one turn: other chores wait behind it, and the next turn continues. */
 const CHORE_TIME_LIMIT_MS = 50 * 60_000
 
-/** Hosts that a server takes at once, and listings that it asks at once. */
+/** Hosts that a server leases at once, and listings that it probes at once. */
 const HOSTS_AT_ONCE = 50
 const AT_ONCE = 8
 
@@ -55,7 +55,7 @@ export function startChores(parts: Parts) {
       for (const timer of timers) clearInterval(timer)
       stopping.abort()
     },
-    /** Resolves when nothing is under way. */
+    /** Resolves when nothing is running. */
     idle: async () => void (await Promise.all([running, looking, signing])),
   }
 }
@@ -76,7 +76,7 @@ export async function runChores(parts: Parts, signal: AbortSignal): Promise<void
     await runChore(parts, signal, chore)
 }
 
-/** A head a minute, where there are new receipts; of several servers one signs. */
+/** One head a minute, if there are new receipts; one of several servers signs. */
 async function signReceipts({ ledger }: Parts): Promise<void> {
   await ledger.receipts.signHead()
 }
@@ -105,7 +105,7 @@ async function measureAsChore(parts: Parts, signal: AbortSignal): Promise<void> 
   await measure({ store, config, clock, log, isAlone }, { since: null, published, signal })
 }
 
-/** The meter looks now where a relayed call named a payment, until that surely has its confirmations. */
+/** The meter reads at once after a relayed call named a payment, until that is surely confirmed. */
 export async function measureWhereHinted(parts: Parts, signal: AbortSignal): Promise<void> {
   const { ledger, clock } = parts
   if (await hasHintSince(ledger.store, clock.now() - LOOK_FOR_MS))
@@ -120,11 +120,11 @@ async function probeWhereAsked(parts: Parts, signal: AbortSignal): Promise<void>
 type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
   ledger: Pick<Parts['ledger'], 'store'>
   plans: () => Promise<readonly ProbePlan[]>
-  /** Time without a sign of life after which others may ask what this server took. */
+  /** Time without a heartbeat after which others may take over this server's hosts. */
   holdMs?: number
 }
 
-/** `PROBE=on`: asks listings that are due, for the next build. One server at a time asks a host. */
+/** `PROBE=on`: probes due listings, for the next build. One server at a time probes a host. */
 export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal): Promise<void> {
   const { config, resolver, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
@@ -166,7 +166,7 @@ async function probeHosts(
   const now = () => clock.now()
   const lost = new AbortController()
   const holding = setInterval(() => {
-    // The next holder goes on from what is written down.
+    // The next holder continues from the stored state.
     const onHeld = (isHeld: boolean) => isHeld || lost.abort()
     queue.hold(hosts).then(onHeld, (error) => log.error('probe.hold', { reason: String(error) }))
   }, holdMs / 5)
@@ -184,12 +184,12 @@ async function probeHosts(
     onProbe: () => {},
   }).finally(() => clearInterval(holding))
   if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
-  // The next process that takes the host does what was left undone.
+  // The next process that leases the host does the rest.
   if (either.aborted) return now()
   return now() + (held_back > 0 ? EVERY_MS : STALE_MS)
 }
 
-/** Hosts with a listing that nobody has asked yet. */
+/** Hosts with a listing that was never probed. */
 async function findNewHosts({ db }: Store, byHost: ReadonlyMap<string, readonly ProbePlan[]>) {
   const rows = await db.selectFrom('probe_evidence').select('listing_id').execute()
   const asked = new Set(rows.map(({ listing_id }) => listing_id))

@@ -1,12 +1,12 @@
-/** The parent process, read before a start does its work. */
+/** The parent process, read before any startup work. */
 const SHELL = process.ppid
 /** How often a process that npm started looks whether its shell is still there (milliseconds). */
 const LOOK_EVERY = 500
 
 /**
- * Ends the process in good order once it is asked to. npm hands a signal to the shell between it and
- * us, and most shells die of it without a word to their child: a process that npm's scripts
- * started ends when that shell is gone.
+ * Shuts the process down in order once asked to. npm sends a signal to the shell between it and us,
+ * and most shells die of it without passing it on: a process that npm's scripts started ends when
+ * that shell is gone.
  *
  * @param stop called once; the process exits with 0 when it is done
  */

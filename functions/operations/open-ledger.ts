@@ -22,11 +22,11 @@ export interface LedgerOptions {
   config: Config
   log: Log
   clock: Clock
-  /** What the directory is called, for mails. */
+  /** The name of the directory, for mails. */
   siteName: () => string
   mailer?: Mailer
   resolver?: Resolver
-  /** How long a redirect waits for a slow store (milliseconds), where it is not the usual second. */
+  /** How long a redirect waits for a slow store (milliseconds), if not the usual second. */
   clickPatienceMs?: number
 }
 
@@ -45,13 +45,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     lock?.release()
     if (!isStoreUnavailable(error)) throw error
     if (lock !== null) throw unusable(config.STATE_DIR, error)
-    // The message is the driver's own; it names host and user, never the password.
+    // The message is the driver's; it names host and user, never the password.
     const reason = error instanceof Error ? error.message : String(error)
     throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
   }
 }
 
-/** The ledger over a store that is open already. */
+/** The ledger over an already open store. */
 export function createLedger(
   store: Store,
   options: LedgerOptions,

@@ -13,8 +13,8 @@ import { openStore } from '../store/open-store.ts'
 /**
  * What the ledger says to a build.
  *
- * @param moves what the content says of listings that moved: what the ledger has of them moves too
- * @param payeesOf whose which payee is; asked only where there are payments
+ * @param moves listings that moved according to the content: their ledger rows move too
+ * @param payeesOf the owner of each payee; called only where there are payments
  */
 export async function readFactsForBuild(
   config: Config,

@@ -3,7 +3,7 @@ import { isDiskFull, OperatorError } from '../../src/domain/wire/operator-error.
 import { type Config, parseConfig } from '../ports/config.ts'
 import { createLog, type Log } from '../ports/log.ts'
 
-/** A command that was called wrongly (2), or asked how it is called (0). */
+/** A command that was used wrongly (2), or asked for its help (0). */
 export class UsageError extends OperatorError {
   override name = 'UsageError'
   readonly exitCode: 0 | 2
@@ -14,8 +14,8 @@ export class UsageError extends OperatorError {
 }
 
 /**
- * Runs a command. What its operator can put right is printed as it reads and ends with exit code 1, a
- * wrong command with 2; anything else is a fault of ours, and its stack says where.
+ * Runs a command. Errors that the operator can fix are printed as they are and exit with 1, usage
+ * errors with 2; anything else is a bug of ours and prints its stack.
  */
 export async function runMain(command: () => Promise<void> | void): Promise<void> {
   try {
@@ -28,7 +28,7 @@ export async function runMain(command: () => Promise<void> | void): Promise<void
   }
 }
 
-/** A step at the ledger: what it prints is its result; what goes wrong is one line. */
+/** A step at the ledger: prints its result, or one line on errors. */
 export function runCommand(command: (config: Config, log: Log) => Promise<string>): Promise<void> {
   return runMain(async () => {
     const config = parseConfig(process.env)
@@ -40,7 +40,7 @@ export function runCommand(command: (config: Config, log: Log) => Promise<string
   })
 }
 
-/** Aborted when somebody asks the command to end. */
+/** Aborted when the command is asked to end. */
 export function untilStopped(): AbortSignal {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())
@@ -55,7 +55,7 @@ export function createStderrLog(): Log {
 /**
  * The options and words of a command; every one knows `--help`.
  *
- * @param mostWords how many words may follow beside the options
+ * @param mostWords how many words are allowed in addition to the options
  * @throws UsageError that ends with `help`
  */
 export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
@@ -78,7 +78,7 @@ export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** @returns what the command is refused with: what is wrong, then how it is called */
+/** @returns the refusal: what is wrong, then the usage */
 export function wrongCommand(help: string, fault: string): UsageError {
   return new UsageError(`${fault}\n\n${help}`)
 }

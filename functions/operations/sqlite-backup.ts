@@ -29,9 +29,9 @@ export async function backupState(stateDir: string, target: string): Promise<voi
 }
 
 /**
- * Puts a backup in the place of the SQLite state. The state it replaces is kept beside it.
+ * Replaces the SQLite state with a backup. The replaced state is kept next to it.
  *
- * @returns where that is; null when there was none
+ * @returns its path; null when there was none
  * @throws StateError while a server runs on this `STATE_DIR`
  */
 export async function restoreState(stateDir: string, source: string, now: number) {

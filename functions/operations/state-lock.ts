@@ -3,14 +3,14 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { makePrivateFile, makePrivateFolder } from '../store/sqlite/private-files.ts'
 import { type FileLock, takeFileLock } from './file-lock.ts'
 
-/** `STATE_DIR` cannot be used by this process; the message says why and what would be right. */
+/** `STATE_DIR` cannot be used by this process; the message says why and how to fix it. */
 export class StateError extends OperatorError {
   override name = 'StateError'
 }
 
 const LOCK_FILE = 'waypost.lock'
 
-/** One server a `STATE_DIR`. @throws StateError when another process holds it */
+/** One server per `STATE_DIR`. @throws StateError when another process holds it */
 export async function lockState(stateDir: string): Promise<FileLock> {
   let lock: FileLock | null
   try {

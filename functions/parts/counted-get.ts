@@ -5,7 +5,7 @@ import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from './parts.ts'
 
-/** What a reader found, which parameters are wrong, or an answer of its own. */
+/** What a reader found, which parameters are wrong, or a complete answer. */
 type Reply =
   | { view: unknown }
   | { problems: readonly InputError[]; extra?: Record<string, unknown> }
@@ -14,8 +14,8 @@ type Reply =
 /**
  * A `GET` of JSON that any page may read, within the limit of searches.
  *
- * @param read is handed the text behind `?`
- * @param caching `Cache-Control` of what it found
+ * @param read gets the text after `?`
+ * @param caching `Cache-Control` of a found result
  */
 export function createCountedGet(
   { problem, limits, config }: Pick<Parts, 'problem' | 'limits' | 'config'>,

@@ -13,7 +13,7 @@ import type { Release } from '../release/release.ts'
 import type { Hints } from '../settlements/hints.ts'
 import type { Store } from '../store/schema/store.ts'
 
-/** What every capability is made from. Tests hand in their own clock, log and release. */
+/** What every capability is made from. Tests pass in their own clock, log and release. */
 export interface Parts {
   config: Config
   problem: MakeProblem
@@ -22,7 +22,7 @@ export interface Parts {
   resolver: Resolver
   limits: RateLimits
   ledger: Ledger
-  /** The release being served right now; ask again for each request, a new build swaps it. */
+  /** The current release; read it again for each request, as a new build swaps it. */
   release: () => Release
 }
 

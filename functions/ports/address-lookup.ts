@@ -9,13 +9,13 @@ export interface ResolvedAddress {
 export type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
 
 const LOOKUP_LIMITS = {
-  /** A whole look-up, after which it is given up and its queries are cancelled (milliseconds). */
+  /** Time limit of a whole look-up; then its queries are cancelled (milliseconds). */
   deadlineMs: 5000,
-  /** Once one family has answered, the other is waited for no longer than this (RFC 8305 §3). */
+  /** How long to wait for the second family once one has answered (RFC 8305 §3). */
   otherFamilyMs: 500,
-  /** How long a failure is remembered, so that a name nobody answers for costs little. */
+  /** How long a failure is remembered, so that an unresolvable name costs little. */
   failureMs: 5000,
-  /** Failures remembered; the oldest leave first. */
+  /** Failures remembered; the oldest are dropped first. */
   failures: 10_000,
 }
 
@@ -23,10 +23,10 @@ const LOOKUP_LIMITS = {
 export const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
 /**
- * Look-ups by c-ares: sockets, no threads, so that names whose servers are silent hold up nobody
- * else. (The system's `getaddrinfo` runs in libuv's pool, half of it at most: a handful of such names
- * stops all others.) A name is asked for once at a time, and everybody who waits for it gets the one
- * answer, which each judges for himself.
+ * Look-ups by c-ares: sockets, no threads, so that names whose servers are silent delay nobody
+ * else. (The system's `getaddrinfo` runs in at most half of libuv's pool: a handful of such names
+ * stops all others.) A name is looked up once at a time; all waiting callers get the one answer,
+ * and each judges it.
  *
  * @param servers `ip:port` each, or undefined for those of the system (resolv.conf)
  */
@@ -63,7 +63,7 @@ export function createAddressLookup(
   }
 }
 
-/** A resolver for each look-up: cancelling ends all queries of one. */
+/** A resolver for each look-up: cancelling it ends all its queries. */
 async function ask(
   host: string,
   servers: readonly string[] | undefined,

@@ -7,7 +7,7 @@ export const dnsServers = commaList(
   'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
 )
 
-/** Host names, `*.name` and blocks of addresses; a block of everything is a slip. */
+/** Host names, `*.name` and blocks of addresses; a block that covers everything is a mistake. */
 export const privateHosts = commaList(
   isPrivatePattern,
   'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',

@@ -5,13 +5,13 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { textLike } from '../../src/domain/wire/shapes.ts'
 import { dnsServers, privateHosts } from './address-variables.ts'
 
-/** The environment, parsed once. Every bad variable is in one error; no secret is printed. */
+/** The environment, parsed once. One error names every bad variable; no secret is printed. */
 export type Config = v.InferOutput<typeof ConfigSchema>
 
-/** What each limit allows where `RATE_LIMITS` says nothing: requests in a window of seconds. */
+/** Defaults of each limit where `RATE_LIMITS` has none: requests in a window of seconds. */
 export const USUAL_LIMITS = {
   search: { requests: 600, seconds: 60 },
-  // One purchase is two calls.
+  // One purchase takes two calls.
   call: { requests: 120, seconds: 60 },
   go: { requests: 120, seconds: 60 },
   login: { requests: 20, seconds: 3600 },
@@ -25,7 +25,7 @@ export const USUAL_LIMITS = {
 }
 const LIMIT_NAMES = Object.keys(USUAL_LIMITS)
 
-/** Requests a window of seconds, or null where the limit is switched off. */
+/** Requests per window of seconds, or null where the limit is off. */
 export type RateLimit = { requests: number; seconds: number } | null
 
 const SECRET_NAMES = new Set([
@@ -56,7 +56,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   throw new ConfigError(`The environment has values that cannot be used:\n  ${lines.join('\n  ')}`)
 }
 
-/** @param words yes and no in turns */
+/** @param words alternating words for yes and no */
 const flag = (words: readonly [string, string, ...string[]], fallback: string) =>
   v.optional(
     v.pipe(
@@ -106,7 +106,7 @@ const baseUrl = v.optional(
     urlWith(['http:', 'https:'], 'https://waypost.example'),
     v.check((text) => {
       const url = URL.parse(text)
-      // Of one that is not a URL at all, the check before has said so.
+      // If it is not a URL at all, the check before has reported it.
       if (url === null) return true
       return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
     }, 'expected only scheme, host and port, such as https://waypost.example'),
@@ -215,7 +215,7 @@ const ConfigSchema = v.pipe(
   ),
   v.transform((config) => ({
     ...config,
-    /** What probes, claims and the relay may reach beside public hosts. */
+    /** What probes, claims and the relay may reach in addition to public hosts. */
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
   })),
 )

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 
 /**
- * One JSON object a line on standard output, with fixed keys. Values are strings cut at 256
+ * One JSON object per line on standard output, with fixed keys. Values are strings cut at 256
  * characters (JSON escapes control characters), so foreign text cannot forge a line. Callers never
  * pass cookies, tokens, mail addresses, payment headers or whole URLs.
  */
@@ -34,19 +34,19 @@ export function createLog(write: (line: string) => void, now: () => number): Log
 
 const marks = new AsyncLocalStorage<{ id: string | null }>()
 
-/** What a proxy in front may name a request. */
+/** Request ids that a proxy in front may set. */
 const GIVEN_ID = /^[\w-]{1,64}$/
 
 /**
  * Runs the work of one request. Its log lines carry one id, and so does the 500 it may end with:
- * `given` by the proxy in front where that is believed and well-formed, else made when first needed.
+ * `given` by the proxy in front where it is trusted and well-formed, else made when first needed.
  */
 export function withRequestId<T>(given: string | null, work: () => T): T {
   const id = given !== null && GIVEN_ID.test(given) ? given : null
   return marks.run({ id }, work)
 }
 
-/** The id of the request whose work this is; null outside of one. */
+/** The id of the current request; null outside of one. */
 export function currentRequestId(): string | null {
   const mark = marks.getStore()
   if (mark === undefined) return null

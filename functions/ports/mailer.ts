@@ -1,7 +1,7 @@
-/** One plain-text mail to one address that has been judged already. */
+/** One plain-text mail to one address that was already checked. */
 export interface Mail {
   to: string
-  /** Name of the directory: the sender's. */
+  /** Name of the directory, shown as the sender. */
   sender: string
   subject: string
   text: string
@@ -11,17 +11,17 @@ export interface Mail {
   unsubscribe?: string
 }
 
-/** What one mail says, without greeting and signature. */
+/** Text of one mail, without greeting and signature. */
 export type Letter = Pick<Mail, 'subject' | 'link' | 'unsubscribe'> & { body: string }
 
-/** Hands mails over: to an SMTP server, or into a folder on a machine that has none. */
+/** Delivers mails to an SMTP server, or into a folder on a machine without one. */
 export interface Mailer {
   /** Resolves once the mail is accepted. @throws DeliveryRefused when trying again is pointless */
   send(mail: Mail): Promise<void>
   close(): void
 }
 
-/** The other side said no for good (SMTP 5xx, HTTP 410): the address does not exist, or wants nothing from us. */
+/** A permanent refusal (SMTP 5xx, HTTP 410): the address does not exist or wants no mail. */
 export class DeliveryRefused extends Error {
   override name = 'DeliveryRefused'
 }

@@ -10,26 +10,26 @@ import {
   type ResolvedAddress,
 } from './address-lookup.ts'
 
-/** Where the system keeps names of its own. */
+/** The system's file of local names. */
 const PATH =
   process.platform === 'win32'
     ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32\\drivers\\etc\\hosts')
     : '/etc/hosts'
 
-/** How long the file is believed not to have changed (milliseconds). */
+/** How long the file is assumed unchanged (milliseconds). */
 const LOOK_EVERY = 1000
 
 /**
- * Names to addresses and TXT records, as a port. `addresses` gives every A and AAAA answer and
- * rejects (Node's DNS error codes) without one; `txt` gives each record as its strings, none as
- * an empty list.
+ * Names to addresses and TXT records, as a port. `addresses` returns every A and AAAA answer and
+ * rejects (Node's DNS error codes) without one; `txt` returns each record as its strings, or an
+ * empty list.
  */
 export interface Resolver {
   addresses(host: string): Promise<ResolvedAddress[]>
   txt(host: string): Promise<string[][]>
 }
 
-/** Name servers answered, but not the same: one of them may be lying, or the record still spreads. */
+/** Name servers gave different answers: one may be lying, or the record is still propagating. */
 export class ResolversDisagreeError extends Error {
   override name = 'ResolversDisagreeError'
 }
@@ -58,10 +58,10 @@ export function createResolver(
   }
 }
 
-/** How many name servers must give a record before it is believed, where so many are configured. */
+/** How many name servers must agree on a record, where so many are configured. */
 const QUORUM = 2
 
-/** TXT records that two servers give, each asked by itself: a spoofed answer must win nothing. */
+/** TXT records on which two servers agree: one spoofed answer must not be enough. */
 function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'] {
   const resolvers = (servers ?? [null]).map((server) => {
     const resolver = new dns.Resolver(DNS_OPTIONS)
@@ -98,10 +98,10 @@ async function txtOrNone(resolver: dns.Resolver, host: string): Promise<string[]
   }
 }
 
-/** Addresses that the system's hosts file gives a name; none where it does not name it. */
+/** A name's addresses in the system's hosts file; none where it has no entry. */
 type HostsFile = (host: string) => Promise<readonly ResolvedAddress[]>
 
-/** Read by us: the system's look-up runs in threads, which silent name servers take from all. */
+/** Read by us: the system's look-up runs in threads that silent name servers can exhaust. */
 export function createHostsFile(path: string = PATH, now: () => number = Date.now): HostsFile {
   let names = new Map<string, ResolvedAddress[]>()
   let version = ''
@@ -119,7 +119,7 @@ export function createHostsFile(path: string = PATH, now: () => number = Date.no
   }
 }
 
-/** A machine without the file has no names of its own. */
+/** A machine without the file has no local names. */
 async function versionOf(path: string): Promise<string> {
   const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }))
   return ino === 0 && size === 0 ? '' : `${mtimeMs} ${size} ${ino}`

@@ -15,15 +15,15 @@ const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } =
 export interface Caller {
   client: string
   signal: AbortSignal
-  /** The connection it came by; a run never asks the address at our end of it. */
+  /** The caller's connection; a run never requests the address at our end of it. */
   socket: Socket | undefined
 }
 
 export type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
 
 /**
- * Requests that strangers make this service send: checks of an address. One run a client and one a
- * host at a time. A run ends when its caller leaves.
+ * Requests that strangers make this service send: checks of an address. One run per client and one
+ * per host at a time. A run ends when its caller leaves.
  */
 export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
   const clients = createBudget(ANONYMOUS_PROBES)
@@ -49,7 +49,7 @@ export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config'
   }
 }
 
-/** @returns what gives both places back, or what is in the way. */
+/** @returns a release function for both slots, or the reason why there is none. */
 function enter(clients: Budget, hosts: Budget, client: string, host: string) {
   const place = clients.take(client)
   if (typeof place === 'string') return place
@@ -70,7 +70,7 @@ const REASONS: Record<Reached | 'host', string> = {
   process: 'Many addresses are being asked just now.',
 }
 
-/** What a run may send and how long it may take; it ends at once when its caller leaves. */
+/** How much a run may send and how long it may take; it ends at once when its caller leaves. */
 function bound(http: Fetcher, left: AbortSignal): Fetcher {
   const deadline = AbortSignal.timeout(RUN_MS)
   const end = AbortSignal.any([left, deadline])

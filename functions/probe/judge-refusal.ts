@@ -6,7 +6,7 @@ import type { ProbeAnswer } from '../../src/domain/probe/read/probe-answer.ts'
 import { readSignIn } from '../discovery/read-sign-in.ts'
 import type { Fetcher } from '../net/http-client.ts'
 
-/** A server that wants a token may say where one is had: that is worth knowing too. */
+/** A server that requires a token may say where to get one: that is worth knowing too. */
 export async function judgeRefusal(
   target: { url: string; client: Fetcher; now: () => number },
   answer: ProbeAnswer,

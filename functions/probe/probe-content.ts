@@ -8,29 +8,29 @@ import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Store } from '../store/schema/store.ts'
 import { type ProbeRunOptions, runProbes } from './run-probes.ts'
 
-/** Where what was seen is kept: files of the content, or a server's ledger. */
+/** Where results are kept: files of the content, or a server's ledger. */
 export interface EvidenceKeeper {
   /** Nothing where the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
   write(id: string, evidence: Evidence): Promise<void>
-  /** Told before a listing is asked; false where somebody has asked it within the day. */
+  /** Called before a listing is probed; false where it was probed within the day. */
   begin?(id: string): Promise<boolean>
 }
 
 export interface ProbeContentOptions extends Omit<ProbeRunOptions, 'begin' | 'onResult'> {
-  /** Leaves out what was probed less than so long ago (milliseconds). */
+  /** Leaves out listings probed less than this long ago (milliseconds). */
   staleMs: number
   limit: number
-  /** Keeps no seller's sentences: for content that is published as one's own. */
+  /** Keeps no sellers' texts: for content that is published as one's own. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
-  /** Told each result once it is on the disk. */
+  /** Called with each result after it is written. */
   onProbe: (id: string, finding: Finding, at: string) => void
 }
 
 export type ProbeSummary = Awaited<ReturnType<typeof probeContent>>
 
-/** Probes listings and writes their evidence down, one by one, as results come in. */
+/** Probes listings and writes their evidence, one by one, as results come in. */
 export async function probeContent(options: ProbeContentOptions) {
   const { evidence: keeper, plans, now, staleMs, limit, onProbe } = options
   const started = now()
@@ -53,7 +53,7 @@ export async function probeContent(options: ProbeContentOptions) {
   })
   return {
     listings: plans.length,
-    /** Probed recently enough, or an endpoint that nothing can be asked of and that is written down. */
+    /** Probed recently enough, or an endpoint that cannot be probed and is recorded as such. */
     not_due: plans.length - due.length,
     probed: tally.probed,
     held_back: tally.heldBack,
@@ -75,7 +75,7 @@ export function createEvidenceRows(
   staleMs: number,
 ): Required<EvidenceKeeper> {
   return {
-    // Written first: a server that is killed while it asks must not make another ask again.
+    // Written first: a server that is killed during a probe must not make another repeat it.
     async begin(id) {
       const asked_at = now()
       const begun = await db
@@ -124,7 +124,7 @@ export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evid
   return new Map(rows.map(({ listing_id, evidence }) => [listing_id, toEvidence(evidence)]))
 }
 
-/** What an earlier version wrote and this one does not take counts as not probed yet. */
+/** Evidence of an earlier version that this one does not accept counts as not probed yet. */
 function toEvidence(text: string): Evidence {
   const parsed = v.safeParse(EvidenceSchema, parseJson(text))
   return parsed.success ? parsed.output : {}

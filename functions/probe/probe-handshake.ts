@@ -18,18 +18,18 @@ import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { probeMcp, probeMcpSse } from './probe-mcp.ts'
 
-/** Runs one package in a container and says what came of it. */
+/** Runs one package in a container and returns the outcome. */
 export type PackageProber = (plan: PackagePlan) => Promise<Finding>
 
-/** A whole handshake, however many requests it takes, ends after this many milliseconds. */
+/** Time limit of a whole handshake, however many requests it takes (milliseconds). */
 export const HANDSHAKE_MS = 45_000
 
 /**
- * One probe: asks as planned and says what came of it. It pays nothing, sends no message to an
- * agent, follows no redirect and calls nothing that was not declared safe. Never rejects.
+ * One probe: sends the planned requests and returns the outcome. It pays nothing, sends no message
+ * to an agent, follows no redirect and calls nothing that is not declared safe. Never rejects.
  *
  * @param now milliseconds since the epoch
- * @param probePackage runs packages, with bounds of its own; without it none is run
+ * @param probePackage runs packages, with its own limits; without it none is run
  */
 export async function probeHandshake(
   handshake: Handshake,
@@ -64,7 +64,7 @@ function leaveAlone(protocol: Finding['protocol'], saw: string): Finding {
   return toFinding({ protocol, outcome: 'unprobeable', saw })
 }
 
-/** The card's places in turn: only a 404 leads on to the next. */
+/** The card's paths in turn: only a 404 leads on to the next. */
 async function probeCard(urls: readonly string[], client: Fetcher, now: () => number) {
   const [url = '', ...others] = urls
   const headers = { 'a2a-version': '1.0' }
@@ -83,9 +83,9 @@ function isSameSite(left: string, right: string): boolean {
 type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
 
 /**
- * Asks the operations of an HTTP listing in turn: the first decides what the listing is.
+ * Probes the operations of an HTTP listing in turn: the first decides what the listing is.
  *
- * @param deadline ends the whole handshake: what it cuts off says nothing of the seller
+ * @param deadline ends the whole handshake: cut-off requests say nothing about the seller
  */
 export async function askOperations(
   handshake: OfOperations,
@@ -136,7 +136,7 @@ async function askOne(
   const protocol = rails.includes('x402') ? 'x402' : 'mpp'
   if (!reply.answered) return toFailureFinding(is_paid ? protocol : 'http', reply)
   const { answer } = reply
-  // What is listed as free and asks for money is read too: its price has changed.
+  // An operation listed as free that asks for money is read too: its price has changed.
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
   if (isPayment) return judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
   const finding = judgeHttp(answer, operation, expected, now())

@@ -41,11 +41,11 @@ export interface McpTarget {
 
 /**
  * The handshake of a remote MCP server over streamable HTTP. The current revision is tried first
- * (`server/discover`); a server that does not know it is asked to `initialize`. Then `tools/list`.
+ * (`server/discover`); a server that does not know it is sent `initialize`. Then `tools/list`.
  *
- * The official client does not do this: it gives up where `server/discover` is answered with a 500, a
- * page or an error without an id, and one malformed tool or a server without a version hides all
- * the rest from its caller. Such servers speak, and their tools are worth knowing.
+ * The official client does not do this: it gives up where `server/discover` is answered with a 500,
+ * a page or an error without an id, and one malformed tool or a server without a version hides all
+ * the rest from its caller. Such servers do speak MCP, and their tools are worth knowing.
  */
 export async function probeMcp(target: McpTarget): Promise<Finding> {
   const discover = await post(target, DISCOVER)
@@ -53,7 +53,7 @@ export async function probeMcp(target: McpTarget): Promise<Finding> {
   const info = readDiscovered(discover.reply)
   if (info !== null) return findTools(target, info, discover.answer, null)
   const { status } = discover.answer
-  // `initialize` would not change these. Servers answer all sorts to a method they don't know.
+  // `initialize` would not change these. Servers answer an unknown method in all sorts of ways.
   const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
   if (isFinal || isCurrentEraError(discover.reply))
     return judgeRefusal(target, discover.answer, discover.reply)
@@ -72,12 +72,12 @@ async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Findi
     return await findTools(target, info, { ...opened.answer, ms: first.ms }, session)
   } finally {
     const headers = toSessionHeaders(session)
-    // A server that keeps sessions need not keep ours.
+    // A server with sessions need not keep ours.
     if (id !== null) await target.client.fetch({ method: 'DELETE', url: target.url, headers })
   }
 }
 
-/** A server of the first transport answers a POST to its stream's address with 404 or 405. */
+/** A server of the first transport answers a POST to its stream with 404 or 405. */
 async function judgeUnopened(
   target: McpTarget,
   answer: ProbeAnswer,
@@ -105,7 +105,7 @@ async function findTools(
   const { last } = seen
   if (listed.fault === undefined || last === undefined) return toMcpFinding(info, listed, first)
   if (last.answered) return judgeRefusal(target, last.answer, last.reply)
-  // A list that our own bounds cut off after its first page is a list; other silence is a failure.
+  // A list that our own limits cut off after its first page counts; other silence is a failure.
   return last.failure === 'own_bound' && listed.values.length > 0
     ? toMcpFinding(info, listed, first)
     : toFailureFinding('mcp', last)
@@ -118,7 +118,7 @@ type Posted =
 const JSON_TYPE = { 'content-type': 'application/json' }
 const EVENT_TYPE = 'text/event-stream'
 
-/** One message; of a stream only as much is read as holds its answer. */
+/** One message; a stream is read only until its answer. */
 async function post(
   { url, client }: McpTarget,
   { id, headers, body }: McpMessage,
@@ -155,7 +155,7 @@ async function isSseOnly(client: McpTarget['client'], url: string): Promise<bool
   return isEndpoint
 }
 
-/** The handshake over HTTP+SSE (2024): a stream names where to post, and carries the answers. */
+/** The handshake over HTTP+SSE (2024): a stream names where to POST, and carries the answers. */
 export async function probeMcpSse({ url, client, now }: McpTarget): Promise<Finding> {
   const stream = openStream(client, url)
   try {

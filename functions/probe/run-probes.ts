@@ -4,40 +4,40 @@ import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../ports/resolver.ts'
 import { type PackageProber, probeHandshake } from './probe-handshake.ts'
 
-/** Hosts in a row of which nothing was heard; so many at once is more likely our network than them. */
+/** Silent hosts in a row; so many are more likely a fault of our network than theirs. */
 const MANY_SILENT = 20
 
-/** In a run that heard nothing from anybody, fewer are enough. */
+/** In a run without any answer yet, fewer are enough. */
 const ALL_SILENT = 3
 
-/** What our own network being down looks like: nobody answers, no name is found. */
+/** The signs of our own network being down: nobody answers, no name resolves. */
 const SILENT = new Set(['timeout', 'no_such_host', 'own_network', 'dns'])
 
 export interface ProbeRunOptions {
-  /** In the order they should be asked. */
+  /** In the order they should be probed. */
   plans: readonly ProbePlan[]
   client: Fetcher
   resolver: Pick<Resolver, 'addresses'>
   probePackage?: PackageProber
-  /** Probes under way at once, over all hosts. */
+  /** Concurrent probes, over all hosts. */
   concurrency: number
   /** Milliseconds since the epoch. */
   now: () => number
-  /** Told before a listing is asked; false leaves it out. */
+  /** Called before a listing is probed; false leaves it out. */
   begin?: (plan: ProbePlan) => Promise<boolean>
-  /** Keeps one result, before the run goes on. */
+  /** Stores one result, before the run goes on. */
   onResult: (plan: ProbePlan, finding: Finding, at: number) => Promise<void>
-  /** Ends the run early: what is under way is finished, nothing new is begun. */
+  /** Ends the run early: running probes finish, no new ones begin. */
   signal?: AbortSignal
 }
 
 /**
- * Probes the listings: one at a time a host (name and port), at most four an address, each result
- * kept as soon as it is known, so that a run that is killed begins again where it was.
+ * Probes the listings: one at a time per host (name and port), at most four per address, each
+ * result stored as soon as it is known, so that a killed run resumes where it was.
  */
 export async function runProbes(options: ProbeRunOptions) {
   const { plans, concurrency, onResult, signal } = options
-  // A host's plans are asked one after another, in turns with those of other hosts.
+  // A host's plans run one after another, in turns with those of other hosts.
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
   const witness = createWitness<ProbePlan>(onResult)
@@ -51,12 +51,12 @@ export async function runProbes(options: ProbeRunOptions) {
       const finding = await probeHandshake(plan.handshake, client, now, probePackage).finally(leave)
       tally.probed += 1
       await witness.hear(plan, finding, now())
-      // It asked to be left alone: the rest of it waits for another run.
+      // It asked to be left alone: its other plans wait for another run.
       if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
     } else leave()
     if (lane.length > 0) lanes.push(lane)
   }
-  // Who finds no lane may go: each lane that is left has somebody at work on it.
+  // A worker without a lane may stop: each remaining lane has its worker.
   const work = async () => {
     for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {
       const plan = lane.shift()
@@ -67,14 +67,14 @@ export async function runProbes(options: ProbeRunOptions) {
       })
     }
   }
-  // What is under way ends before a fault does: nothing may be asked or written behind its back.
+  // Running probes end before an error is thrown: nothing may be sent or written after it.
   const ends = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work))
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return { ...tally, isOffline: await witness.end() }
 }
 
-/** The guard looks names up and judges addresses itself, at each connection; this only counts. */
+/** The guard resolves names and judges addresses itself, at each connection; this only counts. */
 async function addressKeyOf(plan: ProbePlan, resolver: ProbeRunOptions['resolver']) {
   const host = urlOf(plan)?.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host === undefined) return null
@@ -86,7 +86,7 @@ async function addressKeyOf(plan: ProbePlan, resolver: ProbeRunOptions['resolver
   }
 }
 
-/** Name and port; empty where nobody is asked. */
+/** Name and port; empty where nothing is probed. */
 export function hostOf(plan: ProbePlan): string {
   return urlOf(plan)?.host ?? ''
 }
@@ -95,7 +95,7 @@ function urlOf({ handshake }: ProbePlan): URL | null {
   return URL.parse(addressOf(handshake) ?? '')
 }
 
-/** Holds silent results back until somebody is heard: without a network all sellers seem dead. */
+/** Holds silent results back until somebody answers: without a network all sellers seem dead. */
 function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) => Promise<void>) {
   let held: { plan: Plan; finding: Finding; at: number }[] = []
   let hasHeard = false
@@ -107,12 +107,12 @@ function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) =>
       if (finding.isLocal) return keep(plan, finding, at)
       held.push({ plan, finding, at })
       if (finding.failure !== undefined && SILENT.has(finding.failure)) return
-      // A listing that nobody asked says nothing about the network.
+      // A listing that was not probed says nothing about the network.
       if (finding.outcome === 'unprobeable' && finding.status === undefined) return
       hasHeard = true
       await release((each) => each)
     },
-    /** @returns true where nobody was heard at the end: what was held is then nobody's fault. */
+    /** @returns true where nobody answered until the end: nobody's fault then. */
     async end(): Promise<boolean> {
       const silent = held.filter(({ finding }) => SILENT.has(finding.failure ?? ''))
       const isOffline = silent.length >= (hasHeard ? MANY_SILENT : ALL_SILENT)
@@ -127,10 +127,10 @@ function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) =>
   }
 }
 
-/** Probes at one address at once, whatever the names that lead there. */
+/** Concurrent probes at one address, whatever names lead there. */
 const MOST_AN_ADDRESS = 4
 
-/** Waits for one of an address's places; call what it gives to leave. */
+/** Waits for one of an address's slots; returns a function that frees it. */
 function createAddressGate(): (address: string | null) => Promise<() => void> {
   const inside = new Map<string, number>()
   const outside = new Map<string, (() => void)[]>()
@@ -140,7 +140,7 @@ function createAddressGate(): (address: string | null) => Promise<() => void> {
     if (count >= MOST_AN_ADDRESS) {
       const line = outside.get(address) ?? []
       outside.set(address, line)
-      // A request that ends hands its place to the next.
+      // A request that ends passes its slot to the next.
       await new Promise<void>((enter) => line.push(enter))
     } else inside.set(address, count + 1)
     return () => {

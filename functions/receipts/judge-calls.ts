@@ -11,13 +11,13 @@ import { createRecentAnswers } from './recent-answers.ts'
 import { saltedHash } from './salted-hash.ts'
 import { unpackAnswer } from './unpack-answer.ts'
 
-/** A call that has passed, with what was copied of it: in memory until it is judged. */
+/** A finished call, with the copy of its answer: in memory until it is judged. */
 export interface SeenCall {
   id: string
   secret: Buffer
   listingId: string
   declared: { method: string; url: string; digest: string }
-  /** Null where the payment does not say who pays whom. */
+  /** Null where the payment does not name payer and payee. */
   marks: PaymentMarks | null
   startedAt: number
   request: { method: string; path: string; body: Buffer[]; isComplete: boolean }
@@ -32,21 +32,21 @@ export interface SeenCall {
 export type JudgeCall = (call: SeenCall) => void
 
 interface JudgeParts {
-  /** The declarations of the release that is served, by digest. */
+  /** The declarations of the current release, by digest. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
   add: (receipt: NewReceipt) => boolean
   log: Log
 }
 
-/** Calls that wait for their judgement: the oldest ones' answers are let go first. */
+/** Calls waiting to be judged: the answers of the oldest are dropped first. */
 const MAX_WAITING = 64
 
-/** Answers that are judged in one turn: a large one, or short ones that come to as much (bytes). */
+/** Answers judged in one turn: a large one, or short ones of the same total (bytes). */
 const TURN_BYTES = 64 * 1024
-/** What a call counts beside its answer. */
+/** What a call counts in addition to its answer (bytes). */
 const CALL_BYTES = 2 * 1024
 
-/** Judges calls one after the other in turns of their own, so that an answer that is just passing need not wait. */
+/** Judges calls one by one in turns of their own, so that answers in transit need not wait. */
 export function createJudge({ declared, add, log }: JudgeParts) {
   const waiting: SeenCall[] = []
   const recent = createRecentAnswers()
@@ -55,10 +55,10 @@ export function createJudge({ declared, add, log }: JudgeParts) {
     try {
       if (rows === null) throw new Error('The declarations could not be read.')
       const row = rows.get(call.declared.digest)
-      // The release that declared it is gone: nothing can be said.
+      // The release that declared it is gone: it cannot be judged.
       if (row !== undefined) add(toReceipt(call, row, recent))
     } catch (error) {
-      // Of what was answered nothing may reach the log, and an error may quote it.
+      // No part of an answer may reach the log, and an error may quote one.
       const name = error instanceof Error ? error.name : 'unknown'
       log.error('receipts.not_judged', { listing: call.listingId, error: name })
     }
@@ -106,7 +106,7 @@ function toReceipt(
   const { verdict, reason } = judge(call, row, { delivered, body, recent })
   const line = Buffer.from(`${request.method} ${request.path}\n`, 'latin1')
   const isRead = status !== null && call.answer.end === 'whole'
-  // In the order of canonical JSON, which is then written as it is.
+  // In the order of canonical JSON, so that it is written as it is.
   const receipt = {
     answer: isRead ? saltedHash(secret, [bytes]) : null,
     at: new Date(call.startedAt).toISOString(),

@@ -16,7 +16,7 @@ type Names = 'receipt' | 'receipt_log' | 'receipt_entries' | 'receipt_keys'
 /** A receipt never changes; its proof does, with each head. */
 const SHORT = { 'Cache-Control': 'public, max-age=30' }
 
-/** What anybody may read of receipts, to check them without believing us. */
+/** What anybody may read of receipts, to verify them without trusting us. */
 export function createReceiptRoutes(parts: Parts): Record<Names, SellerRoute> {
   const { config, problem, ledger } = parts
   const { store, signers } = ledger.receipts
@@ -50,14 +50,14 @@ export function createReceiptRoutes(parts: Parts): Record<Names, SellerRoute> {
       return { from, receipts, next: receipts.length < MAX_ENTRIES ? null : from + receipts.length }
     }),
     receipt_keys: counted(async () => {
-      // A directory that has never signed anything has a key all the same.
+      // A directory that has never signed anything still has a key.
       await signers()
       return publicJson(await readReceiptKeys(store, base), SHORT)
     }),
   }
 }
 
-/** Undefined where it cannot be read. */
+/** Undefined where it cannot be parsed. */
 function readFrom(query: string): number | null | undefined {
   if (query === '') return null
   const [, from] = /^from=(\d{1,12})$/.exec(query) ?? []

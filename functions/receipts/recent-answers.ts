@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { CallArguments, SeenAnswers } from '../../src/domain/receipts/canned-answer.ts'
 import { saltedHash } from './salted-hash.ts'
 
-/** Operations of which something is remembered, and calls of each. */
+/** Operations remembered, and calls of each. */
 const MAX_OPERATIONS = 2_000
 const MAX_CALLS = 16
 
 interface Call {
-  /** Of all arguments together, and of each by its name. */
+  /** Of all arguments together, and of each by name. */
   args: string
   each: ReadonlySet<string>
   answer: string
 }
 
 /**
- * What was asked and told lately, to know the answer of one caller in another's. Hashes alone, salted with
- * what this process made up when it started: they say nothing to anybody and are gone when it ends.
+ * Recent requests and answers, to recognise one caller's answer in another's. Only hashes, salted
+ * with a random value of this process: they reveal nothing and are gone when it ends.
  */
 export function createRecentAnswers() {
   const salt = randomBytes(16)
@@ -23,7 +23,7 @@ export function createRecentAnswers() {
   const mark = (told: string | Uint8Array) =>
     saltedHash(salt, [typeof told === 'string' ? Buffer.from(told) : told], 'base64').slice(0, 16)
   return {
-    /** Looks at what came before, then remembers this one. */
+    /** Compares with earlier calls, then remembers this one. */
     see(operation: string, args: CallArguments, answer: Uint8Array): SeenAnswers {
       const before = operations.get(operation) ?? []
       const call: Call = {
@@ -31,7 +31,7 @@ export function createRecentAnswers() {
         each: new Set([...args].map(([name, value]) => mark(`${name}=${value}`))),
         answer: mark(answer),
       }
-      // What was used last is last.
+      // Most recently used last.
       operations.delete(operation)
       operations.set(operation, [...before, call].slice(-MAX_CALLS))
       const [oldest] = operations.keys()
@@ -43,7 +43,7 @@ export function createRecentAnswers() {
           const told = Map.groupBy(others, (each) => each.answer === call.answer)
           const count = (isSame: boolean) =>
             new Set(told.get(isSame)?.map((each) => each.args)).size
-          // A few may have asked for one thing by several names, or in vain.
+          // A few may have asked for one thing under several names, or without result.
           return count(true) > count(false) ? count(true) : 0
         },
       }

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto'
 
-/** What is longer is hashed as it lies, without a copy; of what is short a copy is cheaper than a hash of parts. */
+/** Longer input is hashed without a copy; for short input a copy is cheaper than hashing parts. */
 const MAX_COPIED = 16 * 1024
 
-/** SHA-256 over a salt and what follows it. */
+/** SHA-256 over a salt and the input. */
 export function saltedHash(
   salt: Buffer,
   parts: readonly Uint8Array[],

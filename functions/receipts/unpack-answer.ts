@@ -10,13 +10,13 @@ import type { DeliveredAnswer } from '../../src/domain/receipts/delivered-answer
 import { JUDGED_BYTES } from '../../src/domain/receipts/judge-delivery.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 
-/** JSON is packed to a tenth. */
+/** JSON compresses to a tenth. */
 const USUAL_RATIO = 10
 const LEAST_PIECE = 16 * 1024
 /** Windows of 8 MiB are what HTTP allows (RFC 9659); a frame may ask for gigabytes. */
 const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Larger than is unpacked here, or than HTTP allows. */
+/** Larger than we decompress, or than HTTP allows. */
 const UNREAD_CODES = new Set(['ERR_BUFFER_TOO_LARGE', 'ZSTD_error_frameParameter_windowTooLarge'])
 
 type Options = { maxOutputLength: number; chunkSize: number }
@@ -27,7 +27,7 @@ const CODINGS = new Map<string, Unpack>([
   ['x-gzip', gunzipSync],
   ['br', brotliDecompressSync],
   ['zstd', (bytes, options) => zstdDecompressSync(bytes, { ...options, params: ZSTD_PARAMS })],
-  // Half of the world's servers leave the wrapping of zlib away.
+  // Half of the world's servers omit the zlib wrapper.
   [
     'deflate',
     (bytes, options) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, options),
@@ -35,7 +35,7 @@ const CODINGS = new Map<string, Unpack>([
 ])
 
 /**
- * What is not packed as it says is judged as it came: else rubbish would be judged by nobody, for a header.
+ * A body not compressed as it claims is judged as it came: else a header would exempt rubbish.
  *
  * @param encodings values of `Content-Encoding`
  */
@@ -62,7 +62,7 @@ export function unpackAnswer(
   }
 }
 
-/** Into one piece, of the usual size or of the largest there may be: pieces would have to be put together. */
+/** Into one buffer, of the usual or the largest size: several would have to be joined. */
 function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   const usual = Math.max(LEAST_PIECE, bytes.length * USUAL_RATIO)
   try {
@@ -73,7 +73,7 @@ function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   return unpack(bytes, toOptions(JUDGED_BYTES.unpacked))
 }
 
-/** A small archive of a large file ends at the bound. A piece that is full asks for another one. */
+/** A small archive of a large file stops at the limit. A full buffer asks for another one. */
 function toOptions(most: number): Options {
   return { maxOutputLength: most, chunkSize: most + 1 }
 }

@@ -24,12 +24,12 @@ import type { JudgeCall, SeenCall } from './judge-calls.ts'
 import { toReceiptId } from './log/receipt-pages.ts'
 
 /**
- * Looks at paid calls as they pass: copies the answer up to a bound, and has it judged when it has gone.
+ * Observes paid calls: copies the answer up to a limit, and has it judged after it was sent.
  *
- * Security model: what is copied is in memory until it is judged and nowhere else; a seller's words reach
- * neither a receipt nor a log. How many calls are looked at, how much of each, and how many receipts a client
- * or a listing makes an hour are bounded, and beyond each bound the call passes as any other does. A caller
- * that leaves or stops is not the seller's fault: then nothing is said.
+ * Security model: the copy is in memory until it is judged and nowhere else; a seller's words reach
+ * neither a receipt nor a log. How many calls are observed, how much of each, and how many receipts
+ * a client or a listing makes an hour are limited, and beyond each limit the call passes like any
+ * other. A caller that leaves or stops is not the seller's fault: then there is no verdict.
  */
 interface WitnessParts {
   config: Pick<Config, 'BASE_URL' | 'WITNESS'>
@@ -40,21 +40,21 @@ interface WitnessParts {
 
 export const WITNESS_LIMITS = {
   /**
-   * A client's first receipts of an hour do not count against the listing's bound. Otherwise a seller
-   * could use up its own and then refuse buyers without a trace. Filling `firstInAll` takes a thousand
-   * networks.
+   * A client's first receipts of an hour do not count against the listing's limit. Otherwise a
+   * seller could use up its own and then refuse buyers without a trace. Filling `firstInAll` takes
+   * a thousand networks.
    */
   firstOfClient: 20,
   firstInAll: 20_000,
   /** Calls whose answers are copied at once: 16 MiB in all. */
   atOnce: 64,
-  /** Bytes of a request that are kept to know what was asked. */
+  /** Bytes of a request kept to know what was asked. */
   requestBytes: 64 * 1024,
   /** Receipts an hour: a client that writes payment headers at random must not fill the log. */
   receiptsOfClient: 600,
   receiptsOfListing: 5_000,
   receiptsInAll: 20_000,
-  /** Of answers that name no transaction: anybody can get those for nothing. */
+  /** For answers that name no transaction: anybody can get those for free. */
   unsettledOfClient: 120,
   unsettledOfListing: 500,
   unsettledInAll: 2_000,
@@ -71,7 +71,7 @@ export function createWitness({
   const counter = createWindows({ seconds: HOUR_S })
   const draw = createDraws()
   let copying = 0
-  // What is past a narrow bound uses nothing of a wider one up.
+  // A call beyond a narrow limit uses up nothing of a wider one.
   const isWithin = (kind: 'receipts' | 'unsettled', client: string, listing: string) => {
     const { used } = counter.count(`${kind} of client ${networkOf(client)}`)
     if (used > bounds[`${kind}OfClient`]) return false
@@ -96,7 +96,7 @@ export function createWitness({
       const done = (isSeen: boolean) => {
         if (copies) copying -= 1
         if (!isSeen) return
-        // The narrower bound first: a call without a receipt uses none up.
+        // The narrower limit first: a call without a receipt uses up none.
         if (call.transaction === null && !isWithin('unsettled', client, listing.id)) return
         if (!isWithin('receipts', client, listing.id)) return
         call.ms = Math.max(0, Math.round(clock.now() - call.startedAt))
@@ -112,7 +112,7 @@ export function createWitness({
   }
 }
 
-/** The operation that a call buys; null for a call that is not looked at. */
+/** The operation that a call buys; null for a call that is not observed. */
 function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: string) {
   if (declared === undefined || !carriesPayment(req.rawHeaders)) return null
   const found = declared.find(({ method, url }) => method === req.method && isAtAddress(url, path))
@@ -120,7 +120,7 @@ function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: str
   return found === undefined || isOff || asksForOther(req) ? null : found
 }
 
-/** Parts, conditions and other types than any make answers that nobody declared. */
+/** Ranges, conditions and specific `Accept` types lead to answers that nobody declared. */
 function asksForOther({ headers }: IncomingMessage): boolean {
   const { accept } = headers
   const isNarrow = accept !== undefined && !/\*\/\*|\/\*|json/.test(accept)
@@ -157,7 +157,7 @@ const ID_BYTES = 16
 const SECRET_BYTES = 32
 const DRAWN_BYTES = 4096
 
-/** Random bytes, many drawn at a time: the system takes as long for a few as for a page of them. */
+/** Random bytes, drawn a page at a time: a few take the system just as long. */
 function createDraws(): (bytes: number) => Buffer {
   let drawn = Buffer.alloc(0)
   let used = 0
@@ -191,7 +191,7 @@ function createWatch(call: SeenCall, { copies, baseUrl, requestBytes, done }: Wa
     if (answer.size > JUDGED_BYTES.packed) {
       answer.chunks = []
       answer.end = 'unread'
-      // A copy: the writer frees what it is handed.
+      // A copy: the writer frees its chunks.
     } else answer.chunks.push(Buffer.from(chunk))
   }
   return {
@@ -234,12 +234,12 @@ function createWatch(call: SeenCall, { copies, baseUrl, requestBytes, done }: Wa
   }
 }
 
-/** The connection was cut, or nothing came in time; not that the caller left, stopped or had to give way. */
+/** The connection was cut or timed out; not that the caller left, stopped or was evicted. */
 function isFaultOfSeller(error: Error): boolean {
   return !(error instanceof CallAborted) || error.why === 'late' || error.why === 'invalid'
 }
 
-/** By its status alone, whatever became of the rest. */
+/** By its status alone, whatever happened to the rest. */
 function isDecided({ status }: SeenCall): boolean {
   return status !== null && (status < 200 || status > 299)
 }

@@ -20,20 +20,20 @@ import { toSearchTexts } from './prepare-texts.ts'
 import type { Release } from './release.ts'
 import { createDoorData } from './release.ts'
 
-/** Files looked at without a pause: a server goes on answering meanwhile. */
+/** Files checked without a pause: a server goes on answering meanwhile. */
 const FILES_AT_A_TIME = 200
 
-/** A release that cannot be served: damaged, half there, or built for another address. */
+/** A release that cannot be served: damaged, incomplete, or built for another address. */
 export class ReleaseError extends OperatorError {
   override name = 'ReleaseError'
 }
 
-/** A release, and what is left to do before it may be trusted whole. */
+/** A release, and the remaining checks before it can be fully trusted. */
 export interface LoadedRelease {
   release: Release
   /**
    * Verifies in short steps what loading did not: listing bodies that stay in the index file, and
-   * the length of every file that is served. The names of damaged ones come back: each is a 500.
+   * the length of every file that is served. Returns the names of damaged ones: each is a 500.
    * @throws ReleaseError when the index is damaged and the release must not be served
    */
   verify(): Promise<string[]>
@@ -42,7 +42,7 @@ export interface LoadedRelease {
 /** Rows read without a pause: a server goes on answering while it loads a new release. */
 const ROWS_AT_A_TIME = 500
 
-/** What a release is loaded with, the same for each. */
+/** What every release is loaded with. */
 export interface Loading {
   outDir: string
   baseUrl: string
@@ -100,7 +100,7 @@ export async function loadRelease(
 
 type ReleaseList = ReadonlyMap<string, ListedFile>
 
-/** The rows were verified; they are read in short steps, as a server goes on answering. */
+/** The rows were verified; they are read in short steps, so that the server goes on answering. */
 async function readList(text: string): Promise<ReleaseList> {
   const list = new Map<string, ListedFile>()
   for await (const row of parseLines(text)) {

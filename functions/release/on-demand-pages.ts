@@ -12,7 +12,7 @@ import type { Config } from '../ports/config.ts'
 import { createPageCodeLoader } from './page-code.ts'
 import type { Release } from './release.ts'
 
-/** What pages show that is found out before they are rendered, by its name and the page's address. */
+/** Data of pages that is computed before rendering, by its name and the page's address. */
 const PREPARED = {
   checked: '/sellers/check',
   dashboard: '/sellers/dashboard',
@@ -21,7 +21,7 @@ const PREPARED = {
   watched: '/watch',
 } as const
 type PreparedName = keyof typeof PREPARED
-/** Pages whose form is sent to themselves. */
+/** Pages whose form posts to the page itself. */
 const { checked: _, ...withForm } = PREPARED
 const FORMS: ReadonlySet<string> = new Set(Object.values(withForm))
 /** Only these are rendered for each request; every other page is a file. */
@@ -34,9 +34,9 @@ export interface OnDemandPages {
 }
 
 /**
- * Astro's handler of the release being served. It is loaded when first needed. Rendering is work as a
- * search is, so the limit of searches covers it; pages are made one after another, in turns between
- * clients, and none for a client that is gone.
+ * Astro's handler of the release being served. It is loaded when first needed. Rendering costs as
+ * much as a search, so the limit of searches covers it; pages are made one after another, in turns
+ * between clients, and none for a client that has left.
  */
 export function createOnDemandPages({
   release,
@@ -62,7 +62,7 @@ export function createOnDemandPages({
 }): OnDemandPages {
   const load = createPageCodeLoader()
   async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
-    // Other services take their time: it is not spent inside the gate, where other pages wait.
+    // Other services are slow: their time is not spent inside the queue, where other pages wait.
     const prepared: Pick<App.Locals, PreparedName> = {}
     for (const [name, find] of Object.entries(prepare))
       if (Reflect.get(PREPARED, name) === path)
@@ -104,7 +104,7 @@ function takes(path: string, method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || (method === 'POST' && FORMS.has(path))
 }
 
-/** Lets a page be rendered when its client may, and when it is its turn. Rejects as `render` does. */
+/** Renders a page when its client's limit and its turn allow it. Rejects as `render` does. */
 type PageGate = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -118,7 +118,7 @@ interface GateParts {
   release: () => Pick<Release, 'files'>
 }
 
-/** The page that says in words what `rate-limited` means. */
+/** The page that explains what `rate-limited` means. */
 const LIMITED_PAGE = '/problems/rate-limited'
 
 export function createPageGate(parts: GateParts): PageGate {
@@ -126,7 +126,7 @@ export function createPageGate(parts: GateParts): PageGate {
   const queue = createFairQueue()
   return async function gate(req, res, render) {
     const client = nodeClientOf(req, config)
-    // A store that is down is not a reason to show nothing: its counter counts here then.
+    // Pages are shown even when the store is down: requests are then counted in memory.
     const taken = await limits.take('search', client)
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refuse(parts, req, res, refusal)

@@ -15,13 +15,13 @@ import {
 
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
-/** Closes the file of an index that nobody holds any more: searches may still be using an old one. */
+/** Closes an index's file once nothing refers to it: searches may still be using an old one. */
 const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /**
- * Opens an index file for serving: the head in memory, the bodies there too if they are small,
- * else read from the file a page at a time (the system's page cache keeps the popular ones). What is
- * in memory was verified; a body in the file is verified each time it is read.
+ * Opens an index file for serving: the head in memory, small bodies too, larger ones read from the
+ * file a page at a time (the system's page cache keeps the popular ones). Everything in memory was
+ * verified; a body in the file is verified each time it is read.
  * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
  * @throws SearchIndexError when it is damaged, cut short, or of another version
  */
@@ -50,8 +50,8 @@ export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES
 }
 
 /**
- * Reads every body that stays in the file once, so that a damaged file is found before somebody asks
- * for the damaged listing. Other work goes on meanwhile.
+ * Reads every body that stays in the file once, so that damage is found before somebody requests
+ * the damaged listing. Other work goes on meanwhile.
  * @throws SearchIndexError at the first damaged one
  */
 export async function verifyBodiesInSteps(index: SearchIndex): Promise<void> {
@@ -64,10 +64,10 @@ function memoryBodies(file: number, header: IndexHeader): BodyStore {
   return { read: (at, length) => bodies.subarray(at, at + length) }
 }
 
-/** Read ahead where bodies are read one behind the other, as when all are verified. */
+/** Read ahead where bodies are read in sequence, as when all are verified. */
 const WINDOW_BYTES = 64 * 1024
 
-/** Bodies are read into memory used over and over; only one larger than it gets its own. */
+/** Bodies are read into a reused buffer; only one larger than it gets its own. */
 function fileBodies(file: number, header: IndexHeader): BodyStore {
   const window = takeMemory(WINDOW_BYTES)
   let start = 0
@@ -94,7 +94,7 @@ function readAt(file: number, position: number, length: number): Uint8Array<Arra
 
 /**
  * An ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
- * all of it is read into. No Buffer, whose `slice` would not copy.
+ * it is filled completely. No Buffer, whose `slice` would not copy.
  */
 function takeMemory(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)

@@ -13,7 +13,7 @@ export type AstroHandler = (
 ) => unknown
 
 export interface PageCode {
-  /** Named by what it holds: the same code in another release has the same name. */
+  /** Named by its content: the same code in another release has the same name. */
   name: string
   outDir: string
   /** `entry.mjs` is among them. */
@@ -21,8 +21,8 @@ export interface PageCode {
 }
 
 /**
- * Imports page code once for each name. A process never gives a module back, so releases that
- * differ in content alone must share theirs. What failed is tried again by the next request.
+ * Imports page code once for each name. A process never frees a module, so releases that differ
+ * only in content must share theirs. The next request retries a failure.
  */
 export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   const loaded = new Map<string, Promise<AstroHandler>>()
@@ -37,8 +37,8 @@ export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler
 }
 
 /**
- * All of it at once, so that nothing is read from a release that may be gone by then.
- * @throws before anything of it is run
+ * Reads everything at once, as the release may be gone later.
+ * @throws before any of it is run
  */
 async function importVerified({ outDir, files }: PageCode): Promise<AstroHandler> {
   for (const { path, digest } of files)

@@ -16,12 +16,12 @@ export interface SearchTexts {
   attribution: readonly string[]
 }
 
-/** What the texts make of every response over one index: rows to show, and bytes between them. */
+/** What the texts add to every response over one index: rows, and bytes between them. */
 export interface PreparedTexts {
   featured: readonly RankedRow[]
-  /** From behind the showcase to our own listings that match. */
+  /** From the end of the showcase to our own listings that match. */
   afterFeatured: Uint8Array
-  /** From behind those to the notes, and from there to the end. */
+  /** From the end of those to the notes, and from there to the end. */
   beforeNotes: Uint8Array
   afterNotes: Uint8Array
 }

@@ -8,19 +8,18 @@ import { createObjectCache } from '../static/object-cache.ts'
 import { type LoadedRelease, loadRelease, ReleaseError } from './load-release.ts'
 import type { Release } from './release.ts'
 
-/** How often the link to the current release is looked at (milliseconds). */
+/** How often the link to the current release is checked (milliseconds). */
 const LOOK_EVERY = 1000
 
 export interface ReleaseHolder {
   current(): Release
   /** When the release being served was published (milliseconds since the epoch). */
   publishedAt(): number
-  /** Looks now: swaps to a new release, or keeps the old one and logs why. */
+  /** Checks now: swaps to a new release, or keeps the old one and logs why. */
   refresh(): Promise<void>
   /**
-   * Verifies what of the release being served was not while it was loaded, in short steps: of the
-   * first one; a later one was verified before it was swapped in.
-   * Damaged files are logged, the rest goes on being served.
+   * Verifies the rest of the current release in short steps, if it is the first one; a later one
+   * was verified before it was swapped in. Damaged files are logged, and the rest is still served.
    * @throws ReleaseError when it is damaged and must not be served
    */
   verify(): Promise<void>
@@ -28,10 +27,10 @@ export interface ReleaseHolder {
 }
 
 /**
- * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The
- * new one is loaded and verified whole before it is swapped in, in short steps, so that no request
- * sees a mixture or waits for it; one that cannot be loaded leaves the old one serving, and is tried
- * again only when the link changes.
+ * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The new
+ * one is completely loaded and verified before it is swapped in, in short steps, so that no request
+ * sees a mixture or waits for it; one that cannot be loaded leaves the old one serving, and is
+ * tried again only when the link changes.
  *
  * @throws when the first release cannot be loaded.
  */
@@ -103,7 +102,7 @@ function readFirst(read: () => string, outDir: string): string {
   }
 }
 
-/** Each of them is answered with a 500; the names of the first few lead to the disk that is failing. */
+/** Each of them is answered with a 500; the first few names help to find the failing disk. */
 function logDamaged(log: Log, { name }: Release, damaged: readonly string[]): void {
   if (damaged.length === 0) return
   log.error('release.damaged', {

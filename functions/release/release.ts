@@ -28,20 +28,20 @@ export interface Release {
   /** Digest of everything the build was made from. */
   name: string
   listings: ReadonlyMap<string, LiveListing>
-  /** Out of the directory by their seller's wish; never among `listings`. */
+  /** Removed at their seller's request; never among `listings`. */
   optedOut: ReadonlyMap<string, OptedOutListing>
-  /** Who shares a host with whom: what claims are judged by. */
+  /** Which listings share a host: claims are judged by it. */
   sharedHosts: SharedHosts
   search: SearchIndex
   operations: SearchIndex
   gone: ReadonlyMap<string, Gone>
   searchTexts: SearchTexts
   searchChoices: SearchChoices
-  /** What the directory is called, and what it says of itself. */
+  /** The directory's name and description. */
   site: SiteTexts
   files: StaticFiles
   doorData: ReturnType<typeof createDoorData>
-  /** Why an address that no listing is at has none. */
+  /** Why an address has no listing. */
   findNotListed: FindNotListed
   peers: readonly Peer[]
   /** Names of tasks by id, in the order of their table. */
@@ -72,7 +72,7 @@ export async function readListing(
   return view
 }
 
-/** The listing that was at an address and is gone; null where there never was one. */
+/** The removed listing of an address; null where there never was one. */
 export function findGone({ gone, listings }: Release, path: string): Gone | null {
   for (const id of listingOfPath(path)) {
     const found = gone.get(id)
@@ -81,14 +81,14 @@ export function findGone({ gone, listings }: Release, path: string): Gone | null
   return null
 }
 
-/** The id a listing has now; the same one where it never had another. */
+/** The current id of a listing; unchanged where it never moved. */
 export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
   return gone.get(id)?.moved_to ?? id
 }
 
 /**
- * 308 to the same address of a listing that has another id; else 410: it was here, why it is not any
- * more, and what is there instead.
+ * 308 to the same address of a listing that has a new id; else 410 with why it was removed and what
+ * replaces it.
  *
  * @param target path and query of the request
  */
@@ -102,7 +102,7 @@ export function toGoneProblem(gone: Gone, target: string, problem: MakeProblem):
 }
 
 /**
- * What the doors of other directories list. Read when first asked for: most servers never are.
+ * Rows for the doors of other directories. Read on first use: most servers never need them.
  *
  * @param read the text of a data file of the release, verified
  */

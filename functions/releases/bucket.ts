@@ -3,24 +3,24 @@ import { Agent, type Dispatcher, interceptors } from 'undici'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import type { Config } from '../ports/config.ts'
 
-/** Where releases lie: a store that speaks S3, and a prefix in it. Keys are below that prefix. */
+/** Where releases are stored: an S3-compatible store and a prefix. Keys are below that prefix. */
 export interface Bucket {
-  /** Null for an object that is not there; 'same' while the object still has this ETag. */
+  /** Null for a missing object; 'same' while the object still has this ETag. */
   get(key: string, etag?: string): Promise<{ bytes: Buffer; etag: string } | 'same' | null>
   put(key: string, bytes: Uint8Array, headers: Record<string, string>): Promise<void>
   /**
-   * Writes only where the object still has this ETag, or is not there yet (null).
+   * Writes only where the object still has this ETag, or does not exist yet (null).
    * @returns false where somebody else wrote it meanwhile
    */
   replace(key: string, bytes: Uint8Array, etag: string | null): Promise<boolean>
   remove(key: string): Promise<void>
-  /** Every key that begins so. */
+  /** Every key with this prefix. */
   keys(beginning: string): Promise<Set<string>>
 }
 
-/** A store that sends nothing for so long is away (milliseconds); an index may take minutes to travel. */
+/** A store silent for this long is unreachable (milliseconds); an index may take minutes. */
 const IDLE_TIMEOUT_MS = 60_000
-/** Failures that may pass are tried again: 429, 5xx and broken connections. */
+/** Transient failures are retried: 429, 5xx and broken connections. */
 const RETRIES = { maxRetries: 4, throwOnError: false }
 const TIMEOUTS = { headersTimeout: IDLE_TIMEOUT_MS, bodyTimeout: IDLE_TIMEOUT_MS }
 const CHANGED_MEANWHILE = [409, 412]
@@ -36,7 +36,7 @@ export type BucketConfig = Pick<
 
 /**
  * @param address `s3://bucket/prefix`
- * @throws OperatorError when keys are missing; each method throws one that names what was refused
+ * @throws OperatorError when keys are missing; each method throws one naming what was refused
  */
 export function openBucket(address: string, config: BucketConfig): Bucket {
   const { root, prefix } = locate(address, config)
@@ -88,8 +88,8 @@ interface Init {
 }
 
 /**
- * Signed requests; a status that is neither good nor expected is an error. By undici itself: its
- * `fetch` would unpack what lies there packed.
+ * Signed requests; a status that is neither good nor expected is an error. With undici directly:
+ * its `fetch` would decompress compressed objects.
  */
 function createRequests(address: string, root: string, config: BucketConfig) {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = config

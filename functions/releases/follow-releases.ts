@@ -9,13 +9,12 @@ import type { Log } from '../ports/log.ts'
 import { openBucket } from './bucket.ts'
 import { POINTER } from './pointer.ts'
 
-/** How often the store's pointer is asked for (milliseconds). */
+/** How often the store's pointer is read (milliseconds). */
 const LOOK_EVERY = 10_000
 
 /**
- * Takes the release of `RELEASES` now, and each later one within ten seconds. The holder of the
- * release being served sees the switch. A store that is down or damaged is logged; what is there
- * goes on being served.
+ * Takes the release of `RELEASES` now, and each later one within ten seconds. The release holder
+ * sees the switch. A store that is down or damaged is logged; the present release is still served.
  *
  * @throws OperatorError when there is nothing to serve at all
  */
@@ -43,7 +42,7 @@ export async function followReleases(address: string, config: Config, log: Log):
 /**
  * In a process of its own: reading and linking 90,000 files would keep every request waiting.
  *
- * @throws OperatorError with what that process said
+ * @throws OperatorError with that process's message
  */
 async function takeRelease({ OUT_DIR }: Config): Promise<void> {
   const command = fileURLToPath(new URL('../commands/take-release.ts', import.meta.url))

@@ -1,7 +1,7 @@
-/** Requests to the store under way at once. */
+/** Concurrent requests to the store. */
 const AT_ONCE = 16
 
-/** Does the work for each, some at once. The first failure ends it when those under way are done. */
+/** Does the work for each, some at once. The first failure ends it when running ones are done. */
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

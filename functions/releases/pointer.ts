@@ -13,9 +13,9 @@ import { type ListedFile, ListedFileSchema } from '../../src/store/release-list.
 import type { Bucket } from './bucket.ts'
 
 /**
- * A release in a bucket is what it is on a disk: `objects/…` hold bytes and are named by them, so they
- * are never written twice; `current.json` says which of them is the list of the release, and which that
- * of the log of changes. It is the only object that ever changes.
+ * A release in a bucket looks as on a disk: `objects/…` are named by the digest of their bytes, so
+ * they are never written twice; `current.json` names the list of the release and the list of the
+ * log of changes. It is the only object that ever changes.
  */
 export const POINTER = 'current.json'
 
@@ -37,20 +37,20 @@ export interface Pointer {
   log: Stored | null
 }
 
-/** Null where it is of another version, or no pointer at all. */
+/** Null where it is of another version, or not a pointer. */
 export function parsePointer(bytes: Buffer): Pointer | null {
   const parsed = v.safeParse(PointerSchema, parseJson(bytes.toString()))
   return parsed.success ? parsed.output : null
 }
 
-/** @throws ValiError where a row is not what a publisher writes */
+/** @throws ValiError where a row is not one a publisher writes */
 export function parseForeignList(bytes: Buffer): ListedFile[] {
   const parse = v.parser(ListedFileSchema)
   const rows = bytes.toString().split('\n').filter(Boolean)
   return rows.map((row) => parse(parseJson(row)))
 }
 
-/** What our own server sends beside a public file; a bucket keeps what it does not know as metadata. */
+/** Headers our own server sends with a public file; a bucket keeps unknown ones as metadata. */
 export function objectHeaders(path: string): Record<string, string> {
   const [folder, ...below] = path.split('/')
   if (folder !== 'public') return { 'Content-Type': 'application/octet-stream' }
@@ -61,14 +61,14 @@ export function objectHeaders(path: string): Record<string, string> {
   return { 'Content-Type': type, 'Cache-Control': cache, ...Object.fromEntries(others) }
 }
 
-/** Bytes that are sent with other headers are another object. */
+/** The same bytes with other headers are another object. */
 export function keyOf({ path, digest }: Pick<ListedFile, 'path' | 'digest'>): string {
   const key = `objects/${digest.slice(0, 2)}/${digest}`
   if (!path.startsWith('public/')) return key
   return `${key}-${nameBytes(JSON.stringify(objectHeaders(path))).slice(0, 8)}`
 }
 
-/** @throws when it is missing, or has other bytes than were published */
+/** @throws when it is missing, or differs from what was published */
 export async function fetchObject(bucket: Bucket, file: ListedFile): Promise<Buffer> {
   const key = keyOf(file)
   const found = await bucket.get(key)
@@ -78,7 +78,7 @@ export async function fetchObject(bucket: Bucket, file: ListedFile): Promise<Buf
   return found.bytes
 }
 
-/** @throws as `fetchObject`, and where it is not a list */
+/** @throws like `fetchObject`, and where it is not a list */
 export async function fetchList(bucket: Bucket, stored: Stored | null): Promise<ListedFile[]> {
   if (stored === null) return []
   return parseForeignList(await fetchObject(bucket, { path: 'list', ...stored }))

@@ -13,12 +13,12 @@ import { fetchList, fetchObject, POINTER, type Pointer, parsePointer } from './p
 
 /**
  * Takes the release that the bucket's pointer names into `outDir`, and switches to it when it is
- * whole. Objects that are there already are verified; only the rest travels. It reads every object
+ * complete. Existing objects are verified; only the others are fetched. It reads every object
  * without a pause, so a server leaves it to a process of its own.
  *
  * @returns the name of the release
- * @throws OperatorError when the bucket has no release, it is not whole, or another process works in `outDir`;
- *   the one before goes on being served
+ * @throws OperatorError when the bucket has no complete release, or another process works in
+ *   `outDir`; the previous one is still served
  */
 export async function pullRelease(bucket: Bucket, outDir: string): Promise<string> {
   const found = await bucket.get(POINTER)

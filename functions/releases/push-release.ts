@@ -14,15 +14,15 @@ import type { Bucket } from './bucket.ts'
 import { inParallel } from './in-parallel.ts'
 import { fetchList, keyOf, objectHeaders, POINTER, type Pointer, parsePointer } from './pointer.ts'
 
-/** What a publication did. */
+/** The outcome of a publication. */
 export interface Pushed {
   release: string
-  /** Objects that the bucket did not have. */
+  /** Objects that the bucket lacked. */
   objects: number
   bytes: number
   /** Paths whose bytes changed, so that a CDN can forget them. */
   changed: string[]
-  /** Objects that neither this release nor the one before needs. */
+  /** Objects that neither this release nor the previous one needs. */
   idle: string[]
 }
 
@@ -31,7 +31,7 @@ export interface Pushed {
  * conditional write, the pointer. A run that ends early leaves objects that the next one uses.
  *
  * @param now written into the pointer
- * @throws OperatorError without a release, and when the bucket refuses or another publisher was faster
+ * @throws OperatorError without a release, when the bucket refuses or another publisher is first
  */
 export async function pushRelease(bucket: Bucket, outDir: string, now: Date): Promise<Pushed> {
   const name = readCurrent(outDir)
@@ -61,7 +61,7 @@ export async function pushRelease(bucket: Bucket, outDir: string, now: Date): Pr
   return { release: name, ...sender.sent, changed: findChanged(before.files, files), idle }
 }
 
-/** By the first character of their names, side by side: a bucket lists a thousand at a time. */
+/** In parallel by the first character of their names: a bucket lists a thousand at a time. */
 async function readKeys(bucket: Bucket): Promise<Set<string>> {
   const known = new Set<string>()
   const shares = Array.from({ length: 16 }, (_, n) => n.toString(16))
@@ -71,7 +71,7 @@ async function readKeys(bucket: Bucket): Promise<Set<string>> {
   return known
 }
 
-/** Sends what is not known yet. */
+/** Sends objects the bucket lacks. */
 function createSender(bucket: Bucket, known: Set<string>) {
   const sent = { objects: 0, bytes: 0 }
   return {
@@ -88,7 +88,7 @@ function createSender(bucket: Bucket, known: Set<string>) {
   }
 }
 
-/** The log of changes lies beside the releases; cursors into it are good on every server that takes it. */
+/** The log of changes is next to the releases; its cursors work on every server that has it. */
 async function sendLog({ send }: ReturnType<typeof createSender>, outDir: string) {
   const files = readLog(outDir).map((name) => {
     const bytes = readFileSync(join(outDir, 'changes', name))
@@ -116,7 +116,7 @@ function isSame(earlier: Pointer | null, { release, log }: Pointer): boolean {
   return JSON.stringify([earlier?.release, earlier?.log]) === JSON.stringify([release, log])
 }
 
-/** Nothing where there was none, or where it cannot be read any more. */
+/** Empty where there was none, or where it can no longer be read. */
 async function readEarlier(bucket: Bucket, pointer: Pointer | null) {
   if (pointer === null) return { files: [], all: [] }
   const { release, log } = pointer

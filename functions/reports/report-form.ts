@@ -33,7 +33,7 @@ const FULL = {
   queue: 'Many reports already wait for a person. Try again in a few days.',
 } as const
 
-/** Nothing of what a stranger sends is asked, opened or shown: it waits for `npm run review`. */
+/** Nothing a stranger sends is probed, opened or shown: it waits for `npm run review`. */
 function createReportForm(
   parts: FormParts,
 ): Form<typeof ReportBodySchema, ReportPage['sent'], ReportAnswer> {
@@ -57,7 +57,7 @@ function createReportForm(
       const [kind, about] = [read('kind'), read('about')]
       return {
         kind,
-        // People type a host alone.
+        // People type a bare host.
         about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
         // A text area ends its lines as mail does.
         text: read('text').replaceAll('\r\n', '\n'),
@@ -86,7 +86,7 @@ function createReportForm(
   }
 }
 
-/** Of a dispute of a verdict alone: only there has an owner places of its own. */
+/** Only for the dispute of a verdict: only there does an owner have reserved places. */
 async function isFromOwner(
   parts: FormParts,
   { listing_id, receipt }: Subject,
@@ -111,7 +111,7 @@ function findWrong(parts: FormParts, { kind, about, text, email }: ReportBody): 
       })
 }
 
-/** What it is about; a listing with the very address of a new service is the answer. */
+/** What it is about; a listing with the exact address of a new service settles it. */
 async function findSubject(
   parts: FormParts,
   { kind, about }: ReportBody,
@@ -156,7 +156,7 @@ function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
 }
 
-/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing more to decide. */
+/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
 export function createReportRoute(parts: Parts): SellerRoute {
   return createFormRoute(parts, createReportForm(parts), (answer) => {
     const body = toTaken(answer)
@@ -171,7 +171,7 @@ function toTaken(answer: ReportAnswer): ReportTaken {
   return { status, id, page: reportStatePath(id) }
 }
 
-/** `/report`: the same for people, and what became of a report, by its id. */
+/** `/report`: the same for people, and the outcome of a report, by its id. */
 export function createReportPage(parts: FormParts & Pick<Parts, 'log'>) {
   const form = createReportForm(parts)
   return createFormPage(parts, form, async (query): Promise<ReportPage> => {

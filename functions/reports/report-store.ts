@@ -3,23 +3,23 @@ import type { ReportBody, ReportKind, ReportView } from '../../src/domain/report
 import { countRows } from '../store/rows.ts'
 import type { ReportTable, Store } from '../store/schema/store.ts'
 
-/** Reports that may wait: what people can look through, and a few megabytes. */
+/** Reports that may wait: as many as people can review, and a few megabytes. */
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
-/** Of one host that has no listing: nobody lists a whole host endpoint by endpoint. */
+/** For one host without a listing: nobody lists a whole host endpoint by endpoint. */
 const MAX_OF_HOST = 5
-/** Of one kind about one listing: a crowd says no more than some of it. */
+/** Of one kind about one listing: a crowd says no more than a few do. */
 const MAX_OF_LISTING = 20
 /**
- * Disputes of one listing that may wait before its owner's are refused, too. The owner has places of
- * its own, so that strangers who fill the queue cannot stop it from disputing a verdict.
+ * How many disputes of one listing may wait before even its owner's are refused. The owner has
+ * reserved places, so that strangers who fill the queue cannot stop it from disputing a verdict.
  */
 const MAX_FOR_OWNER = 2 * MAX_OF_LISTING
 
-/** What a report is about, once it is found: an address, or a listing and maybe a receipt of it. */
+/** What a report is about, once resolved: an address, or a listing and maybe its receipt. */
 export type Subject = Pick<ReportTable, 'url' | 'listing_id' | 'receipt'>
 export type AddedReport = { report: ReportTable } | { full: 'queue' | 'subject' }
 
-/** The same words about the same thing are one report, and so is all about one address that waits. */
+/** Identical words about one subject are one report, as are all waiting ones of an address. */
 export async function addReport(
   { db }: Store,
   { kind, text, links }: Pick<ReportBody, 'kind' | 'text' | 'links'>,
@@ -57,7 +57,7 @@ function findWaitingAt(db: Store['db'], url: string) {
     .executeTakeFirst()
 }
 
-/** What has no room for one more. */
+/** Which limit is reached. */
 async function findFull(
   db: Store['db'],
   { kind, host, listing_id }: ReportTable,
@@ -109,7 +109,7 @@ export async function keepFile({ db }: Store, id: string, file: string): Promise
 }
 
 /**
- * The decision; the sender's address goes with it.
+ * The decision; the sender's address is deleted with it.
  *
  * @returns false when somebody else decided it meanwhile.
  */

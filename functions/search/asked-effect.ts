@@ -8,7 +8,7 @@ import { splitText } from '../../src/search/words/split-text.ts'
 
 /** Behind one of these a word is a thing: `a post`, `the order`. */
 const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))
-/** Who wants to change something may have to pay for it, and the other way round. */
+/** Paying may be part of changing something, and vice versa. */
 const ANSWERS: Record<Effect, readonly Effect[]> = {
   read: ['read'],
   write: ['write', 'pay'],
@@ -16,7 +16,7 @@ const ANSWERS: Record<Effect, readonly Effect[]> = {
   pay: ['pay', 'write'],
 }
 
-/** What a question wants done, by its first verb that says so; null where none does. */
+/** The effect a query asks for, by its first verb that implies one; null where none does. */
 export function findAskedEffect({ words }: SearchIndex, q: string): Effect | null {
   const said = splitText(q)
   // `pay with MPP` is a filter.
@@ -32,9 +32,9 @@ export function findAskedEffect({ words }: SearchIndex, q: string): Effect | nul
 }
 
 /**
- * Puts first what does what was asked, as long as it is at least half as relevant as the best match:
- * who reads a tweet is not answered with the tool that posts one. What is not known to do anything, a
- * server as a whole, keeps its place.
+ * Puts rows with the requested effect first, if they are at least half as relevant as the best
+ * match: a query to read a tweet must not get the tool that posts one. A row with an unknown
+ * effect, such as a whole server, keeps its place.
  */
 export function putFittingFirst<Row extends RankedRow>(
   index: SearchIndex,
@@ -48,7 +48,7 @@ export function putFittingFirst<Row extends RankedRow>(
   return [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))]
 }
 
-/** Whether nothing is known of a row that does something else. */
+/** Whether a row is not known to have another effect. */
 export function doesAsked(index: SearchIndex, row: number, asked: Effect | null): boolean {
   if (asked === null) return true
   const { organic, filterPlaces } = index

@@ -7,12 +7,12 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { doesAsked } from './asked-effect.ts'
 import type { FoundRow, ReadRow, Stored } from './stored-rows.ts'
 
-/** Rows that are read to see what their calls take: reading one costs as much as ranking hundreds. */
+/** Rows read to see what their calls take: reading one costs as much as ranking hundreds. */
 const READ = 24
 
 /**
- * Of rows that answer about as well, those come first whose call takes what the question says, and of
- * them those that need nothing else: a question that names a city is answered with a call that has it in,
+ * Among rows of similar relevance, those whose call takes values from the query come first, and of
+ * these, those that need nothing else: a query that names a city gets a call with it filled in,
  * before one that needs a key, and before one that takes no place.
  */
 export function putCallableFirst(
@@ -36,12 +36,12 @@ export function putCallableFirst(
 interface Wanted {
   effect: Effect | null
   facts: QuestionFacts | null
-  /** How many rows pass what sounds like a filter and so stay before the others; 0 where nothing does. */
+  /** How many rows pass words that sound like a filter and so stay first; 0 without such words. */
   fitting: number
   read: ReadRow
 }
 
-/** What it takes of what was said; one that may be called as it is shown stands before all others. */
+/** How many values of the query it takes; one that can be called as shown comes first. */
 function toStanding({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
   const { example, url = '', bring } = operation
   const said = example === undefined ? 0 : countSaid(url, example, slots, facts)
@@ -50,5 +50,5 @@ function toStanding({ operation, slots, filled }: Stored, facts: QuestionFacts):
   return isComplete ? said + CALLABLE : said
 }
 
-/** More than a question can say. */
+/** More than a query can contain. */
 const CALLABLE = 100

@@ -22,7 +22,7 @@ import { putNamedFirst, spread } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
 import { createRowReader, type ReadRow } from './stored-rows.ts'
 
-/** Rows that are looked at to fill the first places with those of several listings. */
+/** Rows considered for filling the first places with several listings. */
 const LOOKED_AT = 100
 const FITTING = 'Results that pass this filter come first.'
 const NONE_FITTING = 'No good match passes this filter, so other results come first.'
@@ -32,7 +32,7 @@ export type FindOperations = (
   rawQuery: string,
 ) => OperationsAnswer | { problems: readonly ParameterProblem[] }
 
-/** Finds operations, tools and skills by the search's own engine and formula. */
+/** Finds operations, tools and skills with the search's own engine and formula. */
 export function createFindOperations({
   release,
   clock = systemClock,
@@ -79,16 +79,16 @@ export function createFindOperations({
   }
 }
 
-/** What a narrower search finds that is at least half as relevant as the best without it. */
+/** Results of a narrower search that are at least half as relevant as the best without it. */
 function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: RankedRows) {
   return rankIndex(index, query).rows.filter(
     ({ relevance }) => best !== undefined && relevance >= best.relevance * MIN_FITTING,
   )
 }
 
-/** What to ask beside what was asked already. */
+/** Parameters to add to the given ones. */
 function toWire({ parameters: { q: _, ...parameters }, total }: Suggestion) {
-  // What is undefined was not asked for.
+  // Undefined means not requested.
   return { parameters: JSON.parse(JSON.stringify(parameters)), total }
 }
 
@@ -111,7 +111,7 @@ function toResult({ row, relevance }: RankedRow, query: SearchQuery, read: ReadR
       ...(example !== undefined && { example }),
     },
     digest,
-    // Two digits tell rows apart.
+    // Two digits are enough to order rows.
     relevance: Math.round(relevance * 100) / 100,
   }
 }
@@ -131,9 +131,9 @@ function isAsked(
 }
 
 /**
- * An agent pays for each byte: a row keeps all that its call needs. An example shows what must be given,
- * too: one of the two is enough, and the shorter one for rows behind the first. What is suggested stands
- * in the notes as well.
+ * An agent pays for each byte: a row keeps everything its call needs. An example also shows
+ * required values: one of the two is enough, the shorter one for rows after the first. Suggestions
+ * are in the notes as well.
  */
 function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer {
   const fitInto = (others: Omit<OperationsAnswer, 'results'>) => ({
@@ -148,13 +148,13 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
 
 type Shorten = (result: Result) => Result
 
-/** What a row does without, the least needed first. */
+/** Members a row can omit, the least needed first. */
 function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
   const isSaidTwice = example !== undefined && input !== undefined
   const isInExample = url !== undefined && example?.url?.startsWith(`${url}?`) === true
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
   const isKept = !isSaidTwice || shown === 'input'
-  // Where nothing must be given, an example shows only what may be.
+  // Where nothing is required, an example shows only optional values.
   const behind = isKept && isInExample ? ['url'] : input === undefined ? ['example'] : []
   return [
     withoutPage,
@@ -167,7 +167,7 @@ function toShorter({ operation: { example, input, url } }: Result, at: number): 
   ]
 }
 
-/** Its address is its id behind `/listing/`. */
+/** Its address is `/listing/` and its id. */
 function withoutPage({ listing: { page: _, ...listing }, ...row }: Result): Result {
   return { listing, ...row }
 }

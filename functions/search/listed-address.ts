@@ -9,10 +9,10 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { Release } from '../release/release.ts'
 
 const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i
-/** The search's own list of hosts is asked instead. */
+/** The search's own list of hosts is used instead. */
 export const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 
-/** Why no listing is at the address that somebody searched for; null for other texts, and for one that is listed. */
+/** Why a searched address has no listing; null for other texts, and for a listed one. */
 export function noteOnAddress(
   index: SearchIndex,
   text: string,
@@ -24,12 +24,12 @@ export function noteOnAddress(
   const host = URL.parse(url)?.hostname
   if (host === undefined || isListed(index, host) || isExact(index, 'id', address)) return null
   const found = findNotListed(url)
-  // Names of files and programs have dots, too.
+  // Names of files and programs also have dots.
   const isAddress = scheme !== undefined || isPublicName(host) || found.host !== host
   return isAddress ? toAddressNote(found) : null
 }
 
-/** The same of an address that is one for certain; null where a listing is called there. */
+/** The same for a certain address; null where a listing is called at it. */
 export function whyNotListed(
   { search, findNotListed }: Pick<Release, 'search' | 'findNotListed'>,
   url: string,

@@ -7,13 +7,13 @@ import { stemWord } from '../../src/search/words/stem-word.ts'
 import { doesAsked } from './asked-effect.ts'
 import type { FoundRow, ReadRow } from './stored-rows.ts'
 
-/** Of one listing at most so many stand among so many first places; the others follow. */
+/** At most this many rows of one listing among this many first places; the others follow. */
 const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
-/** Rows of one listing that are looked at for the one whose name was asked for. */
+/** Rows of one listing considered for the one whose name was requested. */
 const COMPARED = 8
 
-/** What was asked of the rows that were found. */
+/** The part of the query that orders the found rows. */
 interface Asked {
   q: string
   rows: readonly FoundRow[]
@@ -24,9 +24,9 @@ interface Asked {
 }
 
 /**
- * Of a listing's rows that answer about as well, the one whose name says most of what was asked, and
- * nothing else, changes places with the best: who queries a database wants `execute_sql` of it, not
- * `explain_query`, and who creates an event `create_event`, not `get_event`.
+ * Among a listing's rows of similar relevance, the one whose name has most words of the query, and
+ * no others, swaps places with the best: querying a database needs `execute_sql`, not
+ * `explain_query`, and creating an event `create_event`, not `get_event`.
  */
 export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Asked) {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
@@ -45,7 +45,7 @@ export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }
       .slice(0, COMPARED)
       .filter(({ relevance }) => relevance >= best.relevance * MIN_FITTING)
       .filter(({ row }) => doesAsked(index, row, effect))
-    // Reading names costs as much as the search: only where there is a choice.
+    // Reading names costs as much as the search, so only where there is a choice.
     if (close.length < 2 || !close.includes(best)) continue
     const [named] = close
       .map((row) => ({ row, said: countSaid(row.row) }))
@@ -62,8 +62,8 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * The rows in their order, but that no listing fills the first places alone, and that none of them is a
- * server or an agent as a whole of which a deed is there already.
+ * The rows in their order, except that no listing fills the first places alone, and no whole server
+ * or agent is among them if one of its operations is.
  */
 export function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
   const counts = new Map<string, number>()

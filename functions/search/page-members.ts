@@ -8,14 +8,14 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { rankIndex, type SearchOutcome } from '../../src/search/query/search-index.ts'
 import { NO_SHARED_HOSTS } from './listed-address.ts'
 
-/** Best operations that are looked through for those of the listings shown. */
+/** Best operations searched for those of the listings shown. */
 const LOOKED_AT = 100
 const decoder = new TextDecoder()
 
-/** Of a release, beside its index of listings. */
+/** Parts of a release in addition to its index of listings. */
 interface Shown {
   operations: SearchIndex | undefined
-  /** Path of the mark that a listing wears. */
+  /** Path of a listing's mark. */
   markOf(id: string): string | undefined
 }
 
@@ -25,7 +25,7 @@ export type ToPageMembers = (
   answered: { query: SearchQuery; outcome: SearchOutcome },
 ) => PageMembers[]
 
-/** What the search page shows of each row beside the compact view: mark, domain and best operation. */
+/** Members of each row on the search page beyond the compact view: mark, domain, best operation. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: { query: SearchQuery; outcome: SearchOutcome },
@@ -58,7 +58,7 @@ function domainOf(url: string): string | null {
   return owner.kind === 'owned' && isSharedHost(host) ? null : owner.domain
 }
 
-/** By listing, the best of its operations for the words, of those that are among the first. */
+/** By listing, its best operation for the words, if among the first. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, string>()
   for (const { row } of rankIndex(index, { q, limit: LOOKED_AT, offset: 0 }).rows) {
@@ -66,7 +66,7 @@ function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
-    // What is found as a whole is named by its row already.
+    // A whole listing is already named by its row.
     if (named !== null) found.set(listing, named)
   }
   return found

@@ -29,7 +29,7 @@ export type SearchDoor = (
 /**
  * Two doors to one `GET /api/v1/search`: the route as h3 mounts it answers everything, on any host;
  * the one on Node's own request and response answers what nearly every request is, a search that
- * succeeds, without the copies and objects in between. Both give the same headers and bytes.
+ * succeeds, without intermediate copies and objects. Both send the same headers and bytes.
  */
 export function createSearchDoors(parts: DoorParts, search: Search) {
   const counted: Counted = new WeakMap()
@@ -39,7 +39,7 @@ export function createSearchDoors(parts: DoorParts, search: Search) {
   }
 }
 
-/** Says that a page asks while somebody types; the second is for clients that know the former name. */
+/** Marks a search while somebody types; the second is for clients that know the former name. */
 const TYPING_HEADERS = ['search-typing', 'waypost-typing']
 
 /** A request the door passes on was counted there; it is not counted twice. */
@@ -84,7 +84,7 @@ function createDoor({ limits, config }: DoorParts, search: Search, counted: Coun
     if (res.destroyed) return
     const isTyping = TYPING_HEADERS.some((name) => req.headers[name] === '1')
     const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined })
-    // The others of its batch search first.
+    // The others in its batch search first.
     await null
     if (reply?.status !== 200) return pass()
     res.writeHead(200, { ...reply.headers, ...taken.headers, 'Content-Length': reply.body.length })
@@ -92,7 +92,7 @@ function createDoor({ limits, config }: DoorParts, search: Search, counted: Coun
   }
 }
 
-/** A failure is the route's to report: it fails there again. */
+/** The route reports a failure: it fails there again. */
 function searchOrNull(search: Search, query: string, options: SearchOptions): SearchReply | null {
   try {
     return search(query, options)
@@ -113,7 +113,7 @@ export function createPageSearch(parts: SearchParts) {
   }
 }
 
-/** The search over the release served right now, which counts what it shows. */
+/** The search over the current release, which counts what it shows. */
 export function createReleaseSearch({ release, ledger }: SearchParts, src: ClickSource) {
   const { usage } = ledger
   const shown = createShownRows((id, times) => usage.searched([id], src, times))
@@ -136,7 +136,7 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
  * Counts how often searches showed each organic row. Adding one to a number costs a search next to
  * nothing; the listing's id is read, and the count looked up by it, once for many searches.
  *
- * @param report told what was counted since the last time: each listing once
+ * @param report called with the counts since the last time: each listing once
  */
 export function createShownRows(report: (listingId: string, times: number) => void) {
   let of: SearchIndex | undefined

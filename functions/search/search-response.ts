@@ -22,15 +22,15 @@ export interface SearchResponseInput {
   query: SearchQuery
   outcome: SearchOutcome
   texts: PreparedTexts
-  /** What the links say of who shows them. */
+  /** The `src` of links: who shows them. */
   source?: ClickSource
-  /** Set for the search page, submitted or while somebody types: what it shows of each organic row beside its members. */
+  /** Set for the search page, submitted or while typing: additional members of organic rows. */
   page?: readonly object[]
 }
 
 /**
  * Nothing is parsed or serialised again: `links.go` and `relevance` are added to each listing's
- * prepared bytes, and what was asked for beside them.
+ * prepared bytes, and any requested extras.
  */
 export function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   const { index, searchId, query, outcome, texts, source = 'api' } = input
@@ -44,7 +44,7 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
       bytes.add(body.subarray(0, body.length - BODY_END.length))
       bytes.text(',"go":"/go/')
       bytes.add(idOf(body))
-      // A row's place is in its link where rows compete: what is our own competes with nobody.
+      // A row's position is in its link where rows compete: our own compete with nobody.
       const place = part === 'organic' ? `&pos=${at + 1}` : ''
       const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
       bytes.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
@@ -66,7 +66,7 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
 const BODY_END = '}}'
 const MOST_BYTES_A_CHARACTER = 3
 const encoder = new TextEncoder()
-/** Answers are written one at a time, and each copies its bytes out in the end. */
+/** Answers are written one at a time, and each copies its bytes out at the end. */
 let memory = new Uint8Array(2 ** 16)
 
 function startBytes() {
@@ -112,7 +112,7 @@ function echoOf(searchId: string, query: SearchQuery, total: number): string {
   return `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${total},"results":[`
 }
 
-/** The notes, and what is told beside them. */
+/** The notes and the hints next to them. */
 function besideOf({ notes, suggested, facets }: SearchOutcome): string {
   return [
     JSON.stringify(notes),

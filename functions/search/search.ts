@@ -14,24 +14,24 @@ import { writeSearchResponse } from './search-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
-/** Hashes of queries asked lately: most are asked once, and those are not worth keeping. */
+/** Hashes of recent queries: most are made once, and those are not worth keeping. */
 const ASKED_ONCE = 2 ** 14
 
-/** Agents that ask the same thing ask it in few words; longer texts are not worth the room. */
+/** Agents repeat only short queries; longer texts are not worth the memory. */
 const MAX_REMEMBERED_CHARACTERS = 256
 
 export interface SearchParts {
-  /** The index being served right now; asked for once a request, so that a swap is atomic. */
+  /** The current index; read once per request, so that a swap is atomic. */
   index: () => SearchIndex
   texts: () => SearchTexts
-  /** What rows of the search page have beside a compact answer's; absent on hosts without that page. */
+  /** Additional members of the search page's rows; absent on hosts without that page. */
   pageMembers?: ToPageMembers
-  /** What a text that is the address of no listing is told. */
+  /** The hint for a text that is an address without a listing. */
   noteOn?: (index: SearchIndex, text: string) => string | null
   randomUuid: () => string
-  /** Told which organic rows a search showed; it must not slow the search down. */
+  /** Called with the organic rows a search showed; it must not slow the search down. */
   onShown?: (index: SearchIndex, rows: readonly RankedRow[]) => void
-  /** How many answered queries are remembered; 0 searches each time. */
+  /** How many answered queries are cached; 0 searches each time. */
   remembered?: number
 }
 
@@ -42,7 +42,7 @@ export type SearchReply =
 export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 
 export interface SearchOptions {
-  /** Asked by the search page, whose rows say more: when it is submitted, or while somebody types, which counts nothing. */
+  /** From the search page, whose rows show more: submitted, or uncounted while somebody types. */
   page?: 'submitted' | 'typing' | undefined
 }
 
@@ -53,7 +53,7 @@ export const HEADERS = {
 } as const
 
 /**
- * `GET /api/v1/search` without a framework: the raw text behind `?` in, a reply out. Wrong
+ * `GET /api/v1/search` without a framework: the raw text after `?` in, a reply out. Wrong
  * parameters come back as `problems` for the one formatter of errors (`invalid-parameter`).
  */
 export function createSearch(parts: SearchParts): Search {
@@ -96,7 +96,7 @@ function answer(
     : { query, outcome: { ...outcome, notes: [note, ...outcome.notes] } }
 }
 
-/** Prepared once for an index and its texts, which come and go together. */
+/** Prepared once for an index and its texts, which are swapped together. */
 function createTextsFor(texts: () => SearchTexts): (index: SearchIndex) => PreparedTexts {
   let of: { index: SearchIndex; texts: SearchTexts } | undefined
   let prepared: PreparedTexts | undefined
@@ -109,17 +109,17 @@ function createTextsFor(texts: () => SearchTexts): (index: SearchIndex) => Prepa
   }
 }
 
-/** A query that was answered: what it was read as, which rows it found. */
+/** An answered query: how it was understood, which rows it found. */
 interface AnsweredQuery {
   query: SearchQuery
   outcome: SearchOutcome
 }
 
 /**
- * Remembers what was answered to the queries asked most, from the second time on. An index never
- * changes, so nothing here can be stale; another index forgets everything.
+ * Caches the answers to frequent queries, from the second time on. An index never changes, so
+ * nothing here can be stale; a new index clears everything.
  *
- * @param most how many are remembered; the least recently asked leave first. 0 remembers none.
+ * @param most how many are cached; the least recently used are dropped first. 0 caches none.
  */
 function createAnsweredQueries(most = REMEMBERED_QUERIES) {
   let of: SearchIndex | undefined

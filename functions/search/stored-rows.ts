@@ -6,21 +6,21 @@ import { readBody } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 
-/** A row, and the listing it is of. */
+/** A row and its listing. */
 export interface FoundRow extends RankedRow {
   listing: string
 }
 
-/** A row as the index has it. */
+/** A row as stored in the index. */
 export type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
-  /** Where its example may be filled from the question. */
+  /** Slots of its example that can be filled from the query. */
   slots: readonly ArgumentSlot[]
-  /** The example with what was asked in place of its own values. */
+  /** The example with values from the query in place of its own. */
   filled: () => ShownExample | undefined
 }
 export type ReadRow = (row: number) => Stored
 
-/** Reads rows for one question, each once. */
+/** Reads rows for one query, each once. */
 export function createRowReader(index: SearchIndex, facts: QuestionFacts | null): ReadRow {
   const known = new Map<number, Stored>()
   return (row) => {

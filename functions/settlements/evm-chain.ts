@@ -11,20 +11,20 @@ import {
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
 import { type JsonRpc, RpcError } from './json-rpc.ts'
 
-/** One block of a chain, as far as it is needed. Time in milliseconds. */
+/** The needed fields of one block. Time in milliseconds. */
 export interface Block {
   number: number
   hash: string
   at: number
 }
 
-/** Topics as `eth_getLogs` takes them, as many as the event has: null for any, a list for one of. */
+/** Topics for `eth_getLogs`, one per topic of the event: null for any, a list for alternatives. */
 export type Topics = readonly (string | null | readonly string[])[]
 
-/** A chain as its node tells it. What contradicts the question or itself is thrown as `RpcError`. */
+/** A chain as its node reports it. Contradictory answers throw `RpcError`. */
 export type EvmChain = Awaited<ReturnType<typeof openEvmChain>>
 
-/** Some nodes write the block's time beside its logs; the others are asked for it. */
+/** Some nodes include the block's time in its logs; the others are asked for it. */
 export interface TimedLog extends EvmLog {
   at: number | null
 }
@@ -42,7 +42,7 @@ const LogsSchema = v.array(
   }),
 )
 
-/** @throws RpcError when the node is of another chain: it would tell right things of the wrong place */
+/** @throws RpcError when the node is of another chain: its answers would be for that one */
 export async function openEvmChain(
   rpc: JsonRpc,
   { network, token }: { network: string; token: string },
@@ -52,7 +52,7 @@ export async function openEvmChain(
     throw new RpcError(`RPC_URLS: the node under ${network} says it is eip155:${chain}`)
   return {
     head: () => rpc.call('eth_blockNumber', [], QuantitySchema),
-    /** @returns null where the node knows no such block */
+    /** @returns null where the node has no such block */
     async block(number: number): Promise<Block | null> {
       const found = await rpc.call(
         'eth_getBlockByNumber',
@@ -63,7 +63,7 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: asked for ${number}, got ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    /** Logs of the token, or of another contract, in chain order; of an event alone, however many topics it has. */
+    /** Logs of one event of the token, or of another contract, in chain order. */
     async logs(topics: Topics, from: number, to: number, address = token) {
       const filter = {
         address,
@@ -91,7 +91,7 @@ export async function openEvmChain(
   }
 }
 
-/** The first block that is not earlier than a moment, among those up to `head`; one after it where none is. */
+/** The first block at or after a time, up to `head`; the one after `head` where there is none. */
 export async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
   let low = 0
   let high = head + 1
@@ -103,7 +103,7 @@ export async function findBlockAt(chain: EvmChain, at: number, head: number): Pr
   return low
 }
 
-/** A block that must be there: a node that has none at this height is behind what it said of itself. */
+/** A block that must exist: a node without it is behind its own reported head. */
 export async function needBlock(chain: EvmChain, number: number): Promise<Block> {
   const block = await chain.block(number)
   if (block === null) throw new RpcError(`eth_getBlockByNumber: the node has no block ${number}`)
@@ -152,7 +152,7 @@ interface Asked {
   to: number
 }
 
-/** A node that answers something else than was asked is believed nothing. */
+/** A node that answers something other than was asked is not trusted at all. */
 function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
   const wanted = asked.topics.map((topic) =>
     topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),
@@ -189,7 +189,7 @@ function isSame(one: TimedLog, other: TimedLog): boolean {
   )
 }
 
-/** A wallet that lent its signature to code (EIP-7702) is a wallet still. */
+/** A wallet that delegates to code (EIP-7702) is still a wallet. */
 function isContract(code: string): boolean {
   return /^0x[0-9a-f]{2}/i.test(code) && !/^0xef0100/i.test(code)
 }

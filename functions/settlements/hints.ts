@@ -7,25 +7,26 @@ import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
 
 /**
- * What relayed calls say of payments: that the meter may look now, and which listing was called. A
- * hint proves nothing and makes nothing count, and losing one loses no payment.
+ * Hints from relayed calls: that the meter should read now, and which listing was called. A hint
+ * proves nothing and makes nothing count, and losing one loses no payment.
  *
- * Security model: sellers and callers write hints as they like. So each listing has a fixed number of
- * places, a client reaches a few of them alone, and the oldest goes first: writing one costs the same
- * however many there are. The meter reads blocks, never hints, so that invented ones cost it nothing.
+ * Security model: sellers and callers write hints as they like. So each listing has a fixed number
+ * of slots, a client can use only a few of them, and the oldest goes first: writing one costs the
+ * same however many there are. The meter reads blocks, never hints, so that invented ones cost it
+ * nothing.
  */
 export type Hints = ReturnType<typeof createHints>
 
-/** Places of a listing: as many lanes as this, each of which several clients share. */
+/** Slots of a listing: this many lanes, each shared by several clients. */
 const LANES = 16
 const PLACES_A_LANE = 16
-/** Hints being written at once; what comes on top is dropped. */
+/** Hints being written at once; more are dropped. */
 const MOST_WRITING = 64
 
 export function createHints({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
   const writing = new Set<Promise<void>>()
   return {
-    /** Notes a relayed answer. Returns at once; the answer is not held up. @param client who called */
+    /** Notes a relayed answer. Returns at once; without delaying it. @param client who called */
     note(
       { id, payout }: Pick<LiveListing, 'id' | 'payout'>,
       client: string,
@@ -79,7 +80,7 @@ function laneOf(client: string): number {
   return Number.parseInt(hash('sha256', client, 'hex').slice(0, 8), 16) % LANES
 }
 
-/** Whether any hint was noted since a moment, milliseconds. */
+/** Whether any hint was noted since a time (milliseconds). */
 export async function hasHintSince({ db }: Store, since: number): Promise<boolean> {
   const found = await db
     .selectFrom('payment_hint')

@@ -4,7 +4,7 @@ import { createOperatorClient, type Fetcher } from '../net/http-client.ts'
 
 /** One chain's JSON-RPC, from `RPC_URLS`: configured by the operator, so not guarded like sellers. */
 export interface JsonRpc {
-  /** @throws RpcError when the node cannot be asked, refuses, or answers in another shape. */
+  /** @throws RpcError when the node is unreachable, refuses, or answers in another shape. */
   call<Schema extends v.GenericSchema>(
     method: string,
     params: unknown[],
@@ -18,8 +18,8 @@ export type CreateJsonRpc = (url: string) => JsonRpc
 export class RpcError extends Error {
   override name = 'RpcError'
   /**
-   * `busy`: the node asks for a pause. `refused`: it was asked and will not, as a range is too wide;
-   * `reverted`: the contract will not.
+   * `busy`: the node asks for a pause. `refused`: the node refuses, for example too wide a range;
+   * `reverted`: the contract does.
    */
   readonly kind: 'busy' | 'refused' | 'reverted' | null
 
@@ -29,7 +29,7 @@ export class RpcError extends Error {
   }
 }
 
-/** How nodes say in JSON what HTTP says with 429. */
+/** How nodes express HTTP's 429 in JSON. */
 const BUSY_CODES = new Set([429, -32029])
 const REVERTED = 3
 
@@ -52,7 +52,7 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
   }
 }
 
-/** Clients of the configured nodes, made when first asked for. */
+/** Clients of the configured nodes, made on first use. */
 export function createNodes(
   urls: Readonly<Record<string, string>>,
   createRpc: CreateJsonRpc = createJsonRpc,
@@ -84,7 +84,7 @@ async function ask(client: Fetcher, url: string, method: string, params: unknown
   if (status === 429 || status === 503)
     throw new RpcError(`${method}: the node is busy (HTTP ${status})`, 'busy')
   if (status === 413) throw new RpcError(`${method}: the node takes no request as long`, 'refused')
-  // More than we take: less may be asked for.
+  // More than we accept: a smaller request may work.
   if (cut === 'size') throw new RpcError(`${method}: the node's answer is too large`, 'refused')
   if (cut !== null) throw new RpcError(`${method}: the node cannot be reached`)
   const json = parseJson(body)

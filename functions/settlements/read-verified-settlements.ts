@@ -13,14 +13,14 @@ import type { Store } from '../store/schema/store.ts'
 import { findFreshPayouts, readPayers, readSettlements, readTransfers } from './settlement-rows.ts'
 
 const DAY_MS = 86_400_000
-/** A payout nobody has read for so long is not metered: a provider may know more by now. */
+/** A payout not read for this long is not metered: a provider may know more by now. */
 const FRESH_DAYS = 3
 
 /**
- * The payments that the meter read in the last 30 days and before, each with what became of it. The
- * window ends with the day of `now`, UTC: two builds of one day over one ledger write the same bytes.
+ * Payments the meter read in the last 30 days and before, each with its verdict. The window ends
+ * with the day of `now`, UTC: two builds of one day over one ledger write the same bytes.
  *
- * @param payeesOf whose which payee is; asked only where the meter reads payees
+ * @param payeesOf the owner of each payee; called only where the meter reads payees
  */
 export async function readVerifiedSettlements(
   store: Store,

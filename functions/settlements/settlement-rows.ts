@@ -8,7 +8,7 @@ import type { SeenPayment } from '../../src/domain/trust/judge-payments.ts'
 import { inPieces } from '../store/rows.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 
-/** Rows of payments and transfers; orders are fixed, so that the same rows read the same. */
+/** Rows of payments and transfers; in a fixed order, so that the same rows give the same result. */
 
 /**
  * Rows read at once: a month may hold a million payments, and no answer of a database is that long. A page of
@@ -16,7 +16,7 @@ import type { Store, Tables } from '../store/schema/store.ts'
  */
 const ROWS_A_PAGE = 1_000
 
-/** Payments later than a moment, by time, in pages. */
+/** Payments after a time, by time, in pages. */
 export async function* readSettlements(
   { db }: Store,
   from: number,
@@ -44,7 +44,7 @@ export async function* readSettlements(
   }
 }
 
-/** Names each column: to copy the rest of each of a million rows is work for nothing. */
+/** Names each column: copying the others for a million rows would be wasted work. */
 function toSeen(
   row: SettlementRow,
   payer: KnownPayer | undefined,
@@ -71,7 +71,7 @@ function toSeen(
   }
 }
 
-/** Not the hash that finds calls: of a million payments few have one. */
+/** Not the hash that finds calls: few of a million payments have one. */
 const SEEN_COLUMNS = [
   ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
   ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
@@ -79,13 +79,13 @@ const SEEN_COLUMNS = [
 type SettlementRow = Pick<Selectable<Tables['settlement']>, (typeof SEEN_COLUMNS)[number]>
 
 interface KnownPayer {
-  /** The one text of it: of far fewer wallets than payments. */
+  /** One string per wallet: there are far fewer wallets than payments. */
   wallet: string
-  /** Whether the meter looked where it had its money from. */
+  /** Whether the meter traced where its money came from. */
   isTraced: boolean
 }
 
-/** What the meter knows of wallets that paid. */
+/** Facts about wallets that paid. */
 export interface Payers {
   find(network: string, wallet: string): KnownPayer | undefined
   /** Whether it saw a wallet pay somebody we do not read. */
@@ -118,7 +118,7 @@ export async function readPayers({ db }: Store): Promise<Payers> {
   }
 }
 
-/** What says the same is kept once. */
+/** Equal rows are kept once. */
 function createInterner<Text extends string>(): (text: Text) => Text {
   const kept = new Map<Text, Text>()
   return (text) => {
@@ -193,7 +193,7 @@ export function toSettlementRow({
   }
 }
 
-/** A transfer that is known already learns what was not known of it. */
+/** A known transfer gets the facts that were missing. */
 export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Transfer[]) {
   const rows = transfers.map(
     ({ transaction, log, from, to, at, block, from_contract, ...rest }) => ({

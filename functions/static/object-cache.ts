@@ -3,40 +3,40 @@ import type { Stored } from '../../src/domain/derived/release-file.ts'
 import { type Coding, compress } from '../../src/store/compress.ts'
 import { objectPath, readObject, verifyInParts } from '../../src/store/objects.ts'
 
-/** An object as it is sent: as it lies there, or compressed. */
+/** An object as it is sent: as stored, or compressed. */
 export interface Sendable extends Stored {
   /** The same for the same bytes, whatever release and address they are of. */
   name: string
-  /** How it is compressed before it is sent; null for as it is. */
+  /** How it is compressed before it is sent; null for not at all. */
   coding: Coding | null
 }
 
 export interface ObjectCache {
-  /** What is in memory already. */
+  /** Returns an object only if it is in memory. */
   peek(sendable: Sendable): Buffer | null
   /** @throws when the object is damaged; the system's error when it cannot be read */
   read(sendable: Sendable): Promise<Buffer>
-  /** Whether it is sent from the disk: the ledger of a million payments has no room in memory. */
+  /** Whether it is streamed from disk: the ledger of a million payments does not fit in memory. */
   isLong(sendable: Sendable): boolean
   /**
-   * One that is long, proven; who asks closes it.
+   * A long object, verified; the caller closes it.
    *
    * @throws as `read`
    */
   open(sendable: Sendable): Promise<FileHandle>
 }
 
-/** Bytes kept in memory; the oldest that nobody asked for since the last look leave first. */
+/** Bytes kept in memory; the oldest not requested since the last check are evicted first. */
 const MAX_CACHED_BYTES = 256 * 1024 * 1024
 /** The longest object (bytes) that is read into memory. One that must be compressed first is read at any length. */
 const MAX_READ_BYTES = 8 * 1024 * 1024
-/** Long objects that are remembered as proven; a release has about six. */
+/** Long objects remembered as verified; a release has about six. */
 const MAX_PROVEN = 64
 
 /**
- * Reads each object once while it fits, proves that it is the one that was published, and compresses it
- * for who takes that; requests for one at the same time share the work. It outlives the release being
- * served: most objects of the next are the same.
+ * Reads each object once while it fits, verifies that it is the published one, and compresses it
+ * for clients that accept it; concurrent requests for one share the work. It outlives the current
+ * release: most objects of the next are the same.
  */
 export function createObjectCache(
   outDir: string,
@@ -94,8 +94,8 @@ export function createObjectCache(
 }
 
 /**
- * Reads a long object through when it is first asked for, and again when the system says that the file
- * has changed since; requests for one at the same time share the work.
+ * Verifies a long object when it is first requested, and again when its file has changed since;
+ * concurrent requests for one share the work.
  */
 function createProver() {
   const proven = new Map<string, Promise<void>>()

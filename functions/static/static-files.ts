@@ -27,8 +27,8 @@ export interface StaticFiles {
 export type PublicFiles = ReadonlyMap<string, StaticFile>
 
 /**
- * A file is read and verified when it is first asked for; one that is not what was published is a
- * 500 in the log, never a short body.
+ * A file is read and verified when it is first requested; one that differs from what was published
+ * is a 500 in the log, never a short body.
  */
 export function createStaticFiles(
   files: PublicFiles,
@@ -85,7 +85,7 @@ function createSender(cache: ObjectCache, report: ReportFailure) {
       if (cache.isLong(sent)) return await sendLong(req, res, sent)
       const bytes = cache.peek(sent) ?? (await cache.read(sent))
       sent.full ??= toFull(sent, bytes.length)
-      // What is wrong now may be right in a moment.
+      // What fails now may work in a moment.
       const headers = status === 200 ? sent.full : { ...sent.full, 'cache-control': 'no-store' }
       res.writeHead(status, headers).end(req.method === 'HEAD' ? undefined : bytes)
     } catch (error) {
@@ -99,21 +99,21 @@ function createSender(cache: ObjectCache, report: ReportFailure) {
       res.end()
       return file.close()
     }
-    // A client that leaves ends it, and so does a disk that fails now: the length tells the client.
+    // A client that leaves ends it, and so does a failing disk: the length shows it to the client.
     await pipeline(file.createReadStream({ start: 0 }), res).catch(() => res.destroy())
   }
 }
 
 type Choice = 'plain' | Coding
 
-/** What an address is answered with in one coding, the same for every request of a release. */
+/** The answer for an address in one coding, the same for every request of a release. */
 interface Sent extends Sendable {
   file: string
   etag: string
   encoding: 'br' | 'gzip' | null
   /** Headers of an answer without a body. */
   bare: Record<string, string>
-  /** Those of one with it, once its length is known. */
+  /** Headers of an answer with a body, once its length is known. */
   full?: Record<string, string>
 }
 
@@ -127,12 +127,12 @@ function toFull({ bare, encoding }: Sent, length: number): Record<string, string
 
 interface Prepared {
   choices: readonly Choice[]
-  /** The address is that of the compressed copy: a dump is kept as it is fetched. */
+  /** The address is that of the compressed copy: a dump is saved as it is fetched. */
   isDownload: boolean
   sent(choice: Choice): Sent
 }
 
-/** Made when an address is first asked for; null without a file. */
+/** Made when an address is first requested; null without a file. */
 function createPreparation(files: PublicFiles) {
   const prepared = new Map<string, Prepared>()
   return function find(path: string): Prepared | null {
@@ -154,7 +154,7 @@ function createPreparation(files: PublicFiles) {
   }
 }
 
-/** How a file may be sent, the smallest first. */
+/** Encodings in which a file may be sent, the smallest first. */
 function toChoices({ file, size }: StaticFile, copy: StaticFile | undefined): Choice[] {
   if (copy !== undefined) return ['gz', 'plain']
   return hasCopies(file, size) ? ['br', 'gz', 'plain'] : ['plain']

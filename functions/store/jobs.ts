@@ -3,13 +3,13 @@ import type { Kysely } from 'kysely'
 import { inPieces } from './rows.ts'
 import type { Store, Tables } from './schema/store.ts'
 
-/** Time without a sign of life after which others may take a job. */
+/** Time without a heartbeat after which others may take a job. */
 export const HOLD_MS = 10 * 60_000
 
 /**
- * Work that machines do, shared by all servers of a ledger. A job has a key (a host to ask, a chain
- * to read), of which one server at a time does the work; what a killed server held is taken by
- * another when its time is over.
+ * Background work, shared by all servers of a ledger. A job has a key (a host to probe, a chain to
+ * read), and one server at a time does its work; another takes over a killed server's jobs when
+ * their lease ends.
  */
 export type JobQueue = ReturnType<typeof createJobQueue>
 
@@ -33,7 +33,9 @@ export function createJobQueue(
       .where((eb) => eb.and({ queue: name, holder }))
       .where('key', 'in', keys)
   return {
-    /** Adds what is not there yet, due at once. Those of `urgent` that nobody holds are due at once too. */
+    /**
+     * Adds missing jobs, due at once. Those of `urgent` become due at once if nobody holds them.
+     */
     async add(keys: readonly string[], urgent: ReadonlySet<string> = new Set()) {
       for (const some of inPieces(keys)) {
         const due = now()
@@ -65,10 +67,10 @@ export function createJobQueue(
         .$if(isAlone, (query) => query.where('free.holder', '!=', holder))
         .orderBy('free.due')
         .limit(limit)
-        // Servers that take at the same moment take different jobs, and none waits for another.
+        // Servers that take jobs at the same time take different ones, and none waits for another.
         .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
       const taken = await db
-        // Looked at once: PostgreSQL may else take more than the limit.
+        // Evaluated once: otherwise PostgreSQL may take more than the limit.
         .with(
           (cte) => cte('due').materialized(),
           () => free,
@@ -82,7 +84,7 @@ export function createJobQueue(
       return taken.map(({ key }) => key)
     },
     /**
-     * Holds jobs for as long again. Inside a transaction nobody can take them until that has ended.
+     * Renews the lease of jobs. Inside a transaction nobody can take them until it ends.
      *
      * @returns false when one was lost meanwhile
      */
@@ -93,7 +95,7 @@ export function createJobQueue(
         .execute()
       return kept.length === keys.length
     },
-    /** Lets go of jobs until they are due again; null removes them. What was lost stays as it is. */
+    /** Releases jobs until they are due again; null removes them. Lost ones stay as they are. */
     async finish(keys: readonly string[], due: number | null) {
       if (keys.length === 0) return
       if (due !== null) await own(keys).set({ due, holder: '', held_until: 0 }).execute()

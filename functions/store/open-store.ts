@@ -23,7 +23,7 @@ import { type Store, type Tables, tryWriting } from './schema/store.ts'
 import { SQLITE_FILE } from './sqlite/ledger-file.ts'
 import { openSqliteStore, toDamage } from './sqlite/store.ts'
 
-/** Now parts of the baseline: a ledger that has them all goes on as it is. */
+/** Now part of the baseline: a ledger that has them all stays as it is. */
 const FOLDED = [
   ...['0002-access', '0003-contract-proofs', '0004-jobs', '0005-months', '0006-moves'],
   ...['0007-watches', '0008-schemes'],
@@ -32,7 +32,7 @@ const FOLDED = [
 /** A migration once released is never edited: a change is a new number. */
 function listMigrations(): Record<string, Migration> {
   let isNew = false
-  /** Its receipts are made in this run, in the shape of today. */
+  /** Its receipts are created in this run, in today's shape. */
   let hasNewReceipts = false
   const baseline = async (db: Kysely<unknown>) => {
     isNew = true
@@ -109,7 +109,7 @@ export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR
 export function createMigrator(store: Store): Migrator {
   const migrations = listMigrations()
   return new Migrator({
-    // The migrator works on whatever tables there are; the typed tables are its result.
+    // The migrator works on whatever tables exist; the typed tables are its result.
     db: store.db as Kysely<unknown>,
     provider: { getMigrations: async () => migrations },
   })
@@ -128,7 +128,7 @@ const POOL_SIZE = 10
 const CONNECT_TIMEOUT_MS = 2_000
 const LOCK_TIMEOUT_MS = 2_000
 const STATEMENT_TIMEOUT_MS = 10_000
-/** `int8` and `numeric` (sums): counts and moments, all far below 2^53. */
+/** `int8` and `numeric` (sums): counts and times, all far below 2^53. */
 const NUMBERS = new Set<number>([20, 1700])
 
 /** Connects lazily: a database that is down shows in `ping`, not here. */
@@ -142,7 +142,7 @@ export function openPostgresStore(url: string, log: Log): Store {
     application_name: 'waypost',
     types: { getTypeParser },
   })
-  // An idle connection that dies would else be an uncaught error; the pool opens a new one.
+  // A dying idle connection would otherwise be an uncaught error; the pool opens a new one.
   pool.on('error', (error) => log.error('store.connection_lost', { reason: error.message }))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const close = () => pool.end()
@@ -161,8 +161,8 @@ export function openPostgresStore(url: string, log: Log): Store {
 }
 
 /**
- * Bounds what a request waits for each query, also where the server hangs. The connection ends then: what
- * comes next must not run within what this query leaves.
+ * Limits how long a request waits for each query, also where the server hangs. The connection ends
+ * then: the next query must not run in the state this one leaves.
  */
 function boundQueries(client: pg.Client): void {
   const { query } = client
@@ -177,13 +177,13 @@ function boundQueries(client: pg.Client): void {
       })
     })
   }
-  // One function stands for the overloads of the driver's.
+  // One function covers the driver's overloads.
   Reflect.set(client, 'query', bounded)
 }
 
 /**
- * Connections to whichever of the servers takes writes. A server that refuses, or that only follows
- * another one, is left for the next: after a standby was promoted, that is where connections go.
+ * Connects to whichever server accepts writes. A server that refuses, or that only replicates
+ * another, is skipped: after a standby was promoted, connections go to it.
  */
 function createPrimaryFinder(urls: readonly string[]) {
   let at = 0
@@ -194,7 +194,7 @@ function createPrimaryFinder(urls: readonly string[]) {
     readonly place = at
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: urls[at] })
-      // The query fails too. Without a listener the process would end where a server dies in between.
+      // The query fails too. Without a listener the process would end if a server dies in between.
       this.on('error', () => undefined)
       boundQueries(this)
       let isConnected = false

@@ -1,7 +1,7 @@
 import { CompiledQuery, type SelectQueryBuilder, sql } from 'kysely'
 import type { Store, Tables } from './schema/store.ts'
 
-/** How many rows a query finds; PostgreSQL gives the number as text. */
+/** How many rows a query finds; PostgreSQL returns the number as text. */
 export async function countRows<Table extends keyof Tables>(
   query: SelectQueryBuilder<Tables, Table, object>,
 ): Promise<number> {
@@ -10,8 +10,8 @@ export async function countRows<Table extends keyof Tables>(
 }
 
 /**
- * Inserts rows by a statement that is the same for any number of them: neither made nor prepared anew. They
- * cross to PostgreSQL as one text, and to SQLite's thread as a list that it goes through.
+ * Inserts rows with the same statement for any number of them, so it is built and prepared once.
+ * They are sent to PostgreSQL as one text, and to SQLite's thread as a list that it iterates.
  */
 export async function insertTogether<Table extends keyof Tables>(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
@@ -32,7 +32,7 @@ export async function insertTogether<Table extends keyof Tables>(
     )
 }
 
-/** Rows of one statement: a value each column, below the 32,766 that SQLite takes. */
+/** Rows of one statement: one value per column, below SQLite's limit of 32,766. */
 const ROWS_A_STATEMENT = 1_000
 
 export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {

@@ -1,8 +1,8 @@
 import { outsideOfRequests } from './schema/patience.ts'
 
 /**
- * Runs once more when it was asked to while it ran. A job added while the last look was under way must
- * not wait for the timer; one that comes after it begins the next, so it ends in the same step.
+ * Runs once more when requested while running. A job added during the last check must not wait for
+ * the timer; one added after it starts the next run, so the loop ends in the same step.
  */
 export function createLoop(work: () => Promise<void>) {
   let running: Promise<void> | null = null

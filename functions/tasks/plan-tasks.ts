@@ -14,11 +14,11 @@ import { findNameErrors, type InputError, toQueryError } from '../http/problem.t
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 
-/** A plan, what is wrong with the question, or that the task does not exist. */
+/** A plan, the errors in the query, or that the task does not exist. */
 export type PlanReply = { plan: TaskPlan } | { problems: InputError[] } | { unknown: string }
 export type PlanTask = (id: string, query: URLSearchParams) => Promise<PlanReply>
 
-/** Plans over the release that is served right now. */
+/** Plans over the current release. */
 export function createPlanTask({ release, config }: Pick<Parts, 'release' | 'config'>): PlanTask {
   return async (id, query) => {
     const tasks = await release().doorData.tasks()

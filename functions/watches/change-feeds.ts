@@ -43,7 +43,7 @@ export function createFeeds(parts: Omit<Parts, 'ledger'>): Handler {
   }
 }
 
-/** Whose changes a feed holds, and the page it belongs to. */
+/** The listings of a feed, and the page it belongs to. */
 function findSubject(parts: Pick<Parts, 'problem' | 'release'>, { pathname, search }: URL) {
   const { problem, release } = parts
   const [, id] = /^\/listing\/(.*)\.(?:atom|json)$/.exec(pathname) ?? []
@@ -82,7 +82,7 @@ function toFeed(
   }
 }
 
-/** Changes that somebody relies on, by listing, as far as readers can open their pages. */
+/** Changes that readers rely on, by listing, if their pages can be opened. */
 function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'>) {
   const byId = new Map<string, Change[]>()
   const readOn = followLog(

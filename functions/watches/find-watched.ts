@@ -7,10 +7,10 @@ import { objectPath } from '../../src/store/objects.ts'
 import { readReleaseList } from '../../src/store/release-list.ts'
 import { openSearchIndex } from '../release/open-index.ts'
 
-/** A search is watched as far as people read it. */
+/** A search is watched as far down as people read it. */
 const WATCHED_RESULTS = 50
 
-/** Ids that people find first with a search; none for a query that fits this release no more. */
+/** Ids that a search finds first; none for a query that no longer fits this release. */
 export function findWatched(index: SearchIndex, query: string): string[] {
   const parsed = parseSearchParameters(query, index.filters)
   if ('problems' in parsed) return []
@@ -18,7 +18,7 @@ export function findWatched(index: SearchIndex, query: string): string[] {
   return searchIndex(index, asked).organic.rows.map((row) => readId(index, 'organic', row.row))
 }
 
-/** The index of the release before: it alone knows which searches found a listing that has left. */
+/** The index of the previous release: only it knows which searches found a removed listing. */
 export function openEarlier(outDir: string, { before }: LogHead): SearchIndex | null {
   if (before === null) return null
   try {
@@ -26,7 +26,7 @@ export function openEarlier(outDir: string, { before }: LogHead): SearchIndex | 
     const index = list.find(({ path }) => path === 'data/search.index')
     return index === undefined ? null : openSearchIndex(objectPath(outDir, index.digest))
   } catch {
-    // It may have been cleaned away, or be of another version: then nobody can say any more.
+    // It may have been deleted, or be of another version: then this cannot be known any more.
     return null
   }
 }

@@ -20,7 +20,7 @@ const MAX_NAMED = 10
 
 type TellParts = Pick<Parts, 'release' | 'ledger' | 'clock' | 'log' | 'config'>
 
-/** Tells watchers of every release this server serves, once over all servers of a ledger. */
+/** Notifies watchers of every release served here, once over all servers of a ledger. */
 export function startNotifier(parts: Parts): { look(): Promise<void>; close(): Promise<void> } {
   const changes = createChangeLog(resolve(parts.config.OUT_DIR))
   let seen = ''
@@ -28,7 +28,7 @@ export function startNotifier(parts: Parts): { look(): Promise<void>; close(): P
     const head = await changes.head()
     const mark = `${head?.log} ${head?.seq} ${parts.release().name}`
     if (head === null || mark === seen) return
-    // A release that is published and not served yet would be told of by pages that are not there.
+    // News of a release that is not served yet would link to pages that do not exist.
     if (head.release.split('.')[0] !== parts.release().name) return
     const told = await notifyWatchers(parts, changes, head)
     seen = mark
@@ -48,9 +48,9 @@ export function startNotifier(parts: Parts): { look(): Promise<void>; close(): P
 }
 
 /**
- * Queues news of the release and notes that it was told, in one transaction.
+ * Queues news of the release and records that, in one transaction.
  *
- * @returns how many watches are told
+ * @returns how many watches are notified
  */
 async function notifyWatchers(parts: TellParts, log: ChangeLog, head: LogHead): Promise<number> {
   const { store, deliveries } = parts.ledger
@@ -72,8 +72,8 @@ async function notifyWatchers(parts: TellParts, log: ChangeLog, head: LogHead): 
 }
 
 /**
- * The row of the log after which nobody was told; null where another server told of this release.
- * Servers keep logs of their own, which meet in the names of releases.
+ * The last row of the log that watchers were notified of; null where another server has notified of
+ * this release. Servers keep their own logs, which share the names of releases.
  */
 async function findStart(db: Kysely<Tables>, { release, before, log, seq }: LogHead) {
   const turns = await db
@@ -87,11 +87,11 @@ async function findStart(db: Kysely<Tables>, { release, before, log, seq }: LogH
   const known = turns.find((turn) => turn.release === release)
   if (known !== undefined && (known.log !== log || known.seq >= seq)) return null
   if (before !== null && turns.some((turn) => turn.release === before.release)) return before.seq
-  // This server was away while several releases were published; of what came before all of it, nobody is told.
+  // Several releases were published while this server was down; earlier changes are not announced.
   return turns.find((turn) => turn.log === log)?.seq ?? seq
 }
 
-/** @returns false where another server took the turn meanwhile */
+/** @returns false where another server took over meanwhile */
 async function claimRelease(trx: Kysely<Tables>, { release, log, seq }: LogHead, now: number) {
   const row = { release, log, seq, told_at: now }
   const taken = await trx
@@ -111,7 +111,7 @@ async function claimRelease(trx: Kysely<Tables>, { release, log, seq }: LogHead,
 
 type Notable = Map<string, { change: Change; events: ReadonlySet<string> }>
 
-/** By listing; what several releases changed is told as one change. */
+/** By listing; changes of several releases are merged into one. */
 async function readNotable(log: ChangeLog, head: LogHead, start: number): Promise<Notable> {
   const notable: Notable = new Map()
   for await (const rows of log.parts(head, start, head.seq))
@@ -166,13 +166,13 @@ async function matchWatches(parts: TellParts, notable: Notable, earlier: SearchI
   for (const [query, watches] of Map.groupBy(queries, ({ target }) => target)) {
     const left = earlier === null ? [] : findWatched(earlier, query).filter(hasLeft)
     tell(watches, new Set([...findWatched(parts.release().search, query), ...left]))
-    // Ten thousand searches are seconds: requests come in between.
+    // Ten thousand searches take seconds: requests are served in between.
     await new Promise((resolve) => setImmediate(resolve))
   }
   return news
 }
 
-/** Ids of the notable listings that pay an address, or did before. */
+/** Ids of the notable listings with an address as payout, now or before. */
 async function readPayees(parts: TellParts, notable: Notable): Promise<Map<string, string[]>> {
   const byPayee = new Map<string, string[]>()
   for (const [id, { change }] of notable) {

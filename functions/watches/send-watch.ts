@@ -10,10 +10,10 @@ import type { Store, Tables, WatchTable } from '../store/schema/store.ts'
 import { findWatch, setState, signWebhook, startWatch, targetOf } from './watch-store.ts'
 
 const GONE = [404, 410]
-/** Some six minutes of failures: a deployment may answer 404 for a while. */
+/** About six minutes of failures: a deployment may answer 404 for a while. */
 const GONE_TRIES = 5
 
-/** Hands webhooks over, by the guard that relay and probes use: no redirect is followed. */
+/** Sends webhooks through the guard of relay and probes: no redirect is followed. */
 export function createWebhookSender({
   store,
   clock,
@@ -67,7 +67,7 @@ class WebhookError extends Error {
   }
 }
 
-/** News goes where a watch is live, a question where it waits for the answer. */
+/** News goes to a live watch, a confirmation request to one that waits for it. */
 function isDue({ state }: WatchTable, { kind }: { kind: string }): boolean {
   if (kind === 'watch_news') return state === 'live'
   return kind === 'watch_paused' ? state === 'paused' : state === 'waiting'
@@ -84,7 +84,7 @@ function toNews(
   return { type: 'watch.news', timestamp, data }
 }
 
-/** Pauses a watch that nobody takes news of. @returns the mail that says so, where its mailbox still takes mail */
+/** Pauses a watch whose delivery failed. @returns the mail about it, if its mailbox accepts it */
 export async function pauseWatch(
   trx: Kysely<Tables>,
   { address, task }: Delivery,

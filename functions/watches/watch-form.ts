@@ -51,7 +51,7 @@ function createWatchForm(parts: FormParts): Form<typeof WatchBodySchema, Sent, T
   }
 }
 
-/** A link names a listing or a search; the form has one field for all that can be watched. */
+/** A link names a listing or a search; the form has one field for everything watchable. */
 function toSent(fields: URLSearchParams): Sent {
   const read = (name: string) => (fields.get(name) ?? '').trim()
   const events = fields.getAll('events')
@@ -102,7 +102,7 @@ async function takeWatch(
 const LATER = { headers: { 'Retry-After': '300' } }
 const NEXT_DAY = { headers: { 'Retry-After': '86400' } }
 
-/** What is wrong beyond the body's shape. An address is folded as it will be written to. */
+/** Errors beyond the body's shape. An address is normalised as mail will be sent to it. */
 function findFault({ release, config }: FormParts, { target, deliver }: WatchBody): Refused | null {
   const { listings, search } = release()
   const wrong = (field: string, reason: string) => refuse('invalid-parameter', reason, { field })
@@ -130,7 +130,7 @@ function findFault({ release, config }: FormParts, { target, deliver }: WatchBod
     : null
 }
 
-/** `POST /api/v1/watches`: 202; a mail or a signed challenge asks whether it is wanted. */
+/** `POST /api/v1/watches`: 202; a mail or a signed challenge asks for confirmation. */
 export function createWatchStart(parts: Parts): SellerRoute {
   const form = createWatchForm(parts)
   return createFormRoute(parts, form, ({ started }) => ({ status: 202, body: started }))
@@ -155,7 +155,7 @@ function createActForm(
   }
   const confirm = async (watch: WatchTable, caller: Caller): Promise<Refused | null> => {
     if (watch.state === 'live') return null
-    // Each time the webhook is called: the holder of the token may not be its owner.
+    // This calls the webhook each time: the holder of the token may not be its owner.
     const refused =
       watch.webhook === null ? null : await countForm(parts, 'watch', 'watches', caller)
     if (refused !== null) return refused

@@ -8,14 +8,14 @@ import { createSecret, hashSecret } from '../sellers/sessions/login-token.ts'
 import { countRows } from '../store/rows.ts'
 import type { Tables, WatchTable } from '../store/schema/store.ts'
 
-/** Watches in all: what a release can be told to within minutes. */
+/** Most watches: as many as can be notified of a release within minutes. */
 const MAX_IN_ALL = 200_000
 const MAX_SHOWN = 100
 const DAY_MS = 86_400_000
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-/** Keeps a watch that waits to be confirmed. Null where the ledger has too many. */
+/** Stores an unconfirmed watch. Null where the ledger has too many. */
 export async function addWatch(
   trx: Kysely<Tables>,
   { target, events, deliver }: WatchBody,
@@ -36,9 +36,9 @@ export async function addWatch(
 }
 
 /**
- * Asks a mailbox whether it wants a watch: once a day, until its owner confirms one. Watches that are
- * added meanwhile wait at the link of that mail, so strangers can neither flood a mailbox nor use up
- * what its owner may ask for.
+ * Asks a mailbox whether it wants a watch: once a day, until its owner confirms one. Watches added
+ * meanwhile wait behind the link of that mail, so strangers can neither flood a mailbox nor use up
+ * its owner's requests.
  */
 export async function askMailbox(
   trx: Kysely<Tables>,
@@ -62,12 +62,12 @@ export async function askMailbox(
   await deliveries.add(trx, email, { kind: 'watch_confirm', watch_id: id })
 }
 
-/** One row a mailbox, in the table of counted tries. It holds no address, only a hash. */
+/** One row per mailbox, in the table of counted tries. It holds no address, only a hash. */
 function toAskedKey(owner: string): string {
   return `watch_mail:${hashSecret(owner)}`
 }
 
-/** What comes next for a watch whose mailbox agreed, or that has none: its webhook's answer, or nothing. */
+/** The next step of a watch past its mailbox's consent: its webhook's answer, or nothing. */
 export async function confirmWatch(
   trx: Kysely<Tables>,
   deliveries: DeliveryQueue,
@@ -80,7 +80,7 @@ export async function confirmWatch(
   await deliveries.add(trx, webhook, { kind: 'watch_challenge', watch_id: id })
 }
 
-/** The watch is agreed to. What waits counts for nobody: strangers must not use up a mailbox's watches. */
+/** Confirms the watch. Waiting ones don't count: strangers must not use up a mailbox's watches. */
 export async function startWatch(db: Kysely<Tables>, { id, owner }: WatchTable): Promise<void> {
   const own = db
     .selectFrom('watch')
@@ -109,8 +109,8 @@ export async function findWatch(db: Kysely<Tables>, by: 'id' | 'token', value: s
 }
 
 /**
- * The watches of the mailbox that got this one's mails; of a watch without a mailbox itself alone.
- * Strangers may add waiting ones without end: what its owner agreed to comes first.
+ * The watches of the mailbox that got this one's mails; for a watch without a mailbox, only itself.
+ * Strangers may add waiting ones without end: confirmed ones come first.
  */
 export async function listOwn(db: Kysely<Tables>, watch: WatchTable): Promise<WatchTable[]> {
   if (watch.email === null) return [watch]

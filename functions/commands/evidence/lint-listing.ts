@@ -61,8 +61,8 @@ async function lint(
 }
 
 /**
- * The file first; then, where it can be read, its service against what it says. What only the whole
- * content knows (sources, categories, duplicates) is `check`'s.
+ * The file first; then, if it is valid, the service against the file. Checks that need the whole
+ * content (sources, categories, duplicates) are left to `check`.
  */
 async function lintListing(file: string, rules: UrlRules, client: HttpClient): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`

@@ -59,7 +59,8 @@ async function command(): Promise<void> {
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
   const log = createStderrLog()
   const signal = untilStopped()
-  // With PostgreSQL a server may run beside it: the meter's job in the store keeps the two apart.
+  // With PostgreSQL a server may run at the same time: the meter's job in the store keeps the two
+  // apart.
   using lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
   await using store = await openStore(config, log)
   return await measure(
@@ -68,7 +69,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
   )
 }
 
-/** Payouts that are listings' by what the content publishes. */
+/** Payouts that the content publishes for listings. */
 async function readPublished(store: Store, config: Config): Promise<PublishedPayout[]> {
   const content = readSoundContent(config, 'measured')
   const ledger = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
@@ -114,6 +115,6 @@ export function parseMeasureOptions(args: readonly string[], now: number) {
 function parseMoment(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/.test(text)) return null
   const at = Date.parse(text)
-  // 2026-02-30 is read as the second of March by some: what comes back must be what was said.
+  // Some engines parse 2026-02-30 as the second of March: the date must survive the round trip.
   return Number.isNaN(at) || !new Date(at).toISOString().startsWith(text.slice(0, 10)) ? null : at
 }

@@ -31,7 +31,7 @@ const OPTIONS = {
 
 export type ProbeOptions = ReturnType<typeof parseProbeOptions>
 
-/** @throws UsageError saying what is wrong with the command and what would be right */
+/** @throws UsageError saying what is wrong with the command and how to fix it */
 export function parseProbeOptions(args: readonly string[]) {
   const { values, words } = readCommandLine(HELP, OPTIONS, Number.POSITIVE_INFINITY, args)
   const odd = words.find((id) => !isListingId(id))
@@ -51,7 +51,7 @@ export function parseProbeOptions(args: readonly string[]) {
   }
 }
 
-/** @throws OperatorError saying what was not done for its errors */
+/** @throws OperatorError saying what was not done because of errors */
 export function readSoundContent(config: Config, done: string): Content {
   const { content } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })
   if (content !== null) return content

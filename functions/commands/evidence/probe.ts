@@ -19,7 +19,7 @@ import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-
 
 const NO_SANDBOX = { sandbox: null, fault: null }
 
-/** `npm run probe`: exit 0 done, 1 content, disk or network at fault, 2 the command was wrong, or
+/** `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error, or
  * `--packages` found no sandbox. */
 if (import.meta.main) await runMain(command)
 

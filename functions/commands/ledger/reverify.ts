@@ -8,8 +8,8 @@ import { reverifyClaims } from '../../sellers/claims/reverify.ts'
 import { openStore } from '../../store/open-store.ts'
 
 /**
- * `npm run reverify`: checks every verified claim now; a running server checks each once a day. Beside
- * one it takes no lock: both databases take a second writer.
+ * `npm run reverify`: checks every verified claim now; a running server checks each once a day. It
+ * needs no lock next to a server: both databases allow a second writer.
  */
 await runCommand(async (config, log) => {
   const { OUT_DIR, BASE_URL: baseUrl } = config

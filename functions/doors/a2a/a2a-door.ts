@@ -26,7 +26,7 @@ import {
 import type { DoorBodies, DoorLimits } from '../entry/door-limits.ts'
 import { readDoorBody } from '../entry/read-door-body.ts'
 
-/** Every answer is a message, so tasks are neither kept nor found. */
+/** Every answer is a message, so no tasks are stored or found. */
 const NO_TASKS: TaskStore = {
   save: async () => {},
   load: async () => undefined,
@@ -94,7 +94,7 @@ function toError(id: string | number | null, code: number, message: string) {
   return { jsonrpc: '2.0', id, error: { code, message } }
 }
 
-/** Results of a message that doesn't ask for a number. */
+/** Results of a message that doesn't ask for a number of them. */
 const RESULTS = 5
 
 const DataSchema = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
@@ -107,7 +107,7 @@ function createSearchExecutor(directory: Directory): AgentExecutor {
       bus.finished()
     },
     async cancelTask() {
-      // There is never a task to cancel: the handler has said so before it comes here.
+      // There is never a task to cancel: the handler refuses before it gets here.
     },
   }
 }

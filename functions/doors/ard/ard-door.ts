@@ -29,7 +29,7 @@ import {
   toPageToken,
 } from '../entry/read-page.ts'
 
-/** ARD's own names of errors, by the HTTP status each goes with. */
+/** ARD's own error names, by HTTP status. */
 const ERROR_CODES = new Map([
   [404, 'NOT_FOUND'],
   [405, 'METHOD_NOT_ALLOWED'],
@@ -90,7 +90,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
   }
 }
 
-/** The answer's own form is closed (§5.3.2), so a header says which federation it has. */
+/** The answer's schema is closed (§5.3.2), so a header names the federation it belongs to. */
 function toFederationHeaders(answered: 'none' | 'referrals'): Record<string, string> {
   const exposed = 'Ard-Federation, RateLimit, RateLimit-Policy, Retry-After'
   return { 'Ard-Federation': answered, 'Access-Control-Expose-Headers': exposed }
@@ -139,7 +139,7 @@ function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>)
   }
 }
 
-/** `GET /ard/agents/{urn}`: one entry, whole. */
+/** `GET /ard/agents/{urn}`: one complete entry. */
 function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
   const baseUrl = parts.config.BASE_URL
   const toRefusal = (status: number, message: string) => ({ errorCode: codeOf(status), message })
@@ -156,7 +156,7 @@ function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
   return createReadDoor(parts, 'Read by GET.', answer, toRefusal)
 }
 
-/** A door that reads a JSON body of one shape; what is wrong with it is said in ARD's own words. */
+/** A door that reads a JSON body of one shape; errors take ARD's own form. */
 function createBodyDoor<Schema extends v.GenericSchema>(
   parts: ArdParts,
   schema: Schema,

@@ -70,7 +70,7 @@ function findResources(
   }
 }
 
-/** Filters judge all that is known of an operation, `accepts` or not. */
+/** Filters consider everything known about an operation, `accepts` or not. */
 function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
   const type = query.text('type')
   const scheme = query.text('scheme')

@@ -13,14 +13,14 @@ import { createFindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 import { createPlanTask } from '../../tasks/plan-tasks.ts'
 
-/** Parameters of `GET /api/v1/search`, not parsed yet; what is undefined is not asked for. */
+/** Parameters of `GET /api/v1/search`, not parsed yet; undefined ones are ignored. */
 export type SearchQueryText = Record<string, string | number | boolean | undefined>
 
 export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
 
 export type Directory = ReturnType<typeof createDirectory>
 
-/** The one service behind every door: the same question gives the same listings everywhere. */
+/** The one service behind every door: the same query gives the same listings everywhere. */
 export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
@@ -33,7 +33,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   }
   return {
     compare: createComparison(parts),
-    /** What can be called for a task; the parameters of `GET /api/v1/operations`. */
+    /** Operations for a task; takes the parameters of `GET /api/v1/operations`. */
     findOperations: (parameters: SearchQueryText) => findOperations(toQueryText(parameters)),
     /** Sellers of a task; the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
     plan: (task: string, { input, ...filters }: PlanAsked) =>
@@ -55,7 +55,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
 
 /**
  * Ids of the listings that a text finds, the best first; without words all, the most trusted first.
- * Nothing is counted as shown: the door says what it shows.
+ * Nothing is counted as shown here: the door reports what it shows.
  */
 export function findIds({ search }: Pick<Release, 'search'>, text: string, most: number): string[] {
   const q = text.toWellFormed().trim()

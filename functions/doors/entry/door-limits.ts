@@ -6,11 +6,11 @@ import type { Parts } from '../../parts/parts.ts'
 
 export type DoorLimits = Pick<Parts, 'limits' | 'config'>
 
-/** What the doors that take a body share: a client gets no more by coming in twice. */
+/** Limits shared by the doors that take a body: a client gets no more by using two of them. */
 export interface DoorBodies {
-  /** Bytes of bodies that are read or worked on. */
+  /** Bytes of bodies being read or processed. */
   bodies: Budget
-  /** Long bodies that wait to be read on, or to be parsed. */
+  /** Long bodies waiting for their next read or for parsing. */
   turns: FairQueue
 }
 
@@ -18,7 +18,7 @@ const MIB = 1024 * 1024
 export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
 /** A body longer than this (bytes) is read and parsed in its client's turn. */
 export const LONG_BODY = 64 * 1024
-/** As many as may be held: bytes are the bound. */
+/** As many as fit: bytes are the limit. */
 const TURNS = {
   perClient: BODY_LIMITS.perClient / LONG_BODY,
   inAll: BODY_LIMITS.inAll / LONG_BODY,
@@ -30,7 +30,7 @@ export function createDoorBodies(): DoorBodies {
 
 type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
 
-/** The request as h3 hands it on: with the peer's address, and what it came in by. */
+/** The request as h3 hands it on: with the peer's address and the connection's own fields. */
 export type DoorRequest = Request & {
   ip?: string | undefined
   runtime?:
@@ -44,7 +44,7 @@ export type DoorRequest = Request & {
 }
 
 /**
- * Counts `times` requests of the caller against a limit of our own API, which doors share.
+ * Counts `times` requests of the caller against a limit of our API that doors share.
  *
  * @returns the fields an answer carries, whether it is a refusal or not
  */

@@ -16,7 +16,7 @@ import {
 export interface DoorBody {
   json: unknown
   taken: Record<string, string>
-  /** Its bytes stay counted until `work` is done, too; the answer is waited for anyway. */
+  /** Its bytes also stay counted until `work` is done; the answer is awaited anyway. */
   holdUntil(work: Promise<unknown>): void
 }
 
@@ -28,18 +28,18 @@ export interface BodyFault {
   headers: Record<string, string>
 }
 
-/** A megabyte of `{}` becomes thirty of objects. */
+/** A megabyte of `{}` becomes thirty megabytes of objects. */
 const MOST_VALUES = 20_000
-/** A body counts as one request for so many bytes: reading a large one is the work of many. */
+/** Body bytes that count as one request: a large body is as much work as many small ones. */
 const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32
-/** What lies in buffers before a body is asked for its next piece. */
+/** Bytes buffered before the next chunk of a body is requested. */
 const PIECE = LONG_BODY
 const READ_MS = 30_000
 
 /**
- * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read of a caller
- * whose limit is used up or who holds too much already, and what is refused counts as well.
+ * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read from a
+ * caller whose limit is used up or who holds too much already, and refusals count as well.
  */
 export async function readDoorBody(
   parts: DoorLimits & DoorBodies,
@@ -49,7 +49,7 @@ export async function readDoorBody(
   const first = await takeForDoor(parts, 'search', req)
   const refuse = (fault: Fault, taken = first.taken): BodyFault => ({
     ...fault,
-    // What was not read to its end would be taken for the next request.
+    // The unread rest would be taken for the next request.
     headers: { ...taken, ...fault.headers, Connection: 'close' },
   })
   if (!first.allowed) return refuse(toLimited(first.taken))
@@ -79,9 +79,9 @@ function findAnnouncedFault(req: Request, max: number): Fault | null {
   return Number(req.headers.get('content-length') ?? 0) > max ? toTooLarge(max) : null
 }
 
-/** A body that has come to its end. */
+/** A body that was read to its end. */
 interface Arrived {
-  /** None where its shape is past the bounds: nothing is made of those. */
+  /** None where its shape exceeds the limits: no objects are made of it. */
   pieces: Buffer[]
   size: number
   shape: JsonShape
@@ -107,15 +107,15 @@ async function readHeld(
     req.runtime?.node?.req?.removeAllListeners('data').pause()
     return arrived
   }
-  // What is read is worked on: it gives way to nobody any more.
+  // A complete body is being processed and can no longer be evicted.
   const held = parts.bodies.take(client, { size: sizeOf(arrived.pieces) })
   return typeof held === 'string' ? toFull(held) : { arrived, held }
 }
 
 /**
- * Node's own stream: one of the web around it costs as much as the rest of the reading. A long body is
- * asked for its next piece in its client's turn: sixty megabytes that came together would be read in
- * one turn of the event loop, while everybody else waits.
+ * Node's own stream: a web stream around it would double the cost of reading. The next chunk of a
+ * long body is requested in its client's turn: sixty megabytes that arrived together would be read
+ * in one turn of the event loop, while everybody else waits.
  */
 function readPieces(
   { turns }: DoorBodies,
@@ -140,7 +140,7 @@ function readPieces(
   body.on('data', (piece: Buffer) => {
     size += piece.length
     if (size > max) return end(toTooLarge(max))
-    // It is read to its end all the same: a sender who is cut off may never see why.
+    // It is still read to its end: a sender that is cut off may never see why.
     if (!measure.add(piece)) pieces = []
     else {
       const full = reading.grow(piece.length)
@@ -155,12 +155,12 @@ function readPieces(
   body.once('close', () => end(BROKEN))
 }
 
-/** Requests that it counts as: messages of a batch one by one, and long ones by their length. */
+/** How many requests it counts as: each message of a batch, and long ones by their length. */
 function costOf({ shape, size }: Arrived): number {
   return Math.min(MOST_REQUESTS, Math.max(1, shape.items, Math.ceil(size / BYTES_A_REQUEST)))
 }
 
-/** A long body is parsed in its client's turn: nobody is answered while a megabyte is read. */
+/** A long body is parsed in its client's turn: nobody is answered while a megabyte is parsed. */
 async function parseInTurn(
   { turns, config }: DoorLimits & DoorBodies,
   req: DoorRequest,

@@ -12,9 +12,9 @@ export type QueryReader = ReturnType<typeof readQuery>
 export class QueryFault extends Error {}
 
 /**
- * What a door's query may say, read strictly.
+ * Reads a door's query strictly.
  *
- * @throws QueryFault naming a parameter nobody knows, or one that is given twice
+ * @throws QueryFault naming an unknown or repeated parameter
  */
 export function readQuery(search: string, known: readonly string[]) {
   const given = new Map<string, string>()
@@ -52,7 +52,7 @@ export function readQuery(search: string, known: readonly string[]) {
 export type Answered = { body: unknown } | { status: number; error: string }
 
 /**
- * A door that is read alone.
+ * A read-only door.
  * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
  */
 export function createReadDoor(
@@ -69,7 +69,7 @@ export function createReadDoor(
     const { allowed, taken } = await takeForDoor(parts, 'search', req)
     if (!allowed) return refuse(429, 'Too many requests', taken)
     try {
-      // The path as it was sent: a name holds a slash, encoded.
+      // The path as it was sent: a name contains an encoded slash.
       const answered = await answer(new URL(req.url, url))
       return 'body' in answered
         ? publicJson(answered.body, taken)
@@ -81,7 +81,7 @@ export function createReadDoor(
   }
 }
 
-/** A page of a list that is read by GET: its question, where it begins, and the cursor of the next one. */
+/** A page of a list read by GET: its query, where it begins, and the cursor of the next one. */
 export interface PagedQuery {
   query: QueryReader
   /** Where the page before ended; undefined for the first one. */
@@ -89,16 +89,15 @@ export interface PagedQuery {
   toCursor(start: string): string
 }
 
-/** A question of a thousand characters of any script, and a name. */
+/** Room for a query of a thousand characters of any script, and a name. */
 const MOST_CURSOR = 6000
 const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 
 /**
- * A cursor carries the search that it belongs to, as editors send it without the words that were
- * searched for.
+ * A cursor carries the search that it belongs to, because editors send it without the search words.
  *
- * @param known parameters of the search, beside `limit` and `cursor`
- * @throws QueryFault with `fault` for a cursor that was not given out, or comes with another search
+ * @param known parameters of the search, in addition to `limit` and `cursor`
+ * @throws QueryFault with `fault` for a cursor that was not issued, or comes with another search
  */
 export function readPagedQuery(
   search: string,
@@ -123,7 +122,7 @@ export function readPagedQuery(
   }
 }
 
-/** Tokens of the doors that carry their search; those of others have a mark of theirs. */
+/** Tokens of doors that carry their search; those of other doors have their own mark. */
 const CURSOR = 'cursor'
 
 function readCursor(cursor: string, fault: string) {
@@ -133,9 +132,9 @@ function readCursor(cursor: string, fault: string) {
 }
 
 /**
- * A cursor says where its page begins and carries a mark of the question it was given out for, so that
- * one that was made up, or comes from another question, is an error and not a first page. Nothing is
- * kept for it, and the mark is not secret: a forged one leads to a page that is free anyway.
+ * A cursor says where its page begins and carries a digest of the query it was issued for, so that
+ * an invented one, or one from another query, is an error and not a first page. Nothing is stored
+ * for it, and the digest is not secret: a forged one leads to a page that is free anyway.
  *
  * @example readPageToken(toPageToken('20', 'weather'), 'weather', '…') → '20'
  */
@@ -146,7 +145,7 @@ export function toPageToken(start: string, question: string): string {
 
 /**
  * @returns undefined without a token
- * @throws QueryFault with this sentence for a token that was not given out for this question
+ * @throws QueryFault with this sentence for a token that was not issued for this query
  */
 export function readPageToken(token: string | undefined, question: string, fault: string) {
   if (token === undefined) return undefined

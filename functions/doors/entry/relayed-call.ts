@@ -4,7 +4,7 @@ import inject from 'light-my-request'
 import { callPath } from '../../../src/domain/wire/links.ts'
 import type { Relay } from '../../call/relay.ts'
 
-/** Who is calling, as the relay must see it: its limits and its guard against loops look at these. */
+/** The caller as the relay must see it: its limits and its guard against loops use these. */
 export interface Caller {
   remoteAddress?: string | undefined
   forwardedFor?: string | undefined
@@ -31,7 +31,7 @@ export interface CallAnswer {
 
 /**
  * One call through the relay itself: the same limits, guard, counts and settlement notes as for a
- * call over HTTP, only that request and response never were on a socket of ours.
+ * call over HTTP, except that request and response were never on a socket of ours.
  *
  * @param maxBytes bytes of the answer's body that are read; the rest is left with the seller
  */
@@ -79,6 +79,6 @@ async function readAtMost(stream: Readable, max: number) {
     size += chunk.length
     if (size > max) break
   }
-  // Leaving the loop early has destroyed the stream: the relay sees a caller that hung up.
+  // Leaving the loop early destroyed the stream: the relay sees a caller that hung up.
   return { bytes: Buffer.concat(chunks).subarray(0, max), isCut: size > max }
 }

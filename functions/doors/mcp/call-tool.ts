@@ -30,10 +30,10 @@ import { createTool, type Meta, type OfferedTool } from './mcp-tool.ts'
 
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
-/** Bytes of a seller's answer that go to a model; more would not fit its window anyway. */
+/** Bytes of a seller's answer passed to a model; more would not fit its window anyway. */
 export const MAX_ANSWER_BYTES = 256 * 1024
 
-/** Fields of an answer that say something to a caller of the tool. */
+/** Fields of an answer that are useful to a caller of the tool. */
 const SHOWN_HEADERS = ['content-type', 'location', 'retry-after', 'link', 'www-authenticate']
 
 const CHANGES_THINGS = {
@@ -44,8 +44,8 @@ const CHANGES_THINGS = {
 }
 
 /**
- * One object for an answer and for an x402 seller's terms: clients of the former package hold every
- * structured result against it, errors too, and an object that may have both is what all of them read.
+ * One object for an answer and for an x402 seller's terms: clients of the former package check
+ * every structured result against it, errors too, and all accept one that may have both.
  */
 const output = v.looseObject({
   status: told(v.number(), 'Of an answer: its HTTP status.'),
@@ -58,7 +58,7 @@ const output = v.looseObject({
   error: told(v.unknown(), 'Of a 402: why it was not paid.'),
 })
 
-/** `call_listing`: x402 and MPP over MCP, with what the client signs going on unchanged. */
+/** `call_listing`: x402 and MPP over MCP; what the client signs is passed on unchanged. */
 export function createCallTool(directory: Directory, call: CallListing): OfferedTool {
   const shapes = { input: CallToolInput, output, annotations: CHANGES_THINGS }
   return createTool('call_listing', shapes, async (asked, meta) => {
@@ -114,7 +114,7 @@ function toCallRequest(
     method,
     endpoint,
     headers: {
-      // What comes back is read as text.
+      // Answers are read as text.
       'accept-encoding': 'identity',
       ...headers,
       ...(body !== undefined && !isText && !hasType && { 'content-type': 'application/json' }),
@@ -141,9 +141,9 @@ const ProblemSchema = v.object({
   changed: v.optional(v.array(v.looseObject({}))),
 })
 
-/** What the relay itself refused, in a sentence: a problem document would look like the seller's. */
+/** A refusal by the relay, in a sentence: a problem document would look like the seller's. */
 function toOwnRefusal(id: string, { headers, body }: CallAnswer): CallToolResult | null {
-  // No seller's answer names us there: the relay drops such a line.
+  // No seller's answer can name us there: the relay drops such a line.
   if (!headers['proxy-status']?.includes(PROXY_NAME)) return null
   const problem = v.safeParse(ProblemSchema, parseJson(body.toString('utf8')))
   if (!problem.success) return null

@@ -29,7 +29,7 @@ import type { Directory } from '../entry/directory.ts'
 import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
 import { createTool, type OfferedTool } from './mcp-tool.ts'
 
-/** Operations that are looked through for one of the first result. */
+/** Operations searched for one that belongs to the first result. */
 const MOST_OPERATIONS = 20
 
 const FoundSchema = v.object({
@@ -38,7 +38,7 @@ const FoundSchema = v.object({
   notes: v.array(v.string()),
   suggested: SuggestedSchema,
   texts: SellerTextsSchema,
-  /** Of the first result, where it was asked for: what its first call takes. */
+  /** What the first call of the first result takes, where requested. */
   kit: v.optional(CompactKitSchema),
 })
 const ComparedSchema = v.object({
@@ -118,7 +118,7 @@ function reads<const Input>(input: Input, output: v.GenericSchema) {
   return { input, output, annotations: READ_ONLY }
 }
 
-/** The compact kit of a listing, with the operation of it that answers the words best. */
+/** The compact kit of a listing, with its operation that fits the words best. */
 async function kitFor(
   directory: Directory,
   id: string,

@@ -26,17 +26,17 @@ const VERSION = '0.1.0'
 
 /**
  * `/mcp`: streamable HTTP without sessions. The official package speaks the current revision and
- * the former ones; what is ours is whom it answers, how often, and the tools.
+ * the former ones; ours are the tools, who is answered, and how often.
  */
 export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, relay: Relay) {
-  // The package makes a server for each request and doesn't say whose: a call is its caller's.
+  // The package makes a server for each request and doesn't say for which caller.
   const callers = new AsyncLocalStorage<Pick<DoorBody, 'holdUntil'> & Pick<H3Event, 'req'>>()
   const directory = createDirectory(parts, 'mcp')
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
     const who = caller === undefined ? {} : toCaller(caller.req)
     const answer = callThroughRelay(relay, who, request, MAX_ANSWER_BYTES)
-    // What it sends is part of the body, even if nobody listens any more.
+    // Its output is part of the body, even if nobody listens any more.
     caller?.holdUntil(answer)
     return answer
   }
@@ -50,7 +50,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
     return { switches, tools, answerToolCall: createToolCalls(tools, describeServer) }
   }
   let offered = offer(parts.release().site.switches)
-  // What it says changes with a release that has other switches.
+  // Its texts change with a release that has other switches.
   const toOffered = () => {
     const { switches } = parts.release().site
     if (switches !== offered.switches) offered = offer(switches)
@@ -65,7 +65,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
   return async function mcpDoor({ req }: H3Event): Promise<Response | HTTPResponse> {
     const foreign =
       originValidationResponse(req, hosts) ??
-      // A name of somebody's own that leads to this machine. Behind a proxy any name may be right.
+      // An attacker's host name may resolve to this machine. Behind a proxy any name may be right.
       (isLoopback(HOST) ? hostHeaderValidationResponse(req, hosts) : undefined)
     if (foreign !== undefined) return foreign
     if (req.method !== 'POST') return handler.fetch(req)
@@ -79,7 +79,7 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
         `A batch holds at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
-    // Calls are searches, most of them: they are done together, and their answers go out then.
+    // Most calls are searches: they run together, and then their answers are sent.
     await turnEnds()
     const caller = { req, holdUntil }
     const called = await callers.run(caller, () => toOffered().answerToolCall(req, json))
@@ -106,7 +106,7 @@ const CursorSchema = v.object({
 })
 const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever given out.'
 
-/** The message that brings a cursor; the package would answer with the first page. */
+/** The message with a cursor; the package would answer with the first page. */
 function findCursor(json: unknown): v.InferOutput<typeof CursorSchema> | null {
   const messages: unknown[] = Array.isArray(json) ? json : [json]
   return messages.find((message) => v.is(CursorSchema, message)) ?? null

@@ -13,9 +13,9 @@ import type { Directory } from '../entry/directory.ts'
 import { toInstructions } from './mcp-texts.ts'
 import type { Tool } from './mcp-tool.ts'
 
-/** Lists change with the code alone. */
+/** Lists change only with the code. */
 const LISTS = { ttlMs: 300_000, cacheScope: 'public' } as const
-/** A listing changes with a release. */
+/** A listing changes only with a release. */
 const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
 
 const QUIET = { listChanged: false }
@@ -24,15 +24,15 @@ export interface McpServerParts {
   directory: Directory
   tools: readonly Tool[]
   switches: Switches
-  /** What it says of itself. */
+  /** How the server describes itself. */
   info: Implementation
 }
 
-/** A server: everything it knows lies in the directory, so it keeps nothing between two requests. */
+/** A server: everything it knows is in the directory, so it is stateless. */
 export function createMcpServer({ directory, tools, switches, info }: McpServerParts): McpServer {
   const server = new McpServer(info, {
     instructions: toInstructions(switches),
-    // Nothing is ever announced, so a subscription is answered and over: none holds a socket.
+    // Nothing is ever announced, so a subscription ends with its answer: none holds a socket.
     capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
     cacheHints: {
       'server/discover': LISTS,
@@ -61,7 +61,7 @@ function registerListingResource(server: McpServer, directory: Directory): void 
     mimeType: 'application/json',
   }
   server.registerResource('listing', template, config, async (uri) => {
-    // An id needs no encoding: text with any is not an id.
+    // An id needs no encoding: encoded text is not an id.
     const view = await directory.listing(uri.href.slice(LISTING_URI.length))
     if (view === null) throw new ResourceNotFoundError(uri.href)
     const text = JSON.stringify(toListingCard(view))

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Switches } from '../../../src/domain/derived/switches.ts'
 
-/** What the server says of itself: how a payment goes, in two sentences, before any call is made. */
+/** The server's instructions: how a payment works, in two sentences, before any call. */
 export function toInstructions({ payments }: Switches): string {
   return [
     `This directory finds services an agent can call${payments ? ' and pay for' : ''}: find_operations gives what to call for a task at once; or search_listings, then get_kit for the one you choose. Then call it yourself or with call_listing.`,
@@ -32,7 +32,7 @@ export const TOOL_NAMES = [
 ] as const
 export type ToolName = (typeof TOOL_NAMES)[number]
 
-/** What the tools say in a directory that may be without payments or trust. */
+/** Texts of the tools in a directory that may be without payments or trust. */
 export function toToolTexts({ payments, trust }: Switches): Record<ToolName, ToolText> {
   const list = (...words: (string | false)[]) => LIST.format(words.filter((word) => word !== false))
   return {

@@ -5,18 +5,18 @@ import type { Switches } from '../../../src/domain/derived/switches.ts'
 import { type ToolInput, toOfferedInput } from '../../../src/domain/doors/tool-inputs.ts'
 import { type ToolName, toToolTexts } from './mcp-texts.ts'
 
-/** What a client puts beside the arguments of a call: `_meta`. */
+/** What a client sends next to the arguments of a call: `_meta`. */
 export type Meta = Record<string, unknown>
 
-/** A tool by both ways to it: a server of the official package, and a call that needs none. */
+/** A tool with both ways to call it: through the official package's server, or directly. */
 export interface Tool {
   name: ToolName
   register(server: McpServer): void
-  /** @returns what that server answers; null where it has to say what is wrong with the arguments */
+  /** @returns that server's answer; null where the server must report wrong arguments */
   answer(given: Record<string, unknown>, meta: Meta): Promise<CallToolResult> | null
 }
 
-/** Makes a tool as a directory offers it that may be without payments or trust. */
+/** Makes a tool for a directory that may be without payments or trust. */
 export type OfferedTool = (switches: Switches) => Tool
 
 interface Shapes<Input> {

@@ -21,7 +21,7 @@ const meta = {
   [PAYMENT_META]: v.optional(v.unknown()),
   [MPP_CREDENTIAL_META]: v.optional(v.unknown()),
 }
-/** Each call of this revision says in `_meta` what others say once in a handshake. */
+/** Each call of this revision carries in `_meta` what others send once in a handshake. */
 const NEWEST = '2026-07-28'
 const NewestMetaSchema = v.strictObject({
   ...meta,
@@ -50,16 +50,16 @@ const PlainCallSchema = v.strictObject({
 
 const TYPES = ['application/json', 'text/event-stream']
 
-/** The answer to a plain call; null where the message is not a plain call: then the package's own door takes it. */
+/** The answer to a plain call; null for other messages, which the package's own handler takes. */
 export type AnswerToolCall = (req: Request, json: unknown) => Promise<JSONRPCResultResponse | null>
 
 /**
- * Answers plain calls of tools, which most messages are, as the official package would, byte for byte.
- * The package makes a server for each request, checks the answer against the schema of its own and
- * the tool's, and opens an event stream for it. A call needs none of that: tools keep nothing between
- * two calls, and every client takes JSON. All that is wrong or seldom is left to the package.
+ * Answers plain calls of tools, which most messages are, as the official package would, byte for
+ * byte. The package makes a server for each request, checks the answer against its own schema and
+ * the tool's, and opens an event stream for it. A call needs none of that: tools are stateless, and
+ * every client takes JSON. Everything invalid or rare is left to the package.
  *
- * @param serverInfo what a server says of itself with every answer of the newest revision
+ * @param serverInfo the server's description in every answer of the newest revision
  */
 export function createToolCalls(
   tools: readonly Tool[],

@@ -34,7 +34,7 @@ export function createRegistryDoors(parts: RegistryParts) {
   }
 }
 
-/** The same registry below `/policies/<id>`, with the servers that fit the policy alone. */
+/** The same registry below `/policies/<id>`, with only the servers that fit the policy. */
 function withinPolicy({ release }: RegistryParts, answer: Answer): Answer {
   return (servers, url) => {
     const [, , policy = '', ...rest] = url.pathname.split('/')
@@ -55,7 +55,7 @@ function createDoor(parts: RegistryParts, answer: Answer) {
 
 const LIST_PARAMETERS = ['search', 'updated_since', 'version', 'include_deleted']
 
-/** `GET /v0.1/servers`, by name; the cursor holds the last name of the page before. */
+/** `GET /v0.1/servers`, by name; the cursor holds the last name of the previous page. */
 async function listServers(
   servers: readonly RegistryRow[],
   { search }: URL,
@@ -64,7 +64,7 @@ async function listServers(
   const { query, after, toCursor } = readPagedQuery(search, LIST_PARAMETERS, BAD_CURSOR)
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
   const since = readInstant(query.text('updated_since'))
-  // Who asks what changed has copies, and must hear of those that left.
+  // A client that asks for changes keeps copies and must learn of removals.
   const withDeleted = query.flag('include_deleted') ?? since !== undefined
   const words = query.text('search')?.toLowerCase()
   const version = query.text('version')
@@ -90,7 +90,7 @@ async function listServers(
   }
 }
 
-/** The day it was added or left, or a later change; whose time nobody knows may have changed just now. */
+/** When it was added, removed or last changed; unknown times count as just now. */
 function changedAt({ id, changed }: RegistryRow, dates: ChangeDates | undefined): number {
   const published = dates?.get(id)
   if (changed === null && published === undefined) return Number.POSITIVE_INFINITY
@@ -113,7 +113,7 @@ function readInstant(text: string | undefined): number | undefined {
   return at
 }
 
-/** Answers about one server; one that left is found where it is asked for. */
+/** Answers about one server; a removed one is found when asked for. */
 function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
   return (servers, { pathname, search }) => {
     // As in /v0.1/servers/com.example%2Fweather/versions/latest.
@@ -128,7 +128,7 @@ const listVersions = ofServer(({ entry }) => ({
   body: { servers: [entry], metadata: { count: 1 } },
 }))
 
-/** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the one there is. */
+/** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the only one. */
 const readVersion = ofServer((row, version) =>
   version === 'latest' || version === row.version
     ? { body: row.entry }

@@ -1,6 +1,6 @@
 /**
- * System calls that packages can do without and that a sandbox does not bound: memory that is counted
- * for no folder and no process, and the keys of the account that started us. The numbers are those of
+ * System calls that packages can do without and that a sandbox does not limit: memory charged to no
+ * folder and no process, and the keyring of the account that started us. The numbers are those of
  * x86-64 and of the table that newer architectures share.
  */
 const REFUSED_CALLS = {
@@ -9,7 +9,7 @@ const REFUSED_CALLS = {
 }
 const KEY_CALLS = { x64: [248, 249, 250], arm64: [217, 218, 219] }
 
-/** Opcodes of classic BPF (linux/bpf_common.h), and what a filter answers (linux/seccomp.h). */
+/** Opcodes of classic BPF (linux/bpf_common.h), and a filter's return values (linux/seccomp.h). */
 const LOAD = 0x20
 const JUMP_IF_EQUAL = 0x15
 const JUMP_IF_AT_LEAST = 0x35
@@ -21,9 +21,9 @@ const OFFSET = { number: 0, arch: 4 }
 const X32_BIT = 0x40000000
 
 /**
- * The filter as bubblewrap takes it (`--seccomp`): refused calls answer that the kernel lacks them.
+ * The filter for bubblewrap (`--seccomp`): refused calls return ENOSYS.
  *
- * @returns null on an architecture whose numbers are not here
+ * @returns null on an architecture whose numbers are unknown
  */
 export function toCallFilter(arch: string): Buffer | null {
   if (arch !== 'x64' && arch !== 'arm64') return null
@@ -41,7 +41,7 @@ export function toCallFilter(arch: string): Buffer | null {
   ])
 }
 
-/** `struct sock_filter`: how many steps to skip where a comparison holds, and where it does not. */
+/** `struct sock_filter`: how many steps to skip where a comparison is true, and where false. */
 function toStep(code: number, value: number, ifTrue = 0, ifFalse = 0): Buffer {
   const step = Buffer.alloc(8)
   step.writeUInt16LE(code, 0)

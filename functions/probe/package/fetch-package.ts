@@ -5,7 +5,7 @@ import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { type Command, findOnPath, lastLineOf, runCommand } from './run-command.ts'
 
-/** A package on this machine's disk, where nothing of it has run yet. */
+/** A package on this machine's disk, none of which has run yet. */
 export interface FetchedPackage {
   /** Seen as /package by the program. */
   folder: string
@@ -25,7 +25,7 @@ interface Fetch {
   limits: FetchLimits
 }
 
-/** What a package manager needs to find its registry, as the operator set it up. */
+/** Variables a package manager needs to find its registry, as the operator set it up. */
 const MANAGER_ENV =
   /^(?:PATH|HOME|USER|LANG|npm_config_\w+|PIP_\w+|(?:https?|no|all)_proxy|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS)$/i
 
@@ -36,15 +36,15 @@ const MAX_MANIFEST = 1024 * 1024
 /** Names of programs. Longer or odder ones are ignored. */
 const PROGRAM = /^\w[\w.-]{0,99}$/
 
-/** Debian's own: a sandbox sees nothing of another. */
+/** Debian's own: a sandbox does not see any other. */
 const PYTHON = '/usr/bin/python3'
 
 /**
- * Downloads a package with all it needs through its manager's ordinary client, by the operator's
- * own registry setting. No script of the package or of what it needs is run, and what would come
- * from elsewhere than the registry (git, an address, a folder) is refused.
+ * Downloads a package and its dependencies through its manager's ordinary client, with the
+ * operator's own registry setting. No script of the package or of a dependency is run, and anything
+ * from outside the registry (git, a URL, a folder) is refused.
  *
- * @returns the package, or one sentence that says why it is not here
+ * @returns the package, or one sentence saying why it could not be fetched
  */
 export async function fetchPackage(plan: PackagePlan, folder: string, limits: FetchLimits) {
   await writeFile(join(folder, 'package.json'), '{}')
@@ -56,7 +56,7 @@ export async function fetchPackage(plan: PackagePlan, folder: string, limits: Fe
   return isNpm ? toNodeProgram(plan, folder) : toPythonProgram(plan, folder)
 }
 
-/** Of an environment what a package manager needs, by its names. */
+/** The variables of an environment that a package manager needs, by name. */
 function pickEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
@@ -82,12 +82,12 @@ async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<strin
   ]
   const fault = await askWithin(npm, words, folder, limits)
   await rm(cache, { recursive: true, force: true })
-  // npm notes there where each package came from: the operator's registry.
+  // npm records there where each package came from: the operator's registry.
   await rm(join(folder, 'node_modules', '.package-lock.json'), { force: true })
   return fault
 }
 
-/** Wheels alone: building from source would run code of the package. */
+/** Only wheels: building from source would run code of the package. */
 function fetchFromPypi({ plan, folder, env, limits }: Fetch): Promise<string | null> {
   const { identifier, version } = plan
   const words = [
@@ -99,7 +99,7 @@ function fetchFromPypi({ plan, folder, env, limits }: Fetch): Promise<string | n
   return askWithin(python, words, folder, limits)
 }
 
-/** A registry may send anything: the folder is weighed while it grows. */
+/** A registry may send anything: the folder's size is watched as it grows. */
 async function askWithin(
   manager: Command,
   words: string[],
@@ -120,14 +120,14 @@ async function askWithin(
   return code === null ? 'its download took too long' : toFault(output)
 }
 
-/** npm's code and first words, else the last line; without the address of the operator's registry. */
+/** npm's code and first words, else the last line; the operator's registry address is removed. */
 function toFault(output: string): string {
   const said = /npm error code (\w+)\s+npm error (.*)/.exec(output)
   const line = said === null ? output : `${said[1]} ${said[2]}`
   return lastLineOf(line.replace(/\bhttps?:\/\/\S+/g, 'the registry'))
 }
 
-/** As npx chooses: the program that is named like the package, else any if all names lead to one. */
+/** npx's choice: the program named like the package, else any if all names lead to the same one. */
 async function toNodeProgram({ identifier, env, args }: PackagePlan, folder: string) {
   const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
   const own = identifier.split('/').at(-1) ?? ''

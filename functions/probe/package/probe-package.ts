@@ -13,12 +13,12 @@ import { type FetchedPackage, fetchPackage } from './fetch-package.ts'
 import { openStdio, probeStdio, type StdioSession } from './probe-stdio.ts'
 import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
-/** What one package may take. Milliseconds and bytes. */
+/** Limits for one package. Milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
-  /** A package with all it needs. */
+  /** A package with its dependencies. */
   fetchMs: 300_000,
   fetchBytes: 1024 ** 3,
-  /** The whole handshake of a program. */
+  /** Time for the whole handshake of a program. */
   runMs: 45_000,
   bytes: 4 * 1024 * 1024,
 }
@@ -26,12 +26,12 @@ export type PackageLimits = typeof PACKAGE_LIMITS
 
 const LAST_WORDS_MS = 2000
 
-/** How often a program is started again with the settings that it named as it ended. */
+/** How often a program is restarted with the settings that it asked for on exit. */
 const MAX_STARTS = 4
 
 const FIXED_VERSION = /^\w[\w.+-]{0,99}$/
 
-/** A program that asks the system who it is must be told something. */
+/** A program that asks the system for its user must get an answer. */
 const ETC = {
   passwd: 'nobody:x:65534:65534:nobody:/tmp:/bin/sh\n',
   group: 'nogroup:x:65534:\n',
@@ -61,21 +61,21 @@ export function createPackageProber(
   }
 }
 
-/** @returns why this package is never handed to a manager, or null. Content was checked already. */
+/** @returns why this package is never passed to a manager, or null. Content was checked already. */
 function findPackageFault({ registry, identifier, version }: PackagePlan): string | null {
   const fault = findIdentifierFault(registry, identifier)
   if (fault !== null) return fault
   return version === null || FIXED_VERSION.test(version) ? null : 'the version is not a fixed one'
 }
 
-/** Nobody, who runs the program, must be able to read it. */
+/** The user `nobody`, who runs the program, must be able to read it. */
 async function prepare(root: string): Promise<void> {
   await chmod(root, 0o755)
   await Promise.all(['package', 'etc'].map((name) => mkdir(join(root, name))))
   for (const [name, text] of Object.entries(ETC)) await writeFile(join(root, 'etc', name), text)
 }
 
-/** A program that ends for want of a setting says which: it gets a placeholder and another start. */
+/** A program that exits over a missing setting names it: it gets a placeholder and is restarted. */
 async function runWithSettings(
   plan: PackagePlan,
   run: (plan: PackagePlan) => Promise<{ finding: Finding; end: ReturnType<StdioSession['end']> }>,
@@ -106,7 +106,7 @@ async function runProgram(
   }
 }
 
-/** Watches a sandbox, and ends it by its first process: the kernel ends all others with it. */
+/** Watches a sandbox, and ends it by its first process: the kernel kills the others with it. */
 function keepSandbox(child: ChildProcess, session: StdioSession) {
   let init: number | null = null
   let stopWatch = () => {}
@@ -138,7 +138,7 @@ function keepSandbox(child: ChildProcess, session: StdioSession) {
   }
 }
 
-/** @returns true where it ended by itself, or had already */
+/** @returns true where it ended by itself, now or before */
 async function end(client: ChildProcess, graceMs: number, kill: () => void = () => {}) {
   if (client.pid === undefined || client.exitCode !== null || client.signalCode !== null)
     return true

@@ -24,8 +24,8 @@ import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 
 /**
  * The handshake over stdio. `initialize` comes first: servers of former revisions may end at any
- * other request, while one that speaks the current revision only answers with an error and is then
- * asked to `server/discover`. Then `tools/list`. Never rejects.
+ * other request, while one that only speaks the current revision answers with an error and is then
+ * sent `server/discover`. Then `tools/list`. Never rejects.
  */
 export async function probeStdio({ ask, end }: StdioSession, plan: PackagePlan): Promise<Finding> {
   const opened = await ask(INITIALIZE)
@@ -49,9 +49,9 @@ export type StdioSession = ReturnType<typeof openStdio>
 const TAIL = 4096
 
 /**
- * MCP over a program's stdin and stdout: one JSON-RPC message a line. The caller ends the program.
+ * MCP over stdin and stdout of a program: a JSON-RPC message per line. The caller ends the program.
  *
- * @param bounds milliseconds from the start until everything must be said; bytes of each output
+ * @param bounds milliseconds from the start until everything must be answered; bytes of each output
  */
 export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; bytes: number }) {
   const { stdin, stdout, stderr } = child
@@ -95,9 +95,9 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
   }
   return {
     ask,
-    /** How it ended; `time` while it has not, as nobody asks earlier. */
+    /** How it ended; `time` while it has not, as nobody reads it earlier. */
     end: (): StdioEnd => ({ why: why ?? 'time', ...seen }),
-    /** @param excess what it took more of than it may */
+    /** @param excess which limit it exceeded */
     close(excess?: string) {
       if (excess !== undefined) seen.log = `it took ${excess}`
       finish(excess === undefined ? 'time' : 'excess')
@@ -121,7 +121,7 @@ function listen(
   stream.on('error', () => {})
 }
 
-/** Looks at each character once, however the program cuts its output. */
+/** Scans each character once, however the program splits its output. */
 function createLineReader(onLine: (line: string) => void): (piece: string) => void {
   let rest: string[] = []
   return (piece) => {

@@ -9,11 +9,11 @@ export interface Command {
   cwd?: string
 }
 
-/** A command says little; a registry behind it could say anything. */
+/** A command prints little; a registry behind it could send anything. */
 const MAX_OUTPUT = 64 * 1024
 
 /**
- * One command of a package manager or of the system, in words that no shell reads. Never rejects.
+ * One command of a package manager or the system, as arguments without a shell. Never rejects.
  *
  * @returns its exit code, null where it was killed, or could not be started
  */
@@ -24,7 +24,7 @@ export function runCommand(
   signal?: AbortSignal,
 ): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
-    // A group of its own: Ctrl-C is for us, and we end what we began.
+    // Its own process group: Ctrl-C is for us, and we end what we started.
     const child = spawn(path, args, {
       env,
       ...(cwd !== undefined && { cwd }),
@@ -50,7 +50,7 @@ export function runCommand(
   })
 }
 
-/** With whatever it started itself: a package manager has helpers. */
+/** Including its own children: a package manager has helpers. */
 function endGroup(child: ChildProcess): void {
   if (child.pid === undefined) return
   try {
@@ -60,7 +60,7 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** The last line that says something; commands put the reason there. */
+/** The last non-empty line; commands put the reason there. */
 export function lastLineOf(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? ''
   return toInertLine(line, 120) || 'no reason given'

@@ -7,19 +7,19 @@ import { toCallFilter } from './call-filter.ts'
 import { findOnPath, lastLineOf } from './run-command.ts'
 
 /**
- * A program of a stranger, run by bubblewrap: namespaces of the kernel, no daemon, no image.
+ * Runs a stranger's program in bubblewrap: kernel namespaces, no daemon, no image.
  *
- * Security model: the program sees the system's own programs and libraries, this Node, its package, and
- * nothing else of this machine; it has no network. bubblewrap itself starts from an empty environment
- * and stays outside, so that not even `/proc` leads to what started it: the first process inside is a
- * shell that waits for the program. Root becomes nobody first, since root would be spared the bound of
- * processes. Bounds are of the kernel (processes, open files, bytes of a file and of `/tmp`, time of a
- * processor) or watched ten times a second (memory, tasks, files); with its first process everything
- * inside ends.
+ * Security model: the program sees the system's own programs and libraries, this Node, its package,
+ * and nothing else of this machine; it has no network. bubblewrap itself starts from an empty
+ * environment and stays outside, so that not even `/proc` leads to what started it: the first
+ * process inside is a shell that waits for the program. Root becomes nobody first, since root would
+ * be exempt from the process limit. Limits are enforced by the kernel (processes, open files, bytes
+ * of a file and of `/tmp`, CPU time) or checked ten times a second (memory, tasks, files); with its
+ * first process everything inside ends.
  *
- * Known limitations: what is watched may be passed for a tenth of a second. Buffers of pipes and
- * sockets are bounded by their number alone. `/proc/self/mountinfo` names the folders that are mounted.
- * Faults of the kernel are not held.
+ * Known limitations: checked limits may be exceeded for a tenth of a second. Buffers of pipes and
+ * sockets are limited only by their number. `/proc/self/mountinfo` names the mounted folders. Bugs
+ * of the kernel are not contained.
  */
 const MEMORY_BYTES = 1024 ** 3
 const MAX_TASKS = 256
@@ -27,7 +27,7 @@ const MAX_FILES = 100_000
 const WATCH_MS = 100
 const START_MS = 20_000
 
-/** Of each process; they can't be raised again. A program may hold no more than a bound allows. */
+/** For each process; they can't be raised again. A program may hold no more than a limit allows. */
 const LIMITS = [
   `--nproc=${MAX_TASKS}`,
   `--data=${4 * MEMORY_BYTES}`,
@@ -37,7 +37,7 @@ const LIMITS = [
   '--core=0',
 ]
 
-/** Where a machine runs out of memory all the same, the kernel ends these first. */
+/** If a machine still runs out of memory, the kernel ends these first. */
 const FIRST_TO_END = ['/usr/bin/choom', '-n', '1000', '--']
 
 const NOBODY = { uid: 65534, gid: 65534 }
@@ -45,7 +45,7 @@ const NOBODY = { uid: 65534, gid: 65534 }
 /** The path of a bubblewrap that can build a sandbox here. */
 export type Sandbox = string
 
-/** The registries whose packages a sandbox can run, the likeliest to answer first. */
+/** The registries whose packages a sandbox can run, the most likely first. */
 export const RUN_REGISTRIES = ['npm', 'pypi'] as const
 
 /** bubblewrap on PATH, or one sentence that says what is missing. */
@@ -60,7 +60,7 @@ export async function findSandbox(
   if (sandbox === null) return toFault('bwrap is not on PATH.')
   if (toCallFilter(process.arch) === null)
     return toFault(`It knows x64 and arm64, and this is ${process.arch}.`)
-  // It has no version that would say whether a sandbox may be built here: one is built.
+  // Its version does not tell whether a sandbox can be built here, so one is built.
   const child = startSandbox(sandbox, null, ['/usr/bin/true'])
   let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -90,10 +90,10 @@ export function startSandbox(
 ): ChildProcess {
   const child = spawn(sandbox, toArgs(what, command), {
     cwd: '/',
-    // bubblewrap needs none, and what it had could be read inside.
+    // bubblewrap needs none, and its own could be read inside.
     env: {},
     ...(process.getuid?.() === 0 && NOBODY),
-    // A group of its own: Ctrl-C is for us, and must not look like a package that ends.
+    // Its own process group: Ctrl-C is for us, and must not look like a package that exits.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
   })
@@ -104,7 +104,7 @@ export function startSandbox(
   return child
 }
 
-/** What bubblewrap says of its first process, and what it reads of calls to refuse. */
+/** Bubblewrap's report on its first process, and its input of calls to refuse. */
 export const INFO_FD = 3
 const FILTER_FD = 4
 
@@ -138,7 +138,7 @@ function toArgs(what: Inside | null, command: readonly string[]): string[] {
           ...['--ro-bind', join(what.folder, '..', 'etc'), '/etc'],
           ...['--ro-bind', what.folder, '/package'],
         ]),
-    // Both are kept in memory and have no bound of their own.
+    // Both are kept in memory and have no limit of their own.
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/tmp'],
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--', '/bin/sh', '-c', '"$@"; exit "$?"', 'init'],
@@ -147,10 +147,10 @@ function toArgs(what: Inside | null, command: readonly string[]): string[] {
 }
 
 /**
- * Tells of a sandbox that takes more than its share.
+ * Reports a sandbox that takes more than its share.
  *
- * @param init the sandbox's first process, as this machine numbers it: with it all others end
- * @returns a stop for the watch
+ * @param init pid of the sandbox's first process on this machine: all others end with it
+ * @returns a function that ends the watch
  */
 export function watchSandbox(init: number, onExcess: (what: string) => void): () => void {
   const timer = every(() => {
@@ -177,7 +177,7 @@ function weigh(init: number): { bytes: number; tasks: number; files: number } {
   return total
 }
 
-/** Empty files take no bytes of /tmp, and memory of the kernel each. */
+/** Empty files take no bytes of /tmp, but each takes kernel memory. */
 function countFiles(init: number): number {
   try {
     const { files, ffree } = statfsSync(`/proc/${init}/root/tmp`)
@@ -187,7 +187,7 @@ function countFiles(init: number): number {
   }
 }
 
-/** Processes end while they are looked at. */
+/** Processes may end while they are inspected. */
 function readOr(read: () => string): string {
   try {
     return read()

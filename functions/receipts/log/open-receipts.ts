@@ -7,7 +7,7 @@ import { createReceiptLog } from './receipt-log.ts'
 
 export type Receipts = ReturnType<typeof openReceipts>
 
-/** The log of receipts over the ledger, and who signs it. */
+/** The log of receipts over the ledger, and its signer. */
 export function openReceipts(parts: { store: Store; clock: Clock; log: Log; baseUrl: string }) {
   const { store, clock, log, baseUrl } = parts
   const signers = createSigners(store, clock)

@@ -9,18 +9,18 @@ import { type KeptReceipt, readPages, readPagesOf, spanOf } from './receipt-page
 
 /** Receipts of one listing that its seller is shown. */
 const MAX_SHOWN = 50
-/** Calls that are kept of each payment that one is surely of. */
+/** Calls kept for each payment that they surely belong to. */
 const MAX_OF_PAYMENT = 10
-/** And of each buyer of a listing, of those whose answer names something that the meter did not read. */
+/** And for each buyer of a listing, of calls whose answer names a payment unknown to the meter. */
 const MAX_OF_BUYER = 1_000
 
 /**
- * Calls since a moment (milliseconds) that can be of payments that the meter read, by listing, oldest first;
- * without those whose verdict a person took back.
+ * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest
+ * first; without those whose verdict a reviewer withdrew.
  *
- * Security model: how much is kept of a listing depends on its own receipts and payments alone, so that no
- * flood hides what another did. What anybody can have written for nothing is not kept: a call whose answer
- * names no transaction and whose payer signed nothing that the meter saw.
+ * Security model: how much is kept of a listing depends only on its own receipts and payments, so
+ * that no flood hides another's calls. What anybody can write for free is not kept: a call whose
+ * answer names no transaction and whose payer signed nothing that the meter saw.
  */
 export async function readWitnessedCalls(
   store: Store,
@@ -45,7 +45,7 @@ export async function readWitnessedCalls(
   return calls
 }
 
-/** Of listings that were called alone: most of a month's payments went past the relay. */
+/** Only of listings that were called: most of a month's payments bypassed the relay. */
 function groupByListing(
   payments: readonly LedgerPayment[],
   called: ReadonlySet<string>,
@@ -80,7 +80,7 @@ function toCall(
   return { listing_id, call, called_at, payment: payment ?? '', transaction, settled, verdict }
 }
 
-/** Of each payment the first calls, of each buyer the newest that are of none that is known. */
+/** For each payment the first calls, for each buyer the newest without a known payment. */
 function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>) {
   const ofPayments = new Map<string, WitnessedCall[]>()
   const ofBuyers = new Map<string, WitnessedCall[]>()
@@ -109,7 +109,7 @@ function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>
   }
 }
 
-/** Receipts come in their order to within seconds: of twice as many as are kept, those that are not go. */
+/** Receipts arrive in order to within seconds: past twice the number kept, the rest goes. */
 function keep(
   lists: Map<string, WitnessedCall[]>,
   name: string,
@@ -131,7 +131,7 @@ function newestCalls(calls: readonly WitnessedCall[]): WitnessedCall[] {
   return calls.toSorted(byTime).slice(-MAX_OF_BUYER)
 }
 
-/** Receipts whose verdict a person took back. */
+/** Receipts whose verdict a reviewer withdrew. */
 async function readTakenBack({ db }: Store): Promise<Set<string>> {
   const rows = await db
     .selectFrom('report')
@@ -153,9 +153,9 @@ async function readAuthorizations({ db }: Store, since: number): Promise<Map<str
   return new Map(rows.map((row) => [row.authorization_hash ?? '', row.transaction_id]))
 }
 
-/** The newest receipts of a listing, with what each was judged to be: for its seller. */
+/** The newest receipts of a listing with their verdicts: for its seller. */
 export async function readReceiptsOf({ db }: Store, listingId: string): Promise<SeenReceipt[]> {
-  // Of calls in later seconds none is older, so that as many pages have all that are shown.
+  // No call of a later second is older, so this many pages have all that are shown.
   const newest = await readPages(
     db
       .selectFrom('receipt_page')

@@ -18,10 +18,10 @@ import type { Signer } from './receipt-keys.ts'
 import { fromHex, KEPT_LEVEL, sha256, toHex, toLeafHash } from './receipt-log.ts'
 import { findReceipt, readRuns } from './receipt-pages.ts'
 
-/** Receipts of one answer of a copy. */
+/** Receipts in one answer to a copy. */
 export const MAX_ENTRIES = 500
 
-/** @returns null where the log does not have it */
+/** @returns null where it is not in the log */
 export async function readReceipt(
   store: Store,
   id: string,
@@ -54,7 +54,7 @@ export async function readHead({ db }: Store): Promise<LogHead | null> {
   return { size, root, at: new Date(at).toISOString(), key, signature }
 }
 
-/** The newest head, and that it extends the log of `from` receipts. */
+/** The newest head, with the proof that it extends the log of `from` receipts. */
 export async function readConsistency(
   store: Store,
   from: number | null,
@@ -69,7 +69,7 @@ export async function readEntries(store: Store, from: number): Promise<Receipt[]
   return found.map(({ receipt }) => receipt)
 }
 
-/** Each part of a proof out of the nodes that it is made of. */
+/** Computes each part of a proof from its nodes. */
 async function prove(store: Store, parts: readonly (readonly Node[])[]): Promise<string[]> {
   const wanted = parts.flat()
   const kept = await readKept(

@@ -5,26 +5,26 @@ import { ROUTES } from '../../../src/domain/wire/route-table.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/schema/store.ts'
 
-/** What signs receipts and heads. */
+/** The key that signs receipts and heads. */
 export interface Signer {
   id: string
-  /** Base64url. The same text has the same signature (RFC 8032), so that one may be made when it is read. */
+  /** Base64url. A text always has the same signature (RFC 8032), so it can be made on reading. */
   sign(text: Uint8Array): string
 }
 
 /** PKCS #8 of an Ed25519 key (RFC 8410) is this, and its 32 bytes. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** A key that was rotated out in another process signs no longer than this (milliseconds). */
+/** How long a key rotated out in another process may still sign (milliseconds). */
 const TRUSTED_MS = 30_000
 
 export type ReceiptSigners = ReturnType<typeof createSigners>
 
-/** The key that signs now; the first call makes one. */
+/** The current key; the first call makes one. */
 export function createSigners(store: Store, clock: Clock) {
   let known: { signer: Signer; at: number } | null = null
   return async (): Promise<Signer> => {
-    // Below nothing where the clock was set back.
+    // Negative where the clock was set back.
     const age = clock.now() - (known?.at ?? 0)
     if (known !== null && age >= 0 && age < TRUSTED_MS) return known.signer
     const signer = toSigner(await findOrMakeKey(store, clock.now()))
@@ -47,20 +47,20 @@ async function findOrMakeKey(store: Store, now: number): Promise<{ id: string; s
   const found = await find()
   if (found !== null) return found
   await insertKey(store, now)
-  // Of two servers that started at once, both take the older one's.
+  // Two servers that started at once both take the older key.
   const made = await find()
   if (made === null) throw new Error('The key that signs receipts could not be kept.')
   return made
 }
 
-/** Ends the key that signs, and makes the next one. Receipts that were signed stay good: it stays published. */
+/** Replaces the current key. Signed receipts stay valid: the old key stays published. */
 export async function rotateKeys(store: Store, now: number): Promise<{ id: string }> {
   const { id } = await insertKey(store, now)
   const heads = store.db.selectFrom('receipt_head').select(({ fn }) => fn.max('at').as('newest'))
   const { newest } = await heads.executeTakeFirstOrThrow()
   await store.db
     .updateTable('receipt_key')
-    // What it signed before the clock was set back stays good.
+    // Its signatures from before the clock was set back stay valid.
     .set({ retired_at: Math.max(now, Number(newest ?? 0)), secret: null })
     .where('id', '!=', id)
     .where('retired_at', 'is', null)
@@ -88,7 +88,7 @@ function toSigner({ id, secret }: { id: string; secret: string }): Signer {
   return { id, sign: (text) => sign(null, text, key).toString('base64url') }
 }
 
-/** `GET /.well-known/receipt-keys.json`: all keys there ever were. */
+/** `GET /.well-known/receipt-keys.json`: all keys, past and present. */
 export async function readReceiptKeys(
   { db }: Store,
   { baseUrl, isOn }: { baseUrl: string; isOn: boolean },

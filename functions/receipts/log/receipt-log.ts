@@ -10,30 +10,30 @@ import type { ReceiptSigners } from './receipt-keys.ts'
 import { findKnown, type NewReceipt, PAGE_SIZE, toPages } from './receipt-pages.ts'
 
 /**
- * The log that receipts are kept in: nothing in it changes, goes or comes between.
+ * The append-only log of receipts: nothing in it is changed, removed or inserted.
  *
- * Security model: the server that appends holds the one row of `receipt_log` to the end of its transaction, so that
- * servers append one after the other, and a receipt is in the log or not at all. A head is signed over the
- * same row, so that no two heads of one size differ. What a killed server had not written is lost, and
- * nobody was told of it.
+ * Security model: the server that appends holds the one row of `receipt_log` to the end of its
+ * transaction, so that servers append one after the other, and a receipt is in the log or not at
+ * all. A head is signed over the same row, so that no two heads of one size differ. Receipts that a
+ * killed server had not written are lost, but were never published.
  *
- * Known limit: a restored backup knows less than heads that were given out before. Copies of the log tell.
+ * Known limit: a restored backup knows less than heads published before. Copies of the log show it.
  */
 const MAX_BATCH = 1_000
-/** Receipts that wait for a store that is down; what comes on top is dropped. */
+/** Receipts that wait for a store that is down; more are dropped. */
 const MAX_WAITING = 5_000
-/** Receipts of one moment are written together (milliseconds). */
+/** Receipts of this time span are written together (milliseconds). */
 const GATHER_MS = 500
 const RETRY_MS = 1_000
 export const HEAD_EVERY_MS = 60_000
 /**
- * A head that is so far ahead was signed before the clock was set back: waiting until it is past would leave days
- * without one. The next has the moment after it (milliseconds).
+ * A head this far in the future was signed before the clock was set back: waiting for its time
+ * could leave days without one, so the next is dated just after it (milliseconds).
  */
 const CLOCK_SET_BACK_MS = 5 * 60_000
 /**
- * Level of the smallest subtrees that are kept: of as many receipts as a page has. What is below is hashed out of
- * these when a proof is read.
+ * Level of the smallest stored subtrees: each covers the receipts of one page. Lower nodes are
+ * hashed from the receipts when a proof is read.
  */
 export const KEPT_LEVEL = Math.log2(PAGE_SIZE)
 const LOG = 'receipts'
@@ -54,10 +54,11 @@ export function createReceiptLog(parts: {
   const waiting: NewReceipt[] = []
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
-  /** The answer of the last batch did not come: it may be there all the same. */
+  /** The last batch got no answer: it may be stored nevertheless. */
   let isUnsure = false
   const loop = createLoop(async () => {
-    // What comes meanwhile is gathered again: else each transaction would have the few of its own milliseconds.
+    // Receipts that arrive meanwhile are collected again: else each transaction would hold those of
+    // a few milliseconds.
     for (let left = waiting.length; left > 0; ) {
       const batch = waiting.slice(0, Math.min(left, MAX_BATCH))
       const wasUnsure = isUnsure
@@ -91,12 +92,12 @@ export function createReceiptLog(parts: {
       start(GATHER_MS)
       return true
     },
-    /** Resolves when what was added so far is written, or could not be. */
+    /** Resolves when everything added so far is written, or failed to be. */
     async written(): Promise<void> {
       clearTimeout(timer)
       await flush()
     },
-    /** Signs what is there, where that is more than the newest head has and it is a minute old. */
+    /** Signs the log, if it has grown since the newest head and that is a minute old. */
     signHead: () => signHead(parts),
     async close(): Promise<void> {
       isClosed = true
@@ -106,7 +107,7 @@ export function createReceiptLog(parts: {
   }
 }
 
-/** Appends in one transaction. @param isUnsure some may be there already, after an answer that got lost */
+/** Appends in one transaction. @param isUnsure some may be stored already, after a lost answer */
 export async function appendReceipts(
   store: Store,
   batch: readonly NewReceipt[],

@@ -7,8 +7,8 @@ import { inPieces } from '../../store/rows.ts'
 import type { Store, Tables } from '../../store/schema/store.ts'
 
 /**
- * How the ledger has receipts: what came of one operation within seconds lies together in a row, so that many
- * calls at once cost one insert and a call that comes alone has a row to itself.
+ * How the ledger stores receipts: those of one operation within seconds share a row, so that many
+ * calls at once cost one insert and a single call has its own row.
  */
 export interface NewReceipt {
   receipt: Receipt
@@ -16,7 +16,7 @@ export interface NewReceipt {
   call: string
   /** Hash of payee and payer. */
   payment: string | null
-  /** Hash of these and of the nonce that was signed. */
+  /** Hash of both and of the signed nonce. */
   authorization: string | null
 }
 
@@ -24,15 +24,18 @@ export interface KeptReceipt extends NewReceipt {
   position: number
 }
 
-/** Receipts of a page at most: to read one of them is to read all. */
+/** Most receipts of a page: reading one of them means reading all. */
 export const PAGE_SIZE = 64
-/** Pages that are read at once. */
+/** Pages read at once. */
 const PAGES_A_READ = 64
-/** Calls of one page came within so long (milliseconds). */
+/** Calls of one page came within this time (milliseconds). */
 const SPAN_MS = 4_096
 const TIME_BYTES = 6
 
-/** An id that says when its call came, so that its page is found without an index of all ids. @param random 16 bytes */
+/**
+ * An id with the time of its call, so that its page is found without an index of ids.
+ * @param random 16 bytes
+ */
 export function toReceiptId(at: number, random: Uint8Array): string {
   const id = Buffer.from(random)
   id.writeUIntBE(at, 0, TIME_BYTES)
@@ -77,7 +80,7 @@ function toEntry({ payment, authorization }: NewReceipt, body: string): string {
   return `{"authorization":${toText(authorization)},"payment":${toText(payment)},"receipt":${body}}`
 }
 
-/** A hash has nothing that would need a backslash. */
+/** A hash has no characters that need escaping. */
 function toText(hash: string | null): string {
   return hash === null ? 'null' : `"${hash}"`
 }
@@ -101,7 +104,7 @@ export async function findReceipt(
   return found.find(({ receipt }) => receipt.id === id) ?? null
 }
 
-/** Which of some ids are there. */
+/** Which of these ids exist. */
 export async function findKnown(
   { db }: Pick<Store, 'db'>,
   ids: readonly string[],
@@ -111,7 +114,7 @@ export async function findKnown(
   return new Set(known.map(({ receipt }) => receipt.id))
 }
 
-/** Receipts at some runs of positions, in order. */
+/** Receipts in some ranges of positions, in order. */
 export async function readRuns(
   { db }: Pick<Store, 'db'>,
   runs: readonly { from: number; count: number }[],
@@ -132,7 +135,7 @@ export async function readRuns(
   )
 }
 
-/** Receipts of a listing since a moment, some pages at a time, oldest first to within a few seconds. */
+/** Receipts of a listing since a time, in batches, oldest first to within a few seconds. */
 export async function* readPagesOf({ db }: Pick<Store, 'db'>, listingId: string, since: number) {
   const all = db
     .selectFrom('receipt_page')
@@ -154,7 +157,7 @@ export async function readPages(pages: PageQuery): Promise<KeptReceipt[]> {
   return (await pages.selectAll().execute()).flatMap(parsePage)
 }
 
-/** A build reads every receipt of a month: what this ledger wrote itself is not checked again, member by member. */
+/** A build reads every receipt of a month: the ledger's own rows are not validated again. */
 const PageSchema = v.array(
   v.object({
     authorization: v.nullable(v.string()),

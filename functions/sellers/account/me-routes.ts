@@ -18,7 +18,9 @@ import { toSellerView } from '../sessions/session-routes.ts'
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
-/** `GET /api/v1/sellers/me`: who is signed in, the claims, the payouts, and thirty days in three numbers. */
+/**
+ * `GET /api/v1/sellers/me`: the seller, their claims and payouts, and thirty days in three numbers.
+ */
 export function createMe(parts: Parts): SellerRoute {
   const { ledger, clock, release } = parts
   const { db } = ledger.store
@@ -51,7 +53,7 @@ export function createAnalytics(parts: Parts): SellerRoute {
 
 type ListingAnalytics = v.InferOutput<typeof ListingAnalyticsSchema>
 
-/** All claims of a seller, those that hold now, and what happened on their listings. */
+/** All claims of a seller, those valid now, and what happened on their listings. */
 async function readOwn({ ledger, clock, release }: Parts, sellerId: string) {
   const { store } = ledger
   const claims = await listClaims(store.db, sellerId)
@@ -98,7 +100,7 @@ function toListingAnalytics(
   }
 }
 
-/** Hashes are the caller's to check; the seller knows what it answered. */
+/** Hashes are for the caller to check; the seller knows what it answered. */
 function toDelivery({
   listing_id: _,
   request: __,

@@ -20,13 +20,13 @@ import { recordProof } from './claim-transitions.ts'
 
 export type ClaimParts = Pick<Parts, 'config' | 'clock' | 'ledger' | 'resolver' | 'release'>
 
-/** What a seller has at hand for a check: an address of theirs, or the token of a workflow. */
+/** What a seller can provide for a check: an address of theirs, or the token of a workflow. */
 type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
 
 /**
- * Looks for a claim's proof and writes down what came of it; the check endpoint and the daily
- * re-verification both come through here. A workflow's token that proves nothing is not written down:
- * anybody can send one.
+ * Looks for a claim's proof and records the outcome; the check endpoint and the daily
+ * re-verification both use this. A workflow's token that proves nothing is not recorded: anybody
+ * can send one.
  */
 export async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTable, shown: Shown) {
   const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, shown))
@@ -34,7 +34,7 @@ export async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTa
   if (!proof.verified && 'idToken' in shown) return { claim, proof, checkedAt: now }
   const after = await recordProof(parts.ledger, claim, proof, now)
   if (!proof.verified || after.state === 'verified') return { claim: after, proof, checkedAt: now }
-  // Proved, but another seller proved it later, or time ran out, while we looked.
+  // Proved, but meanwhile another seller proved it later, or time ran out.
   return { claim: after, proof: closed(after.state), checkedAt: now }
 }
 
@@ -52,7 +52,7 @@ function findClosedReason(parts: ClaimParts, claim: ClaimTable): Proof | null {
     const next = `The listing now points to ${host}. Start a new claim for it.`
     return toProof(`The listing's host is ${claim.host}.`, missed('host_changed', host, next))
   }
-  // What may be proved, and how, can have become stricter since the claim was started.
+  // The rules for proofs may have become stricter since the claim was started.
   const verdict = judgeClaim(listing.url, claim.method, claimRulesOf(parts))
   if (verdict.allowed) return null
   const expected = `${claim.method} can prove control of ${claim.host}.`

@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000
 export const MAX_OPEN_CLAIMS = 20
 
 /**
- * The seller's open claim on this listing by this method, or a new one with a token of its own; when
- * the seller has too many open, the moment the first of them expires. Runs in a transaction.
+ * The seller's open claim on this listing by this method, or a new one with a token of its own;
+ * with too many open claims, the time when the first of them expires. Runs in a transaction.
  */
 export async function openClaim(
   trx: Kysely<Tables>,
@@ -66,7 +66,7 @@ export async function listClaims(db: Kysely<Tables>, sellerId: string): Promise<
     .execute()
 }
 
-/** Pending claims past their time; a clock set back later does not bring them back. */
+/** Expires pending claims; a clock set back later does not revive them. */
 export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: number) {
   await db
     .updateTable('claim')
@@ -78,7 +78,7 @@ export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: nu
 
 export function toClaimView(claim: ClaimTable): ClaimView {
   const { id, listing_id, method, state, verified_at, last_checked_at } = claim
-  // A claim that nobody checked has none, and another version may have kept something else.
+  // An unchecked claim has none, and another version may have stored something else.
   const kept = v.safeParse(ClaimCheckResultSchema, parseJson(claim.last_check ?? ''))
   return {
     id,
@@ -99,12 +99,12 @@ function toIso(moment: number): string {
 
 type Listings = Pick<Release, 'listings' | 'optedOut'>
 
-/** A listing that can be claimed: also one whose seller took it out, or nobody could bring it back. */
+/** A claimable listing, removed ones included: otherwise no seller could bring theirs back. */
 export function findClaimable(release: Listings, id: string): OptedOutListing | undefined {
   return release.listings.get(id) ?? release.optedOut.get(id)
 }
 
-/** A verified claim gives nothing while its listing is elsewhere: the proof covers one host. */
+/** A verified claim has no effect while its listing is elsewhere: the proof covers one host. */
 export function isOwned(
   release: Listings,
   { state, listing_id, host }: Pick<ClaimTable, 'state' | 'listing_id' | 'host'>,

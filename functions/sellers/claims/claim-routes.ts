@@ -74,8 +74,8 @@ export function createClaimStart(parts: Parts): SellerRoute {
 }
 
 /**
- * `POST /api/v1/sellers/claim/<claim_id>/check`. A proof that fails is a 200 that says what was seen.
- * A workflow has no cookie: it brings its identity token, and is told 400 where that proves nothing.
+ * `POST /api/v1/sellers/claim/<claim_id>/check`. A failed proof is a 200 that says what was seen. A
+ * workflow has no cookie: it sends its identity token, and gets 400 where that proves nothing.
  */
 export function createClaimCheck(parts: Parts): SellerRoute {
   const { problem, ledger, limits, clock, config } = parts
@@ -103,7 +103,7 @@ export function createClaimCheck(parts: Parts): SellerRoute {
   }
   const bySeller = createSignedInRoute(parts, async (event, { sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
-    // Another seller's claim is not a claim: the query knows only the asker's.
+    // Another seller's claim does not exist here: the query only reads the caller's.
     const claim = await findClaim({ id: idOf(event), seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })
@@ -118,7 +118,7 @@ export function createClaimCheck(parts: Parts): SellerRoute {
   )
 }
 
-/** A JSON Web Token; a bearer token of another form opens a closed directory. */
+/** A JSON Web Token; a bearer token of another form is for a closed directory. */
 function idTokenOf({ req }: H3Event): string | undefined {
   const given = req.headers.get('authorization') ?? ''
   return /^bearer +([\w-]+\.[\w-]*\.[\w-]*)$/i.exec(given)?.[1]
@@ -142,9 +142,9 @@ function refuseFull({ problem, clock }: Parts, fullUntil: number): Response {
 }
 
 /**
- * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner takes a listing out of
- * the directory at the next build, says which other listing of theirs it is now, or brings it back. It
- * stays out when the claim later lapses, as long as it stays on the host that was proved.
+ * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner removes a listing
+ * from the directory at the next build, names their listing that replaces it, or brings it back. It
+ * stays removed when the claim later lapses, as long as it stays on the proved host.
  */
 export function createOptOut(parts: Parts): SellerRoute {
   const { db } = parts.ledger.store
@@ -168,7 +168,7 @@ export function createOptOut(parts: Parts): SellerRoute {
   })
 }
 
-/** A move ends at a listing that the same seller proved, and that nobody took out. */
+/** A move must end at a listing that the same seller proved and that was not removed. */
 async function findMoveFault(parts: Parts, sellerId: string, from: string, to: string) {
   if (from === to) return 'expected another listing than listing_id'
   if ((await findOwned(parts, sellerId, to)) === undefined)
@@ -178,7 +178,7 @@ async function findMoveFault(parts: Parts, sellerId: string, from: string, to: s
   return 'expected a listing that is listed; bring it back first'
 }
 
-/** What routes about an owned listing share: a limit, a body, and the asker's claim that covers it. */
+/** Shared by routes about an owned listing: a limit, a body, and the caller's claim to it. */
 export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
   parts: Parts,
   limit: LimitName,
@@ -189,7 +189,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
     const body = await takeBody(parts, limit, event, schema)
     if ('refusal' in body) return body.refusal
     const claim = await findOwned(parts, sellerId, body.output.listing_id)
-    // A listing of somebody else answers like one that does not exist.
+    // Somebody else's listing gets the same answer as one that does not exist.
     if (claim === undefined)
       return parts.problem('listing-not-found', {
         detail:
@@ -202,7 +202,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
 
 type OfListing = v.GenericSchema<unknown, { listing_id: string }>
 
-/** The verified claim of a seller that covers a listing where it is now. */
+/** The verified claim of a seller that covers a listing at its current host. */
 async function findOwned({ ledger, release }: Parts, sellerId: string, listingId: string) {
   const claim = await ledger.store.db
     .selectFrom('claim')

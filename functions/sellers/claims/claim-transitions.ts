@@ -11,16 +11,16 @@ import { mailboxOf } from '../sessions/email-address.ts'
 import { createSecret } from '../sessions/login-token.ts'
 
 const LAPSE_AFTER_MS = 7 * 86_400_000
-/** What the owner of a claim is told of. */
+/** Events that the owner of a claim is notified of. */
 const OWNER_EVENTS = 'probe,price,payee,disputed'
-/** A race for the same listing is run again this often before it is an error. */
+/** How often a race for the same listing is retried before it is an error. */
 const MAX_TRIES = 5
 
 /**
- * Writes down what a proof came to. The claim may have moved on while the proof was under way, so
- * each step says from which state it starts; mails go out exactly if the change is committed.
+ * Records the outcome of a proof. The claim may have changed during the proof, so each step names
+ * the state it starts from; mails are sent exactly if the change is committed.
  *
- * @returns the claim as it stands now
+ * @returns the claim in its current state
  */
 export async function recordProof(
   { store, deliveries }: Pick<Ledger, 'store' | 'deliveries'>,
@@ -55,7 +55,7 @@ export function toCheckResult(
   return { verified, method, checked_at, expected, observed, reason, next }
 }
 
-/** What is written down of one check, in one transaction. */
+/** Records one check, in one transaction. */
 interface Step {
   trx: Kysely<Tables>
   deliveries: DeliveryQueue
@@ -121,7 +121,7 @@ async function recordFailure({ trx, deliveries, claim, seen }: Step, reason: str
   await notifySeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
-/** Tells the owner of a verified claim of its listing, unless they end it. */
+/** Watches the listing for the owner of a verified claim, unless they end it. */
 async function watchForOwner(trx: Kysely<Tables>, claim: ClaimTable, now: number): Promise<void> {
   const { id, listing_id, seller_id } = claim
   const email = await findEmail(trx, seller_id)
@@ -159,7 +159,7 @@ export async function notifySeller(
   await deliveries.add(trx, email, { kind, listing_id, host, method, reason })
 }
 
-/** The claim was superseded, or expired, while its proof was under way. */
+/** The claim was superseded, or expired, during its proof. */
 class ClaimMovedOn extends Error {
   override name = 'ClaimMovedOn'
 }

@@ -2,17 +2,17 @@ import { inPieces } from '../../store/rows.ts'
 import { createProver } from '../proofs/prover.ts'
 import { type ClaimParts, checkClaim } from './claim-check.ts'
 
-/** Every verified claim is looked at again once a day. */
+/** Every verified claim is checked again once a day. */
 const RECHECK_AFTER_MS = 20 * 3_600_000
-/** A workflow sends its proof itself: only one that stays silent so long is looked at. */
+/** A workflow sends its proof itself: only one silent for this long is checked. */
 const WORKFLOW_SILENT_MS = 30 * 86_400_000
 const BATCH = 50
 const AT_ONCE = 4
 
 /**
- * Checks the verified claims that are due: also of listings that were taken out, and of those that
- * are gone, whose claims lapse as if the proof were. Instances may
- * run this at the same time: a claim is taken by moving its `last_checked_at`, so each is checked once.
+ * Checks the verified claims that are due: also those of listings that were opted out or removed;
+ * the latter lapse as if the proof were gone. Instances may run this at the same time: a claim is
+ * taken by moving its `last_checked_at`, so each is checked once.
  *
  * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
  */

@@ -7,14 +7,14 @@ import type { SellerRoute } from '../sessions/seller-route.ts'
 
 type Asked<Body> = { body: Body } | Refused
 
-/** What says who asks and from which site: a page's form has no more rights than its sender. */
+/** Headers for the caller and its site: a page's form has no more rights than its sender. */
 const PASSED_ON = ['cookie', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
 
 export type SellerHandlers = Readonly<Partial<Record<StoreRouteId, SellerRoute>>>
 
 /**
  * The seller endpoints, asked in this process for the page that `req` wants. Session, limits, other
- * sites and the store are judged where they always are: in the handler.
+ * sites and the store are checked where they always are: in the handler.
  */
 export function createEndpoints(handlers: SellerHandlers, req: IncomingMessage, baseUrl: string) {
   const cookies: string[] = []

@@ -17,9 +17,9 @@ import { readSent } from './sign-in-page.ts'
 type Read = (name: string) => string
 type Act = (ask: Endpoints['ask'], read: Read) => Promise<Said | Refused>
 
-/** What the forms of the page do, by their field `do`. */
+/** Actions of the page's forms, by their field `do`. */
 const ACTS: Readonly<Record<string, Act>> = {
-  // The same for a claim that is open already: its steps are shown again.
+  // The same for an open claim: its steps are shown again.
   async claim(ask, read) {
     const send = { listing_id: read('listing_id'), method: read('method') }
     const answer = await ask<ClaimStarted>('claim_start', { send })
@@ -27,7 +27,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   async check(ask, read) {
     const answer = await ask('claim_check', { params: { claim_id: read('claim_id') } })
-    // The page shows what was seen: it is kept with the claim.
+    // The page shows what was seen: it is stored with the claim.
     return 'kind' in answer ? answer : { at: read('claim_id') }
   },
   async opt_out(ask, read) {
@@ -66,7 +66,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
 }
 
-/** `/sellers/dashboard`: what the seller endpoints say, as a page, and their writes as forms. */
+/** `/sellers/dashboard`: answers of the seller endpoints as a page, their writes as forms. */
 export function createDashboardPage(
   parts: Pick<Parts, 'config' | 'release' | 'clock'>,
   handlers: SellerHandlers,
@@ -93,7 +93,7 @@ export function createDashboardPage(
     const cards = await toCards(ask, release(), me.body)
     if ('kind' in cards) return cards
     const wanted = await readListed(release(), wantedId)
-    // What is about no claim of theirs is said at the form of a new one.
+    // A message about none of their claims is shown at the form for a new one.
     const isKnown = me.body.claims.some(({ id }) => id === said?.at)
     const shown = { me: me.body, ...cards, wanted, wantedId, now: clock.now() }
     return {
@@ -109,7 +109,7 @@ async function signOut(ask: Endpoints['ask']): Promise<DashboardPage['answer']> 
   return 'kind' in ended ? ended : { kind: 'left', to: '/sellers' }
 }
 
-/** What went wrong is said where the form was. */
+/** Errors are shown where the form was. */
 async function act(ask: Endpoints['ask'], read: Read): Promise<Said> {
   const work = ACTS[read('do')]
   const answer = work === undefined ? null : await work(ask, read)

@@ -8,12 +8,12 @@ import type { Parts } from '../../parts/parts.ts'
 import { isSecure, readCookie } from '../sessions/session.ts'
 import { createEndpoints, type SellerHandlers } from './ask-endpoints.ts'
 
-/** The listing that somebody wants to claim, kept until the link of the mail brings them back. */
+/** The listing to be claimed, remembered until the mailed link brings the seller back. */
 const WANTED = 'wanted-listing'
 
 /**
- * `/sellers/sign-in`: asks for a link, and uses up the one that was mailed. It takes a click: a mail
- * scanner that follows links sends no form.
+ * `/sellers/sign-in`: requests a link, and redeems the mailed one. It takes a click: a mail scanner
+ * that follows links submits no form.
  */
 export function createSignInPage({ config }: Pick<Parts, 'config'>, handlers: SellerHandlers) {
   const keepWanted = (res: ServerResponse, listing: string, minutes: number) => {
@@ -48,7 +48,7 @@ export function createSignInPage({ config }: Pick<Parts, 'config'>, handlers: Se
   }
 }
 
-/** The fields of a form that was sent, else of the address. */
+/** The fields of a submitted form, else of the address. */
 export async function readSent(req: IncomingMessage, baseUrl: string) {
   return req.method === 'POST'
     ? readFields(req, baseUrl)

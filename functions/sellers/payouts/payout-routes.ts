@@ -33,7 +33,10 @@ export function createPayoutStart(parts: Parts): SellerRoute {
   })
 }
 
-/** `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. What fails is a 200 that says why. */
+/**
+ * `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. A failure is a 200 with its
+ * reason.
+ */
 export function createPayoutCheck(parts: Parts): SellerRoute {
   const { ledger, clock } = parts
   const { db } = ledger.store
@@ -52,7 +55,9 @@ export function createPayoutCheck(parts: Parts): SellerRoute {
   })
 }
 
-/** `DELETE /api/v1/sellers/payout {listing_id, payout}`: the proof ends alone; the next build knows. */
+/**
+ * `DELETE /api/v1/sellers/payout {listing_id, payout}`: ends only the proof, from the next build.
+ */
 export function createPayoutWithdrawal(parts: Parts): SellerRoute {
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, claim) => {
     await withdrawPayoutProof(parts.ledger.store.db, claim.id, payout)

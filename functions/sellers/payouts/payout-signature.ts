@@ -7,11 +7,11 @@ import { decodeBase58 } from '../../../src/domain/settlement/base58.ts'
 import { type JsonRpc, RpcError } from '../../settlements/json-rpc.ts'
 
 /**
- * Who signed a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes.
- * None of these throws for what a stranger sends.
+ * The signer of a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its
+ * bytes. None of these throws on a stranger's input.
  */
 
-/** EIP-191 version 0x45: what the wallet hashes, so that no signature of a text is a transaction's. */
+/** EIP-191 version 0x45: the prefix that keeps a text's signature from being a transaction's. */
 export function hashPersonalText(text: string): Uint8Array {
   const bytes = utf8ToBytes(text)
   return keccak_256(
@@ -33,15 +33,15 @@ export function recoverSigner(text: string, signature: string): string | null {
   const recovery = v >= 27 ? v - 27 : v
   if (recovery > 1) return null
   try {
-    // EIP-2: of the two signatures that each one makes, wallets write the lower. Nobody has the other.
+    // EIP-2: of the two valid forms of a signature, wallets write only the one with the lower s.
     if (secp256k1.Signature.fromBytes(bytes.subarray(0, 64)).hasHighS()) return null
     const ordered = concatBytes(Uint8Array.of(recovery), bytes.subarray(0, 64))
     const key = secp256k1.recoverPublicKey(ordered, hashPersonalText(text), { prehash: false })
     const uncompressed = secp256k1.Point.fromBytes(key).toBytes(false)
-    // The last 20 bytes of the hash of the key without its first byte.
+    // The last 20 bytes of the hash of the key, less the key's first byte.
     return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
   } catch {
-    // r or s out of range, or no point of the curve.
+    // r or s out of range, or not a point on the curve.
     return null
   }
 }
@@ -60,12 +60,12 @@ export function isSignedBySolana(text: string, address: string, signature: strin
   }
 }
 
-/** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`: the selector, and what "yes" is. */
+/** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`: the selector, and the answer "yes". */
 const SELECTOR = '1626ba7e'
 const YES = new RegExp(`^0x${SELECTOR}0{56}$`)
 const WORD = 64
 
-/** EIP-1271: a contract says whether a signature is its owner's; null when the node cannot say. */
+/** EIP-1271: a contract says whether a signature is its owner's; null when the node cannot tell. */
 export async function isSignedByContract(
   rpc: JsonRpc,
   wallet: string,

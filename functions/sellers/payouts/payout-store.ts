@@ -8,8 +8,8 @@ import { createSecret } from '../sessions/login-token.ts'
 const CHALLENGE_MINUTES = 15
 
 /**
- * The text that proves a payout once its wallet has signed it. A wallet shows it before: whose it is,
- * what for, and that it is not a payment.
+ * The text that proves a payout once its wallet has signed it. A wallet shows it first: whose it
+ * is, what for, and that it is not a payment.
  *
  * @param now milliseconds since the epoch; `payout` is CAIP-10
  */
@@ -56,7 +56,7 @@ export async function findChallenge(
 }
 
 /**
- * Writes the proof down. One DELETE uses the challenge up, so that a signature works once.
+ * Records the proof. One DELETE uses the challenge up, so that a signature works once.
  *
  * @returns null when the challenge was used meanwhile
  */
@@ -92,7 +92,7 @@ export async function recordPayoutProof(
   })
 }
 
-/** Ends a proof alone; a challenge that waits for its signature ends with it. */
+/** Ends only a proof, and a challenge that waits for its signature. */
 export async function withdrawPayoutProof(db: Kysely<Tables>, claimId: string, payout: string) {
   await db.transaction().execute(async (trx) => {
     for (const table of ['payout_challenge', 'payout_proof'] as const)
@@ -111,7 +111,7 @@ export function findPayoutProof(db: Kysely<Tables>, claimId: string, payout: str
     .executeTakeFirst()
 }
 
-/** Every payout that is known of the listings of these claims: counted, contested or proved. */
+/** Every known payout of the listings of these claims: counted, contested or proved. */
 export async function listPayouts(
   db: Kysely<Tables>,
   release: Pick<Release, 'listings'>,

@@ -7,9 +7,9 @@ const RECHECK_AFTER_MS = 7 * 86_400_000
 const MOST = 500
 
 /**
- * Asks wallets that are contracts, a week after the last time, whether they still accept the signature
- * that proved a payout: their owners change. Only a contract's own no ends a proof. A node that cannot
- * say, or that knows no contract there, is asked again in the next turn.
+ * Asks wallets that are contracts, a week after the last time, whether they still accept the
+ * signature that proved a payout: their owners change. Only a contract's own no ends a proof. A
+ * node that cannot tell, or that finds no contract, is asked again next time.
  */
 export async function recheckContracts({
   ledger,
@@ -39,7 +39,7 @@ export async function recheckContracts({
     if (verdict !== 'yes' && verdict !== 'no') continue
     tally.checked += 1
     const seen = { checked_at: clock.now() }
-    // One that was proved again meanwhile stays as it is.
+    // A payout proved again meanwhile stays as it is.
     const row = { claim_id, payout, proven_at }
     await db.transaction().execute(async (trx) => {
       if (verdict === 'yes')

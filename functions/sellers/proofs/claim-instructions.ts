@@ -18,7 +18,7 @@ export function txtName({ host }: Pick<ClaimHost, 'host'>): string {
 
 type Instructions = ClaimStarted['instructions']
 
-/** Steps a seller can follow and lines to paste. `value` is what has to be found. */
+/** Steps a seller can follow and lines to paste. `value` is what must be found. */
 export function writeInstructions(
   claimHost: ClaimHost,
   method: ClaimMethod,
@@ -102,7 +102,7 @@ jobs:
   ])
 }
 
-/** `steps` say it all in one line each, for those who read the answer as it is. */
+/** `steps` give everything in one line each, for readers of the raw answer. */
 function withSteps(facts: Omit<Instructions, 'steps' | 'guide'>, guide: Guide): Instructions {
   const steps = guide.map(({ text, code }) => (code === undefined ? text : `${text}: ${code}`))
   return { ...facts, steps, guide }

@@ -6,11 +6,11 @@ import type { Parts } from '../../parts/parts.ts'
 import { missed, type ProofCheck, type Prove, showObserved, toProof } from './proof.ts'
 
 const KEYS_KEPT_MS = 3_600_000
-/** A key that nobody knows, and an issuer that fails, have the keys read again this often at most. */
+/** How often at most an unknown key or a failing issuer makes us read the keys again. */
 const KEYS_READ_AGAIN_MS = 60_000
 const CLOCKS_APART_SECONDS = 60
 const OLDEST_TOKEN_SECONDS = 15 * 60
-/** What only people who may write to the repository can start. A pull request can be a stranger's. */
+/** Events that only people with write access can trigger. A pull request can be a stranger's. */
 const EVENTS = [
   'push',
   'workflow_dispatch',
@@ -20,7 +20,7 @@ const EVENTS = [
   'deployment_status',
 ]
 
-/** What a token must be made for: this directory and this claim, so that it serves for no other. */
+/** The audience of a token: this directory and this claim, so that it is valid for no other. */
 export function audienceOf(baseUrl: string, token: string): string {
   return `${baseUrl}/listing-claim/${token}`
 }
@@ -89,7 +89,7 @@ class IssuerError extends Error {
   override name = 'IssuerError'
 }
 
-/** The issuer's keys, kept for an hour; a new one is looked for where a token names it. */
+/** The issuer's keys, cached for an hour; read again where a token names a new one. */
 function createKeys({ config, resolver, clock }: WorkflowParts): JWTVerifyGetKey {
   let read = {
     at: Number.NEGATIVE_INFINITY,

@@ -5,7 +5,7 @@ import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
 export interface Proof {
   verified: boolean
   expected: string
-  /** Exactly what was seen, cut short; null when there was nothing to see. */
+  /** Exactly what was seen, truncated; null when there was nothing. */
   observed: string | null
   /** Null when verified. */
   reason: ProofReason | null
@@ -40,7 +40,7 @@ const PROOF_REASONS = [
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 
-/** What was seen, before it is held against what was expected. */
+/** What was seen, before it is compared with what was expected. */
 export type ProofCheck = Pick<Proof, 'observed' | 'reason' | 'next'>
 
 /** Not proved: what was seen, and what to do about it. */
@@ -52,7 +52,9 @@ export function toProof(expected: string, sight: ProofCheck): Proof {
   return { verified: sight.reason === null, expected, ...sight }
 }
 
-/** A way to prove. It never throws for what the seller's side does: each failure is a proof that says what was seen. */
+/**
+ * A proof method. It never throws for the seller's side: a failure is a proof with what was seen.
+ */
 export type Prove = (request: ProofRequest) => Promise<Proof>
 
 export interface ProofRequest {
@@ -66,7 +68,7 @@ export interface ProofRequest {
 
 const MAX_OBSERVED = 300
 
-/** Foreign text for a seller's eyes: cut, and with its control characters made visible. */
+/** Foreign text shown to a seller: truncated, with its control characters made visible. */
 export function showObserved(text: string): string {
   const cut = text.length > MAX_OBSERVED ? `${text.slice(0, MAX_OBSERVED)}…` : text
   // biome-ignore lint/suspicious/noControlCharactersInRegex: making them visible is the point

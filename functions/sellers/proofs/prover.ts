@@ -7,7 +7,7 @@ import { missed, type ProofCheck, type Prove, showObserved, toProof } from './pr
 import { proveByWellKnown } from './proof-well-known.ts'
 import { proveByWorkflow } from './proof-workflow.ts'
 
-/** Longer than the resolver's own tries; a resolver that hangs altogether is cut here (milliseconds). */
+/** Longer than the resolver's own tries; a hanging resolver is cut off here (milliseconds). */
 const DEADLINE_MS = 10_000
 
 export function createProver(
@@ -37,7 +37,7 @@ function proveByDns(resolver: Pick<Resolver, 'txt'>): Prove {
 }
 
 function judgeRecords(records: string[][], name: string, value: string): ProofCheck {
-  // RFC 1035 §3.3.14: one record may be split into strings of 255 octets; they belong together.
+  // RFC 1035 §3.3.14: a record may be split into strings of 255 octets, which belong together.
   const texts = records.map((strings) => strings.join(''))
   if (texts.length === 0) return missing(name)
   if (!texts.includes(value))
@@ -68,7 +68,7 @@ function missing(name: string): ProofCheck {
   return missed('record_missing', null, next)
 }
 
-/** The sign-in link was the proof of the address; what is left is where the address lives. */
+/** The sign-in link proved the address; what remains is to check its domain. */
 const proveByEmail: Prove = async ({ host, email }) => {
   const domain = host.registrableDomain ?? host.host
   const verified = email.slice(email.indexOf('@') + 1) === domain

@@ -4,20 +4,20 @@ const MAX_ADDRESS = 254
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Dot-atom less `%` and `!` (old ways to route through another host) and `?`, `` ` ``, `|`, `$`, `*`,
- * `{`, `}`, `^`, `#`, which no real mailbox needs and encoded words do.
+ * Dot-atom less `%` and `!` (old ways to route through another host) and `?`, `` ` ``, `|`, `$`,
+ * `*`, `{`, `}`, `^`, `#`, which no real mailbox needs and encoded words contain.
  */
 const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
 
 /**
  * One plain ASCII address in lower case, or null. Anything cleverer (comments, quotes, lists, IP
- * literals, IDN look-alikes) is refused: two parsers that read an address differently is how a link
- * reaches a stranger (CVE-2022-35924).
+ * literals, IDN look-alikes) is refused: two parsers that read an address differently can send a
+ * link to a stranger (CVE-2022-35924).
  *
  * @example parseEmailAddress('Ann@Shop.example') → 'ann@shop.example'
  */
 export function parseEmailAddress(text: string): string | null {
-  // Judged before folding: the Kelvin sign and its like become ASCII letters in lower case.
+  // Checked before lower-casing: the Kelvin sign and its like would become ASCII letters.
   if (text.length > MAX_ADDRESS || !/^[\x21-\x7e]+$/.test(text)) return null
   const lower = text.toLowerCase()
   const parts = lower.split('@')

@@ -25,8 +25,8 @@ export async function issueLoginToken(db: Kysely<Tables>, email: string, now: nu
 }
 
 /**
- * Uses the token up. One DELETE decides: of fifty parallel redemptions one gets the row. A token out
- * of its time is used up too, so that a clock set back cannot revive it.
+ * Uses the token up. One DELETE decides: of fifty parallel redemptions one gets the row. An expired
+ * token is used up too, so that a clock set back cannot revive it.
  *
  * @returns the address the link was sent to, or null
  */

@@ -14,8 +14,8 @@ type Answer = (event: H3Event) => Promise<Response>
 export type SellerRoute = Answer & { readonly needsStore: true }
 
 /**
- * What all seller routes share: no writes from other sites, and a store that is down is a 503, never
- * a 500. Authorisation stands here, in the handler, not in a path-matching middleware.
+ * Shared by all seller routes: no writes from other sites, and a store that is down is a 503, never
+ * a 500. Authorisation is done here, in the handler, not in a path-matching middleware.
  */
 export function createSellerRoute(parts: Parts, answer: Answer): SellerRoute {
   const route: Answer = async (event) => {
@@ -75,9 +75,8 @@ export function setCookie(response: Response, cookie: string): Response {
 }
 
 /**
- * CSRF: a browser says with every write where it comes from. `Sec-Fetch-Site`
- * decides where it is sent, else the whole `Origin`; a write with neither comes from no browser, and
- * then no victim's cookie is on it.
+ * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, else the
+ * whole `Origin`; a write with neither comes from no browser, and then no victim's cookie is on it.
  */
 export function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
   const site = read('sec-fetch-site')

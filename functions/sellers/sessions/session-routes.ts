@@ -26,7 +26,7 @@ export function createSessionStart(parts: Parts): SellerRoute {
       if (email === null) return null
       const seller = await findOrCreateSeller(trx, email, clock.now())
       const sessions = createSessions(parts, trx)
-      // Whatever session the browser brought ends here: the new one gets a new id.
+      // Any session the browser sent ends here: the new one gets a new id.
       await sessions.end(event.req.headers.get('cookie'))
       return { seller, cookie: await sessions.start(seller.id) }
     })
@@ -53,7 +53,7 @@ export function createSessionEnd(parts: Parts): SellerRoute {
 
 /**
  * `POST /api/v1/sellers/login`: queues a mail with a sign-in link. Known and unknown addresses take
- * the same steps, so neither answer nor timing tells them apart; SMTP is never waited for.
+ * the same steps, so neither answer nor timing distinguishes them; no request waits for SMTP.
  */
 export function createLogin(parts: Parts): SellerRoute {
   const { problem, ledger, limits } = parts
@@ -81,8 +81,8 @@ export function createLogin(parts: Parts): SellerRoute {
 }
 
 /**
- * Past its mails of the hour a mailbox gets a spare one now and then, and only for a client that
- * sent it none: strangers cannot flood it, and cannot lock its owner out either.
+ * Beyond its mails per hour a mailbox gets a spare one now and then, and only for a client that
+ * sent it none: strangers can neither flood it nor lock its owner out.
  *
  * @param asker the client and the mailbox
  */
@@ -108,7 +108,7 @@ const BAD_ADDRESS = {
   ],
 } as const
 
-/** The seller behind an address that has just been proved; made at the first sign-in. */
+/** The seller of an address that has just been proved; created at the first sign-in. */
 async function findOrCreateSeller(trx: Kysely<Tables>, email: string, now: number) {
   await trx
     .insertInto('seller')

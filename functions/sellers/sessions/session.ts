@@ -21,7 +21,7 @@ export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.s
  * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
  * clock and lucia's.
  *
- * @param db where a change of sessions is part of a larger one, its transaction
+ * @param db the surrounding transaction, if any
  */
 export function createSessions(
   { config, ledger, clock }: Pick<Parts, 'config' | 'ledger' | 'clock'>,
@@ -64,7 +64,7 @@ export function createSessions(
   }
 }
 
-/** Ids come in as the cookie's secret and are hashed here; what goes out to lucia is the secret again. */
+/** Ids come in as the cookie's secret and are hashed here; lucia gets the secret back. */
 function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
   const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
   const unused = () => Promise.reject(new Error('expected one session by its id'))

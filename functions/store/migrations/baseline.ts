@@ -5,7 +5,7 @@ import { PAYMENT_TABLES } from './payment-tables.ts'
 import { RECEIPT_TABLES } from './receipt-tables.ts'
 import { TABLES } from './tables.ts'
 
-/** All tables. PostgreSQL keeps by month what grows every day. */
+/** All tables. PostgreSQL partitions daily growing ones by month. */
 export async function createTables(db: Kysely<unknown>): Promise<void> {
   const all = { ...TABLES, ...PAYMENT_TABLES, ...RECEIPT_TABLES }
   for (const [name, table] of Object.entries(all)) await createTable(db, name, table)
@@ -15,15 +15,15 @@ export async function createTables(db: Kysely<unknown>): Promise<void> {
   await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
 }
 
-/** Webhooks that wait were keyed by their host; from now on each watch has its own lane. */
+/** Waiting webhooks were keyed by their host; from now on each watch has its own lane. */
 export async function addDeliveryHosts(db: Kysely<unknown>): Promise<void> {
   await sql`alter table delivery add column host text not null default ''`.execute(db)
   await sql`update delivery set host = lane, lane = id where channel = 'webhook'`.execute(db)
 }
 
 /**
- * One reader of chains: what only the relay saw is read again by the meter where it counts, and the
- * queue of payments that the relay looked up goes.
+ * One reader of chains: the meter reads what only the relay saw again where it counts, and the
+ * queue of payments that the relay looked up is dropped.
  */
 export async function keepOneReader(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'payment_hint', PAYMENT_TABLES.payment_hint)
@@ -47,11 +47,11 @@ async function indexPages(db: Kysely<unknown>): Promise<void> {
     await sql.raw(`create index ${name} on ${INDEXES[name]}`).execute(db)
 }
 
-/** Receipts lie in pages. Each one that had a row to itself gets a page to itself. */
+/** Receipts are stored in pages. Each former row becomes a page of its own. */
 export async function packReceipts(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'receipt_page', RECEIPT_TABLES.receipt_page)
   await indexPages(db)
-  // Both are hashes in hex, which need no backslash.
+  // Both are hashes in hex, which need no escaping.
   const text = (column: string) => `coalesce('"' || ${column} || '"', 'null')`
   await sql
     .raw(
@@ -68,7 +68,7 @@ export async function addDisputedReceipts(db: Kysely<unknown>): Promise<void> {
   await sql`alter table dispute add column receipt text`.execute(db)
 }
 
-/** A call is found by what its payer signed, which nobody else knows before it is on the chain. */
+/** A call is found by its payer's signed nonce, which is secret until it is on the chain. */
 export async function addAuthorizations(
   db: Kysely<unknown>,
   tables: readonly ('settlement' | 'receipt')[],
@@ -77,14 +77,15 @@ export async function addAuthorizations(
     await sql`alter table ${sql.table(name)} add column authorization_hash text`.execute(db)
 }
 
-/** Receipts are read by listing alone: an index of all by their time made each paid call dearer. */
+/** Receipts are only read by listing: an index by time made each paid call more expensive. */
 export async function dropReceiptTime(db: Kysely<unknown>): Promise<void> {
   await sql`drop index if exists receipt_time`.execute(db)
 }
 
 /**
- * Proposals, corrections and disputes become reports. What was read of a proposed service goes: it is
- * read again for the decision. Of decided proposals that name a listing, corrections are those that saw nothing.
+ * Proposals, corrections and disputes become reports. Probes of a proposed service are dropped:
+ * they are repeated for the decision. Decided proposals that name a listing and saw nothing become
+ * corrections.
  */
 export async function uniteReports(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'report', TABLES.report)
@@ -122,7 +123,7 @@ async function createTable(
   const create = isPostgres(db) && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
   const [, month] = (isPostgres(db) && Object.entries(BY_MONTH).find(([one]) => one === name)) || []
   const parts = month === undefined ? '' : ` partition by range (${month.column})`
-  // STRICT makes SQLite keep the types it is told.
+  // STRICT makes SQLite enforce the declared types.
   const end = isPostgres(db) ? parts : ' strict'
   await sql.raw(`${create} ${name} (${rows.join(', ')})${end}`).execute(db)
   if (month !== undefined)

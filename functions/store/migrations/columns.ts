@@ -1,11 +1,11 @@
 /** A column as a migration creates it, with the type of its values for the queries. */
 export interface Column<Value> {
   sql: string
-  /** Never there: it carries the type. */
+  /** Never set: it only carries the type. */
   readonly value?: Value
 }
 
-/** What SQL says of a table: its columns by name, and a constraint over several of them. */
+/** A table's SQL: its columns by name, and a constraint over several of them. */
 export interface Table<Columns extends Record<string, Column<unknown>>> {
   columns: Columns
   constraint?: string

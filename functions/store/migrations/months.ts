@@ -1,6 +1,6 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 
-/** Tables that PostgreSQL keeps by month: the column that says when, and its units in a day. */
+/** Tables that PostgreSQL partitions by month: the time column, and its units per day. */
 export const BY_MONTH = {
   click: { column: 'hour', unitsADay: 24 },
   usage_day: { column: 'day', unitsADay: 1 },
@@ -8,7 +8,7 @@ export const BY_MONTH = {
 
 const DAY_MS = 86_400_000
 
-/** Months that are made before they begin; a row of any other goes to the part `<table>_other`. */
+/** Months created in advance; rows of any other go to the partition `<table>_other`. */
 const AHEAD = [1, 2]
 
 export async function addMonths(db: QueryExecutorProvider, now: number): Promise<void> {
@@ -23,7 +23,7 @@ export async function addMonths(db: QueryExecutorProvider, now: number): Promise
     }
 }
 
-/** Drops the parts of months of which every row is from before that day (days since the epoch). */
+/** Drops the partitions of months that lie entirely before that day (days since the epoch). */
 export async function dropMonths(
   db: QueryExecutorProvider,
   table: keyof typeof BY_MONTH,

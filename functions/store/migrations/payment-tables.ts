@@ -2,18 +2,18 @@ import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/ch
 import type { CountedScheme } from '../../../src/domain/settlement/schemes/schemes.ts'
 import { integer, maybe, moment, table, text, textOf } from './columns.ts'
 
-/** Where a transfer stands on its chain. */
+/** The position of a transfer on its chain. */
 const transfer = { network: text, transaction_id: text, log_index: integer }
 /** How something was paid; null where nobody looked. */
 const scheme = maybe(textOf<CountedScheme>())
 
 export const PAYMENT_TABLES = {
-  /** What a relayed call said of its payment, in one of the places its listing has; proves nothing. */
+  /** A relayed call's hint about its payment, in one of its listing's slots; proves nothing. */
   payment_hint: table(
     { listing_id: text, place: integer, transaction_id: text, noted_at: moment },
     'payment_hint_key primary key (listing_id, place)',
   ),
-  /** Each payment the meter saw, once, for all sellers it may count for. */
+  /** Each payment the meter saw, once for all sellers it may count for. */
   settlement: table(
     {
       ...transfer,
@@ -26,12 +26,12 @@ export const PAYMENT_TABLES = {
       settled_at: moment,
       block_number: maybe(moment),
       scheme,
-      /** Hash of payee, payer and the nonce that was signed (EIP-3009): finds the call that it was sent with. */
+      /** Hash of payee, payer and the signed nonce (EIP-3009): finds the call it was sent with. */
       authorization_hash: maybe(text),
     },
     'settlement_once primary key (network, transaction_id, log_index)',
   ),
-  /** What payout wallets sent, and what payers had before they paid: only the wash rules read it. */
+  /** What payout wallets sent, and payers received before they paid: only for wash rules. */
   wallet_transfer: table(
     {
       ...transfer,
@@ -40,17 +40,17 @@ export const PAYMENT_TABLES = {
       amount: text,
       sent_at: moment,
       block_number: maybe(moment),
-      /** Whether code stands at `sender`; null where nobody asked. */
+      /** Whether `sender` is a contract; null where not checked. */
       from_contract: maybe(integer),
     },
     'wallet_transfer_once primary key (network, transaction_id, log_index)',
   ),
-  /** What happened to payment channels with metered payouts; a row without a channel marks that those of a scheme are read. */
+  /** Events of channels with metered payouts; a row without a channel marks a scheme as read. */
   channel_event: table(
     {
       ...transfer,
       block_number: moment,
-      /** Of what pays the seller, its block's time; of anything else, about it. */
+      /** For payments to the seller, the block's exact time; for anything else, about it. */
       at: moment,
       channel: text,
       kind: textOf<ChannelEventKind>(),
@@ -75,7 +75,7 @@ export const PAYMENT_TABLES = {
     },
     'meter_cursor_key primary key (network, payout)',
   ),
-  /** Hashes of blocks that were read, to notice when they are on the chain no more. */
+  /** Hashes of blocks that were read, to notice when they are no longer on the chain. */
   meter_block: table(
     { network: text, number: moment, hash: text },
     'meter_block_key primary key (network, number)',
@@ -86,9 +86,9 @@ export const PAYMENT_TABLES = {
       payer: text,
       first_block: moment,
       first_paid_at: moment,
-      /** Whether the wallets that funded it were looked for. */
+      /** Whether the wallets that funded it were traced. */
       is_traced: integer,
-      /** Where it was seen to pay somebody else by the same means. */
+      /** The block where it was seen to pay somebody else by the same means. */
       paid_others_block: maybe(moment),
     },
     'meter_payer_key primary key (network, payer)',

@@ -2,8 +2,8 @@ import { integer, key, maybe, moment, table, text } from './columns.ts'
 
 export const RECEIPT_TABLES = {
   /**
-   * What became of paid calls, in the order of the log: those of one operation that came within seconds have a row.
-   * Nothing that was asked or answered is here.
+   * Outcomes of paid calls, in the order of the log: those of one operation within seconds share a
+   * row. No part of a request or an answer is here.
    */
   receipt_page: table({
     /** Of its first receipt. */
@@ -13,15 +13,15 @@ export const RECEIPT_TABLES = {
     call: text,
     /** The seconds in which the calls came, counted since the epoch. */
     span: moment,
-    /** JSON: each receipt, the hash of payee and payer, and the hash of these and of the nonce that was signed. */
+    /** JSON: each receipt, the hash of payee and payer, and of both with the signed nonce. */
     receipts: text,
   }),
-  /** Complete subtrees of the log, by level and place; those of level 0 are its leaves. Hex. */
+  /** Complete subtrees of the log, by level and position; those of level 0 are its leaves. Hex. */
   receipt_node: table(
     { level: integer, place: moment, hash: text },
     'receipt_node_key primary key (level, place)',
   ),
-  /** One row: how far the log is. The server that appends holds it, so that no two servers append at once. */
+  /** One row: the size of the log. The appending server locks it, so that no two append at once. */
   receipt_log: table({ name: key, size: moment, peaks: text }),
   receipt_head: table({
     size: { ...moment, sql: 'moment not null primary key' },
@@ -30,7 +30,7 @@ export const RECEIPT_TABLES = {
     key_id: text,
     signature: text,
   }),
-  /** Keys that sign; the secret of one that was rotated out is gone. */
+  /** Signing keys; the secret of a retired one is deleted. */
   receipt_key: table({
     id: key,
     public_key: text,

@@ -11,7 +11,7 @@ const ofClaim = withRule(text, 'references claim (id) on delete cascade')
 const source = textOf<ClickSource | ''>()
 
 /**
- * Moments are milliseconds since the epoch, days and hours are whole numbers since the epoch (UTC),
+ * Times are milliseconds since the epoch, days and hours are whole numbers since the epoch (UTC),
  * flags are 0 or 1: the same values in both databases.
  */
 export const TABLES = {
@@ -23,7 +23,7 @@ export const TABLES = {
     src: maybe(textOf<ClickSource>()),
     bot: integer,
   }),
-  /** Clicks of days long past, folded to counts. */
+  /** Old clicks, folded into counts. */
   click_day: table(
     { day: integer, listing_id: text, src: source, clicks: integer },
     'click_day_key primary key (listing_id, day, src)',
@@ -41,14 +41,14 @@ export const TABLES = {
   seller: table({ id: key, email: unique, created_at: moment }),
   /** `id_hash` is the SHA-256 of the cookie's value: a copy of this table signs nobody in. */
   session: table({ id_hash: key, seller_id: ofSeller, created_at: moment, expires_at: moment }),
-  /** One row an address, so that a newer link replaces the older one. */
+  /** One row per address, so that a newer link replaces the older one. */
   login_token: table({ email: key, token_hash: unique, created_at: moment, expires_at: moment }),
-  /** Counted tries a window, shared by all instances. `key` holds no address, only a hash. */
+  /** Tries counted per window, shared by all instances. `key` holds no address, only a hash. */
   attempt: table({ key, window_start: moment, tries: integer }),
   /**
-   * Mails and webhooks still to be sent. `payload` is JSON and never holds a secret: links are made when
-   * sending. `lane` is the watch, or the mailbox of what no watch sends: its deliveries go one at a time,
-   * and each lane has its own clock. `host` is whom they go to: hosts share places fairly.
+   * Mails and webhooks still to be sent. `payload` is JSON and never holds a secret: links are made
+   * when sending. `lane` is the watch, or the mailbox if there is none: its deliveries go one at a
+   * time, and each lane has its own clock. `host` is where they go: hosts share slots fairly.
    */
   delivery: table({
     id: key,
@@ -78,17 +78,17 @@ export const TABLES = {
     verified_at: maybe(moment),
     last_checked_at: maybe(moment),
     failing_since: maybe(moment),
-    /** JSON of what the last check saw, for its seller alone; foreign text in it is cut and inert. */
+    /** JSON of what the last check saw, for its seller; foreign text in it is cut and inert. */
     last_check: maybe(text),
   }),
-  /** `moved_to` is where the owner says the listing is listed now. */
+  /** `moved_to` is the id the owner named for the listing. */
   opt_out: table({ listing_id: key, host: text, created_at: moment, moved_to: maybe(text) }),
   /** A text a seller was asked to sign; `payout` is CAIP-10, EVM in lower case. */
   payout_challenge: table(
     { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
     'payout_challenge_key primary key (claim_id, payout)',
   ),
-  /** Of a wallet that is a contract: when it last said yes, and to what. A key's signature never changes. */
+  /** For a contract wallet: when it last said yes, and to what. A key's signature never changes. */
   payout_proof: table(
     {
       claim_id: ofClaim,
@@ -100,22 +100,22 @@ export const TABLES = {
     },
     'payout_proof_key primary key (claim_id, payout)',
   ),
-  /** What a server's own probes saw of a listing: evidence as its file would hold it, JSON. */
+  /** Evidence from a server's own probes, as a file would hold it, JSON. */
   probe_evidence: table({
     listing_id: key,
     evidence: text,
     probed_at: moment,
-    /** When a server last began to ask the listing. */
+    /** When a server last began to probe the listing. */
     asked_at: maybe(moment),
   }),
-  /** What anybody told us, and what people made of it. */
+  /** Reports by anybody, and the reviewers' decisions. */
   report: table({
     id: key,
     kind: textOf<ReportKind>(),
     /** Address and host of a new service; null where it is about a listing. */
     url: maybe(text),
     host: maybe(text),
-    /** The listing it is about, or the one that was made of it. */
+    /** The listing it is about, or the one it became. */
     listing_id: maybe(text),
     /** The receipt whose verdict is disputed. */
     receipt: maybe(text),
@@ -124,7 +124,7 @@ export const TABLES = {
     links: text,
     /** Null once it is decided. */
     email: maybe(text),
-    /** The file it would become, as a look or a person made it: JSON. */
+    /** The file it would become, as drafted by a probe or a reviewer: JSON. */
     file: maybe(text),
     state: textOf<(typeof REPORT_STATES)[number]>(),
     /** What the person who decided says of it. */
@@ -139,25 +139,25 @@ export const TABLES = {
     created_at: moment,
     expires_at: maybe(moment),
   }),
-  /** What machines have to do, see `functions/store/jobs.ts`. */
+  /** Background jobs, see `functions/store/jobs.ts`. */
   job: table(
     { queue: text, key: text, due: moment, holder: text, held_until: moment },
     'job_key primary key (queue, key)',
   ),
-  /** Who is told what. Of a claim, its seller is told of the listing for as long as the claim is verified. */
+  /** Who is notified of what. A seller's claim watches its listing while it is verified. */
   watch: table({
     id: key,
     /** In every link of the watch: its holder may see and end the watch. */
     token: unique,
     kind: textOf<'listing' | 'query' | 'payee'>(),
     target: text,
-    /** Names with commas between them. */
+    /** Comma-separated names. */
     events: text,
     email: maybe(text),
     webhook: maybe(text),
-    /** What deliveries to the webhook are signed with. */
+    /** The secret that signs deliveries to the webhook. */
     secret: maybe(text),
-    /** Mailbox or webhook: one has a number of watches at most. */
+    /** Mailbox or webhook: the number of watches per target is limited. */
     owner: text,
     state: textOf<'waiting' | 'live' | 'paused'>(),
     /** Why it is paused. */
@@ -165,6 +165,6 @@ export const TABLES = {
     claim_id: maybe(ofClaim),
     created_at: moment,
   }),
-  /** Releases that watchers were told of, and where they end in the log of the server that did it. */
+  /** Releases that watchers were notified of, and their end in the log of the notifying server. */
   watch_turn: table({ release: key, log: text, seq: moment, told_at: moment }),
 }

@@ -1,6 +1,6 @@
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 
-/** All that is kept of a click: an address, agent, referrer or cookie has no field here. */
+/** Everything kept of a click: there is no field for an address, agent, referrer or cookie. */
 export interface Click {
   /** Hours since the epoch, UTC: the day and the hour, nothing finer. */
   hour: number
@@ -13,7 +13,7 @@ export interface Click {
   bot: boolean
 }
 
-/** A group of clicks as one parameter: one statement appends them, which is one commit for all. */
+/** A group of clicks as one parameter: one statement appends them in one commit. */
 export function toJsonRows(clicks: readonly Click[]): string {
   return JSON.stringify(clicks.map((click) => ({ ...click, bot: Number(click.bot) })))
 }

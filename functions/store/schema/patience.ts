@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What one request waits for the store in all, however often it asks it; then it is 503 (milliseconds). */
+/** Total time one request waits for the store, over all queries, before a 503 (milliseconds). */
 const PATIENCE_MS = 3_000
 
 const requests = new AsyncLocalStorage<{ waitedMs: number }>()
 
-/** Bounds what one request waits for the store. */
+/** Limits how long one request waits for the store. */
 export function withPatience<T>(work: () => T): T {
   return requests.getStore() === undefined ? requests.run({ waitedMs: 0 }, work) : work()
 }
 
-/** @param ask is given how long it may wait (milliseconds); undefined where no request waits for it */
+/** @param ask gets how long it may wait (milliseconds); undefined where no request waits */
 export async function askStore<T>(ask: (patienceMs: number | undefined) => Promise<T>): Promise<T> {
   const request = requests.getStore()
   if (request === undefined) return ask(undefined)
@@ -22,7 +22,7 @@ export async function askStore<T>(ask: (patienceMs: number | undefined) => Promi
   }
 }
 
-/** For work that a request sets going and does not wait for. */
+/** For work that a request starts and does not wait for. */
 export function outsideOfRequests<T>(work: () => T): T {
   return requests.exit(work)
 }

@@ -1,6 +1,6 @@
 import { codeOf } from '../../../src/domain/wire/operator-error.ts'
 
-/** A statement SQLite refused, carried over from its thread with SQLite's own (extended) code. */
+/** A statement SQLite refused, passed on from its thread with SQLite's own (extended) code. */
 export class SqliteError extends Error {
   override name = 'SqliteError'
   readonly errcode: number
@@ -29,7 +29,7 @@ const POSTGRES_UNIQUE = '23505'
 /** Serialization failure, deadlock: running the transaction again is the documented remedy. */
 const POSTGRES_RETRYABLE = new Set(['40001', '40P01'])
 
-/** Classes of SQLSTATE that speak of the query, not of the server's health. */
+/** Classes of SQLSTATE that concern the query, not the server's health. */
 const POSTGRES_OUR_FAULT = /^(?:0[A-F]|2[0-9A-F]|3[0-9A-F]|42|44)/
 
 const CONNECTION_LOST =

@@ -7,7 +7,7 @@ import type { Click } from './click.ts'
 
 /**
  * Everything that must be remembered. Two implementations, SQLite on one machine and PostgreSQL for
- * many, stand behind it and pass the same tests.
+ * many, pass the same tests.
  *
  * Inside `db.transaction()` use only the transaction's own handle: SQLite has one connection, and a
  * query on `db` would wait for its own transaction.
@@ -17,12 +17,12 @@ export interface Store extends AsyncDisposable {
   readonly db: Kysely<Tables>
   /** Appends the clicks in one commit; resolves once they would survive a crash. */
   appendClicks(clicks: readonly Click[]): Promise<void>
-  /** Rejects when the store takes no write right now, or its disk is about to be full. */
+  /** Rejects when the store cannot take a write now, or its disk is about to be full. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** @throws what the store says when it takes no write: `ping` of both stores */
+/** @throws the store's error when it takes no write: `ping` of both stores */
 export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
   await db
     .insertInto('job')

@@ -42,7 +42,7 @@ export async function openSqliteThread(file: string) {
   let lastId = 0
   const order = (query: Query | null, patienceMs?: number) =>
     new Promise<Rows>((resolve, reject) => {
-      // A thread that is gone never answers; an order to it would wait for ever.
+      // A thread that is gone never answers; a message to it would wait for ever.
       if (!isOpen) return reject(new Error(CLOSED))
       lastId += 1
       waiting.set(lastId, { resolve, reject })
@@ -53,8 +53,9 @@ export async function openSqliteThread(file: string) {
   return {
     query: (query: Query) => askStore((patienceMs) => order(query, patienceMs)),
     /**
-     * Waits for its turn and holds the connection until the returned function is called. Transactions
-     * span several orders; without turns a click could be acknowledged inside one that rolls back.
+     * Waits for its turn and holds the connection until the returned function is called.
+     * Transactions span several messages; without turns a click could be acknowledged in one that
+     * rolls back.
      */
     acquire: () => askStore(acquire),
     close: async () => {
@@ -75,7 +76,7 @@ function settle(waiting: Map<number, Waiter>, answer: Answer): void {
 function toRows({ columns, rows }: Extract<Answer, { ok: true }>): unknown[] {
   return rows.map((values) => {
     const row: Record<string, unknown> = {}
-    // Typed as objects; the thread has them made as arrays.
+    // Typed as objects; the thread returns them as arrays.
     const own = values as unknown[]
     // By index: an iterator for each of a million rows costs more than the rest.
     for (let place = 0; place < own.length; place += 1) row[columns[place] ?? ''] = own[place]
@@ -96,7 +97,7 @@ function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
     if (patienceMs === undefined) await before
     else
       await within(patienceMs, before).catch((error: unknown) => {
-        // Who comes after waits for those before all the same.
+        // Later callers wait for earlier ones all the same.
         void before.then(resolve)
         throw error
       })
@@ -115,8 +116,8 @@ export function createSqliteDialect(connection: SqliteConnection): Dialect {
 }
 
 /**
- * SQLite can roll back DDL; saying so makes the migrator run inside one `BEGIN IMMEDIATE`. The driver
- * below takes turns itself: Kysely's own queue would wait without an end.
+ * SQLite can roll back DDL; saying so makes the migrator run inside one `BEGIN IMMEDIATE`. The
+ * driver below takes turns itself: Kysely's own queue would wait without a limit.
  */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
@@ -138,7 +139,7 @@ function createDriver(connection: SqliteConnection): Driver {
       held.set(mine, release)
       return mine
     },
-    // IMMEDIATE: a deferred transaction that reads first can fail half way when it turns to write.
+    // IMMEDIATE: a deferred transaction that reads first can fail halfway, at its first write.
     beginTransaction: async () => void (await run('BEGIN IMMEDIATE')),
     commitTransaction: async () => void (await run('COMMIT')),
     rollbackTransaction: async () => void (await run('ROLLBACK')),

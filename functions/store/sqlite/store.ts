@@ -12,7 +12,7 @@ import { createSqliteDialect, openSqliteThread, readErrcode } from './connection
 import { SQLITE_FILE } from './ledger-file.ts'
 import { makePrivateFile, makePrivateFolder } from './private-files.ts'
 
-/** A small write still fits into the log of a full disk: with less room than this the next may not (bytes). */
+/** Small writes still fit into the log on a full disk, but not reliably below this room (bytes). */
 const LEAST_ROOM = 256 * 1024
 /** SQLITE_FULL, SQLITE_CANTOPEN */
 const [FULL, CANNOT_OPEN] = [13, 14]
@@ -27,7 +27,7 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   const file = join(stateDir, SQLITE_FILE)
   makePrivateFolder(stateDir)
   if (!existsSync(file)) createLedgerFile(file)
-  // SQLite would take it for a new one, and delete the log that may still hold what was in it.
+  // SQLite would take it for a new one, and delete the log that may still hold its data.
   if (statSync(file).size === 0)
     throw new OperatorError(
       `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
@@ -63,7 +63,7 @@ export function toDamage(file: string, error: unknown): OperatorError | null {
   )
 }
 
-/** A new ledger gets its name with its first bytes: one without any was emptied by something else. */
+/** A new ledger gets its name with its first bytes: an empty one was emptied by something else. */
 function createLedgerFile(file: string): void {
   const born = `${file}.${randomUUID()}.new`
   makePrivateFile(born)

@@ -2,22 +2,22 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * The thread that owns the SQLite connection. `node:sqlite` is synchronous and FULL durability means
- * an fsync a commit: here it stalls this thread, never the one that answers requests.
+ * The thread that owns the SQLite connection. `node:sqlite` is synchronous and FULL durability
+ * means an fsync per commit: here it stalls this thread, never the one that answers requests.
  */
 const BUSY_TIMEOUT_MS = 5_000
-/** Time limits of requests are told apart no finer than this (milliseconds). */
+/** Resolution of requests' time limits (milliseconds). */
 const STEP_MS = 500
 const MAX_PREPARED = 300
 
 export interface Query {
   sql: string
   parameters: readonly unknown[]
-  /** In place of parameters: those of many rows, for each of which it runs. */
+  /** In place of parameters: those of many rows; it runs for each. */
   rows?: readonly (readonly unknown[])[]
 }
 
-/** What the main thread asks of the SQLite thread: no query is the last order, which closes it. */
+/** A message to the SQLite thread: the last one has no query and closes it. */
 interface Order {
   id: number
   /** SQLite refuses parameters that it cannot hold. */
@@ -28,7 +28,7 @@ interface Order {
   patienceMs: number | undefined
 }
 
-/** Rows travel without their columns' names: made and sent a hundred thousand times, these take most of the time. */
+/** Rows go without column names: repeated a hundred thousand times, they take most of the time. */
 interface Found {
   columns: readonly string[]
   rows: readonly unknown[]
@@ -80,12 +80,12 @@ function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>):
   if (statement.columns().length > 0) {
     // SQLite takes at most 32,766 parameters; a statement with more never gets here.
     const rows = statement.all(...parameters)
-    // Asked again: where a table was altered since, the statement follows it when it runs.
+    // Read again: if a table was altered since, the statement is recompiled when it runs.
     const columns = statement.columns().map(({ name }) => name)
     return { columns, rows, changes: rows.length }
   }
   if (many !== undefined) {
-    // A value for each column of a table.
+    // One value per column of a table.
     for (const row of many) statement.run(...row)
     return { ...NOTHING, changes: many.length }
   }
