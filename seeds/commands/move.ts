@@ -20,9 +20,9 @@ const USAGE =
 if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.env))
 
 /**
- * `npm run move`: gives a listing another id. Its file and evidence go there, and a tombstone leads
- * from every former address to the new one. Comparisons, showcase and policies name the new id. Where
- * it is listed already, its own words stay.
+ * `npm run move`: gives a listing a new id. Its file and evidence move there, and a tombstone leads
+ * from every former address to the new one. Comparisons, showcase and policies get the new id.
+ * Where it is listed already, that listing's own words stay.
  */
 export async function move(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { from, to, by, saidAt } = readArguments(args)

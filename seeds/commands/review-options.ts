@@ -40,10 +40,10 @@ const OPTIONS = {
 
 /**
  * The command and its options. Without an action it asks about one item after the other, or lists
- * them where nobody can answer; `id` is an id, or the beginning of one, and empty for `list`.
+ * them where nobody can answer; `id` is an id or its beginning, and empty for `list`.
  *
  * @param args without the program's own name
- * @throws UsageError that says what would be right
+ * @throws UsageError that says how to fix it
  */
 export function readReviewOptions(args: readonly string[]): ReviewOptions {
   const { values, words } = readCommandLine(HELP, OPTIONS, 2, args)
@@ -65,7 +65,7 @@ export interface ReviewOptions {
   file?: string
   path?: string
   reason?: string
-  /** One kind of question alone. */
+  /** Only one kind of question. */
   from?: string
   /** Every item of that kind, instead of an id. */
   all?: boolean
@@ -73,7 +73,7 @@ export interface ReviewOptions {
   content?: string
 }
 
-/** What may be accepted as a whole list: a tag harms nobody, and words that need a look stay out. */
+/** Kinds that may be accepted as a list: a tag harms nobody, and suspicious words stay out. */
 const WHOLE_LISTS = ['tags', ...SOURCE_IDS]
 
 function findFault(options: ReviewOptions): string | null {

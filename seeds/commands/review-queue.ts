@@ -5,7 +5,7 @@ import type { ReviewPlace } from '../review/accept-file.ts'
 import { reviewSources } from '../review/open-sources.ts'
 import { toPrintable } from '../text/plain-text.ts'
 
-/** One question, and where its answer goes. */
+/** One question, and the source that takes its answer. */
 export interface Waiting {
   item: ReviewItem
   source: ReviewSource
@@ -13,7 +13,7 @@ export interface Waiting {
 
 export interface ReviewQueue {
   waiting: Waiting[]
-  /** Why some kind of question could not be read. */
+  /** Why a kind of question could not be read. */
   faults: string[]
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface ReviewQueue {
 /**
  * Everything that waits, oldest first.
  *
- * @param from one kind alone; all without one
+ * @param from only this kind; all without it
  * @throws OperatorError for an unknown kind
  */
 export async function openQueue(
@@ -57,7 +57,7 @@ export async function openQueue(
   }
 }
 
-/** @throws OperatorError when no item, or more than one, has an id that begins so. */
+/** @throws OperatorError when no item, or more than one, has an id with this beginning. */
 export function findWaiting({ waiting }: ReviewQueue, id: string): Waiting {
   const exact = waiting.find(({ item }) => item.id === id)
   if (exact !== undefined) return exact
@@ -71,7 +71,7 @@ export function findWaiting({ waiting }: ReviewQueue, id: string): Waiting {
   return first
 }
 
-/** Of one line of an item: everything it holds may be foreign text. */
+/** Characters of one line of an item: everything in it may be foreign text. */
 const LONG = 4000
 
 /** @example '3f2a9c01b7de  2026-11-20  mcp-registry  mcp.com.example.foo  suspicious_text' */
@@ -79,7 +79,7 @@ export function toListLine({ id, at, from, listing, why }: ReviewItem): string {
   return [id, at.slice(0, 10), from, listing, why].map((part) => toPrintable(part)).join('  ')
 }
 
-/** @param more what else the person who decides should know */
+/** @param more what else the reviewer should know */
 export function toShowLines(item: ReviewItem, more: readonly string[]): string[] {
   const { id, at, why, from, listing, note, file } = item
   return [

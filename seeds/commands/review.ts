@@ -25,13 +25,13 @@ import {
   type Waiting,
 } from './review-queue.ts'
 
-/** Of one printed fault, which may list many. */
+/** Characters of one printed error, which may list many. */
 const MAX_FAULT = 20_000
 const ANSWERS = ['look', 'accept', 'edit', 'refuse', 'skip', 'quit'] as const
 
 if (import.meta.main) await runMain(() => review(readReviewOptions(process.argv.slice(2))))
 
-/** `npm run review`: shows what waits for a person, and settles it. */
+/** `npm run review`: shows what waits for a decision, and settles it. */
 export async function review(options: ReviewOptions): Promise<void> {
   let queue: ReviewQueue | undefined
   try {
@@ -70,7 +70,7 @@ async function actOn(waiting: Waiting, options: ReviewOptions, place: ReviewPlac
   return settle(waiting, { decision: 'accepted', reason, ...chosen }, json)
 }
 
-/** What can't be accepted waits on, and the next one comes. */
+/** An item that can't be accepted keeps waiting, and the next one follows. */
 async function acceptAll({ waiting }: ReviewQueue, options: ReviewOptions): Promise<void> {
   const { json = false, reason = '' } = options
   const decision = { decision: 'accepted', reason } as const
@@ -141,7 +141,7 @@ async function edit(
     throw new OperatorError(`${item.id}: there is nothing to edit; accept or refuse it`)
   await source.edit(item, file)
   waiting.item = { ...item, file }
-  // Kept whatever it says: half an edit is not lost because a line of it is wrong yet.
+  // Kept even when invalid: half an edit is not lost because a line of it is still wrong.
   const warnings = checkFile(place, file)
   if (json) console.log(JSON.stringify({ id: item.id, edited: file.path, warnings }))
   else for (const line of [`${item.id}: edited, and waits on`, ...warnings]) print(line)
@@ -159,7 +159,7 @@ function printSettled({ item, done = [], fault }: SettledItem, decision: string,
   else for (const line of [`${id}: ${decision}`, ...done]) print(line)
 }
 
-/** The text to put in the place of the waiting one: a file's, or an editor's. */
+/** The text that replaces the waiting one: from a file, or from an editor. */
 async function chosenFile({ item }: Waiting, { file, path }: ReviewOptions): Promise<ReviewFile> {
   const { file: waits } = item
   const goesTo = path ?? waits?.path
@@ -171,7 +171,7 @@ async function chosenFile({ item }: Waiting, { file, path }: ReviewOptions): Pro
   return { path: goesTo, text: isMove ? text : editText({ path: goesTo, text }, process.env) }
 }
 
-/** One after the other; what can't be done waits on, and the next one comes. */
+/** One after the other; an item that fails keeps waiting, and the next one follows. */
 async function askAll({ waiting }: ReviewQueue, place: ReviewPlace): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
@@ -187,7 +187,7 @@ async function askAll({ waiting }: ReviewQueue, place: ReviewPlace): Promise<voi
 
 type Terminal = ReturnType<typeof createInterface>
 
-/** @returns false when the person wants no more. */
+/** @returns false when the reviewer stops. */
 async function askOne(terminal: Terminal, waiting: Waiting, place: ReviewPlace): Promise<boolean> {
   await show(waiting, false)
   for (;;) {
@@ -216,10 +216,10 @@ function printFault(error: unknown): void {
 }
 
 /**
- * A person changes the text in an editor of theirs; it has the file's own name, so that the editor
- * knows its kind.
+ * The reviewer changes the text in an editor; it has the file's own name, so that the editor knows
+ * its type.
  *
- * @throws OperatorError without an editor, or when it ends with a fault
+ * @throws OperatorError without an editor, or when it exits with an error
  */
 export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): string {
   const editor = env.VISUAL || env.EDITOR
@@ -229,7 +229,7 @@ export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): st
   const file = join(folder, basename(path))
   try {
     writeFileSync(file, text, { mode: 0o600 })
-    // As git does: the variable may hold arguments of its own.
+    // As git does: the variable may contain arguments.
     const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], {
       stdio: 'inherit',
     })

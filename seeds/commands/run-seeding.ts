@@ -16,17 +16,17 @@ import { planRows, type TakenRow, toEnd } from '../plan/plan-rows.ts'
 import { findSeedSource } from '../sources/sources.ts'
 import type { SeedOptions } from './seed-options.ts'
 
-/** A source that lost more than this share of its listings at once has a fault, not a bad week. */
+/** A source that lost more than this share of its listings at once is broken, not shrinking. */
 const LEAST_SHARE = 0.5
 
-/** A page that only says what is gone or old is not a sign of a fault. */
+/** A page that only names removed or old rows is not a sign of an error. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'deprecated', 'not_latest', 'opted_out']
 
 export interface SeedingPorts {
   progress: ProgressStream
   /** Milliseconds. */
   now: () => number
-  /** First pause before a failed page is asked for again. */
+  /** First pause before a failed page is retried. */
   retryMs: number
   /** For trials with fictional sellers. */
   allowPlaceholders: boolean
@@ -39,8 +39,8 @@ export type SeedingResult = Awaited<ReturnType<typeof runSeeding>>
 export type RunOptions = Omit<SeedOptions, 'importers' | 'report' | 'json'> & { importer: string }
 
 /**
- * Reads a source, plans, and writes its one file unless this is a dry run or looks wrong: killed at any
- * moment, a run leaves the file as it was or as it will be.
+ * Reads a source, plans, and writes its one file unless this is a dry run or looks wrong: a run
+ * killed at any time leaves the old file or the new one.
  *
  * @throws Error when the source or the content can't be read, or the disk fails.
  */
@@ -100,9 +100,9 @@ function toFacts(listed: Listed) {
   return [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** What rows name is read through the guard, whatever the operator may name himself. */
+/** Addresses in rows are read through the guard, whatever the operator may name himself. */
 async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPorts) {
-  // Loaded by who reads sellers: a saved file needs no client for HTTP.
+  // Loaded only to read sellers: a saved file needs no HTTP client.
   const { createSellerReader } = await import('../fetch/read-sellers.ts')
   const reader = createSellerReader(ports.allowPrivate ?? false)
   try {
@@ -160,12 +160,12 @@ function judge(
     isChanged: renderSourceFile(plan.file) !== renderSourceFile(known),
     /** Why nothing was written although the source could be read. */
     suspicion: options.force ? null : findSuspicion(read, refused, taken, takenBefore),
-    /** Taken in an earlier run, refused by this one: for people to look at. */
+    /** Accepted in an earlier run, refused by this one: for people to look at. */
     refusedNow: findRefusedNow(chosen, plan.file),
   }
 }
 
-/** Where the rows of one importer are among those of all. */
+/** The importer's position among all. */
 function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
   const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
   return new Map(
@@ -178,7 +178,7 @@ function placeAll(listed: Listed, importer: string, file: SourceFile): Map<strin
   )
 }
 
-/** Why a run should not be believed. @param takenBefore 0 for a run over a part, or the first */
+/** Why a run should not be believed. @param takenBefore 0 for a partial run, or the first */
 function findSuspicion(
   read: number,
   refused: readonly Refusal[],

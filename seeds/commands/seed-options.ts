@@ -43,12 +43,12 @@ const OPTIONS = {
 } as const
 
 /**
- * One importer or all, and what HELP says of each option; null where one is left out. `now` and
- * `since` are ISO 8601.
+ * One importer or all, and the options as in HELP; null where one is left out. `now` and `since`
+ * are ISO 8601.
  *
  * @param args without the program's own name
  * @param now the machine's clock
- * @throws UsageError that says what would be right
+ * @throws UsageError that says how to fix it
  */
 export function readSeedOptions(
   args: readonly string[],

@@ -5,13 +5,13 @@ import type { RowOutcome } from '../plan/plan-rows.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import type { SeedingResult } from './run-seeding.ts'
 
-/** From here on somebody reading a category notices the same seller. */
+/** From this number on a reader of a category notices the same seller. */
 const MANY_LISTINGS = 5
 
 const EXAMPLES = 3
 const MOST_OPERATORS = 10
 
-/** The summary a person reads at the end: every row is in one of its numbers. */
+/** The summary for people at the end: every row is in one of its numbers. */
 export function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
   const { refused, suspicion } = result
   const { rows, listings } = countSeeding(result)
@@ -65,7 +65,7 @@ function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
   ]
 }
 
-/** Who is behind many listings, so that a person sees who fills a category. */
+/** Operators of many listings, so that a reviewer sees who fills a category. */
 function formatOperators({ seeds }: SeedingResult): string[] {
   const groups = [...Map.groupBy(seeds.flatMap(operatorsOf), (operator) => operator)]
     .map(([operator, { length }]) => [operator, length] as const)
@@ -105,10 +105,10 @@ function line(count: number, text: string): string {
   return `${String(count).padStart(7)}  ${text}`
 }
 
-/** Packages have their page at a forge or a registry, which is nobody's operator. */
+/** A package's page is at a forge or a registry, which is not its operator. */
 const FORGE = /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/
 
-/** The wallets a listing is paid to, and the domain it stands under. */
+/** The wallets a listing is paid to, and its domain. */
 function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): string[] {
   const host = URL.parse(facts.url)?.hostname ?? ''
   const domain = FORGE.test(host) ? null : getDomain(host, { allowPrivateDomains: true })
@@ -125,7 +125,7 @@ export function countSeeding(result: SeedingResult) {
   const count = (outcome: RowOutcome) => outcomes.filter((each) => each.outcome === outcome).length
   const all = (outcome: RowOutcome) =>
     outcomes.filter((each) => each.outcome === outcome).reduce((sum, { rows }) => sum + rows, 0)
-  // Of several rows that are one thing to buy the first made it, the others joined it.
+  // Of several rows for one service, the first created the listing and the others joined it.
   const joining = outcomes
     .filter(({ outcome }) => outcome !== 'merged' && outcome !== 'kept')
     .reduce((sum, { rows }) => sum + rows - 1, 0)

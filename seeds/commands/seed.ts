@@ -16,7 +16,7 @@ await runMain(async () => {
   const options = readSeedOptions(process.argv.slice(2), process.env, new Date())
   const codes: number[] = []
   const reported: SeedingResult[] = []
-  // One after the other: each importer sees what the one before it listed.
+  // One after the other: each importer sees what the previous one listed.
   for (const importer of options.importers) codes.push(await seedOne(importer, options, reported))
   if (options.report !== null) codes.push(await writeReport(options.report, reported))
   process.exitCode = largestOf(codes)

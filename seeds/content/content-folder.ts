@@ -19,7 +19,7 @@ export function readTables(contentDir: string) {
   return { categories: new Set(categories.map(({ id }) => id)), sources }
 }
 
-/** Drafts of the review queue, and what was settled in it; text by its path. */
+/** Drafts of the review queue, and its settled items; text by path. */
 export function readReview(contentDir: string): Promise<Map<string, string>> {
   return readJsonFiles(contentDir, 'review')
 }

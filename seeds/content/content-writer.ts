@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { takeFileLock } from '../../functions/operations/file-lock.ts'
 
-/** Locked while a run writes: two at once would each undo what the other wrote. */
+/** Locked while a run writes: two at once would undo each other's changes. */
 const RUNNING = 'sources/.running'
 
 /** Writes into a content folder; nobody else does until it is released. */
@@ -15,7 +15,7 @@ export interface ContentWriter {
 }
 
 /**
- * Takes the content folder for one run, and clears away what a killed run left.
+ * Takes the content folder for one run, and cleans up after a killed one.
  *
  * @throws Error when another run is writing to it.
  */
@@ -41,7 +41,7 @@ export async function openContent(contentDir: string): Promise<ContentWriter> {
     async write(file, text) {
       const target = join(contentDir, file)
       await prepare(dirname(target))
-      // Not awaited file by file: a turn of the event loop costs more than writing two kilobytes.
+      // Synchronous: a turn of the event loop costs more than writing two kilobytes.
       writeFileSync(temporary, text)
       renameSync(temporary, target)
     },

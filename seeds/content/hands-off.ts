@@ -6,8 +6,8 @@ import { readIfThere } from './content-folder.ts'
 import { parseAs } from './machine-files.ts'
 
 /**
- * What people told the importers. `never_list` keeps a server out (its owner asked); `leave_as_is`
- * keeps an importer away from a listing that its owner, or anyone else, now looks after.
+ * People's orders to the importers. `never_list` keeps a server out (its owner asked);
+ * `leave_as_is` keeps an importer away from a listing that somebody else now maintains.
  */
 const HANDS_OFF = 'sources/hands-off.yaml'
 const HandsOffSchema = v.array(

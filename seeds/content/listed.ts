@@ -10,10 +10,10 @@ import { orderRows, type SourceFile } from '../../src/domain/sources/source-row.
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readTables } from './content-folder.ts'
 
-/** The listings of a content folder and what sources say of them, as importers and reviews need them. */
+/** The listings of a content folder and the sources' facts on them, for importers and reviews. */
 export type Listed = ReturnType<typeof readListed>
 
-/** @throws OperatorError for a source's file that is damaged: a run would lose what it says. */
+/** @throws OperatorError for a damaged source file: a run would lose its facts. */
 export function readListed(contentDir: string, rules: UrlRules) {
   const { written, broken } = readWritten(contentDir, rules)
   const { files: sources, faults } = readSources(contentDir, rules)
@@ -30,10 +30,10 @@ export function readListed(contentDir: string, rules: UrlRules) {
   return {
     written: new Map(written.map((file) => [file.id, file])),
     sources,
-    /** @param opens rows that find no listing open one of their own */
+    /** @param opens rows without a listing create one */
     place: (changed: ReadonlyMap<string, SourceFile> = sources, opens = false) =>
       place(changed, opens),
-    /** Whole listings, and those with faults as far as they are sound. */
+    /** Valid listings, and the valid parts of others. */
     join() {
       const { values: measured } = readEvidence(contentDir, new Set(files.map(({ id }) => id)))
       return joinContent({ written, broken, sources, order, measured, tombstones })

@@ -17,7 +17,7 @@ const PLAIN_WORD = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[A-Za-z][A-Za-z0-
 const SCHEMA_LINE = '# yaml-language-server: $schema=../../schema/listing.schema.json'
 const FRONT_MATTER = /^---\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
 
-/** A listing's file as a person would have written it: what is given of it, in the order of fields. */
+/** A listing's file as a person would have written it: the given fields in their order. */
 export function renderListing(facts: SourceFacts, added?: string): string {
   const { kind, name } = facts
   const lines = [
@@ -59,7 +59,7 @@ function rangeOf(node: unknown) {
   return isNode(node) ? node.range : undefined
 }
 
-/** Lists of things stand a line each, everything else on its key's line. */
+/** Items of lists get a line each, everything else is on its key's line. */
 function renderField(field: SourceField, value: unknown): string {
   const isList = Array.isArray(value) && value.some((item) => typeof item === 'object')
   return isList
@@ -71,7 +71,7 @@ function renderField(field: SourceField, value: unknown): string {
  * A value on one line of YAML, as a person would have written it; the same value gives the same
  * text.
  *
- * @param key the key it stands under, which decides on quotes
+ * @param key the key of the value, which decides on quotes
  * @example toFlow({ kind: 'mcp', url: 'https://a.example/' }) → '{ kind: mcp, url: "https://a.example/" }'
  */
 function toFlow(value: unknown, key = ''): string {

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 
-/** Files that machines keep beside a listing, by the listing's own path. */
+/** Files that machines keep for a listing, by the listing's own path. */
 export function evidenceFileOf(listing: string): string {
   return beside(listing, 'evidence')
 }
@@ -27,7 +27,7 @@ export function membersOf(text: string | undefined): Record<string, unknown> {
 }
 
 /**
- * What is left of a listing: where it went, or what it was when its source withdrew it, so that a
+ * The tombstone of a listing: where it moved, or its content when its source withdrew it, so that a
  * return restores it.
  */
 export function renderTombstone(
@@ -52,7 +52,7 @@ function beside(listing: string, folder: string): string {
   return listing.replace(/^listings\//, `${folder}/`).replace(/\.md$/, '.json')
 }
 
-/** @throws Error that names the file, the place in it, and what would be right: `advice`, or the schema's words */
+/** @throws Error naming file, place, and what would be right: `advice`, or the schema's message */
 export function parseAs<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isNode, isScalar, isSeq, type Node, parseDocument, visit } from 'yaml'
 import { readIfThere } from './content-folder.ts'
 
-/** Tables whose rows name listings; in others a host may look like an id. */
+/** Tables whose rows name listings; elsewhere a host may look like an id. */
 const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
 
 /** Files that editors write and that name a listing by its former id, with the new one in its place. */
@@ -20,8 +20,8 @@ export async function findRenamed(contentDir: string, from: string, to: string) 
 }
 
 /**
- * Everything else in the text stays as it was written. Where a list has a row of the new id already,
- * the row of the former one goes.
+ * Everything else in the text stays as it was written. Where a list already has a row of the new
+ * id, the row of the former one is removed.
  *
  * @example renameId('- { id: x402.a, focus: broad }\n', 'x402.a', 'x402.b') → '- { id: x402.b, focus: broad }\n'
  */
@@ -38,7 +38,7 @@ export function renameId(text: string, from: string, to: string): string {
       found.push({ scalar, row: (isKnown && rows.find((row) => names(row, from))) || null })
     },
   })
-  // From the end, so that what comes before keeps its place.
+  // From the end, so that earlier positions stay valid.
   for (const { scalar, row } of found.reverse()) {
     const [start, end] = (row ?? scalar).range ?? [0, 0]
     const lineStart = renamed.lastIndexOf('\n', start) + 1

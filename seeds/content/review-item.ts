@@ -13,33 +13,33 @@ export type Decision =
   | { decision: 'refused'; reason: string }
 
 /**
- * Somewhere that questions for people wait: files of the content, or rows of the ledger. A new kind
+ * A place where questions for people wait: files of the content, or rows of the ledger. A new kind
  * of question is one of these and a line in `open-sources.ts`; the command stays as it is.
  */
 export interface ReviewSource {
-  /** What `--from` chooses by, such as `tags` or `reports`. */
+  /** The name for `--from`, such as `tags` or `reports`. */
   kind: string
-  /** What waits, oldest first. */
+  /** Waiting items, oldest first. */
   list(): Promise<ReviewItem[]>
-  /** Lines for the person who decides beside the item itself, such as whom to ask; never published. */
+  /** Lines for the reviewer in addition to the item, such as whom to ask; never published. */
   show?(item: ReviewItem): Promise<string[]>
   /**
-   * Asks the service itself, and keeps the file that its answers make. Absent where nothing is asked.
+   * Probes the service itself, and stores the resulting file. Absent where nothing is probed.
    *
-   * @returns without a file where they make none
+   * @returns an item without a file where they make none
    */
   look?(item: ReviewItem): Promise<{ file?: ReviewFile; remarks: string[] }>
-  /** Puts another file in the place of the waiting one. Absent where nothing can be edited. */
+  /** Replaces the waiting file. Absent where nothing can be edited. */
   edit?(item: ReviewItem, file: ReviewFile): Promise<void>
   /**
-   * Carries a decision out, the effect first and the note of it last: killed in between, the same
-   * command again ends where an unbroken one does.
+   * Carries out a decision, its effect first and its record last: if killed in between, repeating
+   * the command gives the same end.
    *
    * @returns what was done, one line each
-   * @throws OperatorError where it can't be done; the item waits on
+   * @throws OperatorError where it can't be done; the item keeps waiting
    */
   settle(item: ReviewItem, decision: Decision): Promise<string[]>
-  /** The same for a whole list at once; what can't be done waits on. Absent where each needs a look. */
+  /** The same for a whole list; items that fail keep waiting. Absent where each needs a look. */
   settleAll?(items: readonly ReviewItem[], decision: Decision): Promise<SettledItem[]>
   close?(): Promise<void>
 }
@@ -57,11 +57,11 @@ const ReviewItemSchema = v.strictObject({
   /** When it was asked, ISO 8601. */
   at: v.string(),
   why: v.string(),
-  /** Who asks: an importer, `tags`, `reports`. */
+  /** Its origin: an importer, `tags`, `reports`. */
   from: v.string(),
   listing: v.string(),
   note: v.string(),
-  /** What goes into the content when it is accepted. */
+  /** The file that goes into the content when it is accepted. */
   file: v.optional(ReviewFileSchema),
 })
 export type ReviewItem = v.InferOutput<typeof ReviewItemSchema>
@@ -76,7 +76,7 @@ const SettledSchema = v.record(
   }),
 )
 
-/** What was decided, so that the same question is not asked again. */
+/** The decision, so that the same question is not asked again. */
 export const SETTLED_FILE = 'review/settled.json'
 
 /** The same question has the same name, so that it is asked once. */

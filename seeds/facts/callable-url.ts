@@ -16,7 +16,7 @@ export interface HostRules {
  * Stricter than the content's own rule, since nobody reviews a seeded row: also refuses templates
  * in paths, tunnels and documentation's placeholders.
  *
- * @returns null for an address a stranger can call as it stands.
+ * @returns null for an address a stranger can call as it is.
  */
 export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
   const url = URL.parse(text)

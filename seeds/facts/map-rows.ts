@@ -10,7 +10,7 @@ import { toSeedTags, toSeedTexts } from './seed-texts.ts'
 
 export type MappedSeed =
   | { ok: true; seed: Seed; dropped: readonly Refusal[] }
-  /** `held` is what would be listed if a person found nothing wrong with its words. */
+  /** `held` is what would be listed if a reviewer found nothing wrong with its words. */
   | { ok: false; refusal: Refusal; held?: Seed }
 
 /** @param key the member that names a row */
@@ -28,7 +28,7 @@ export function parseRow<Schema extends v.GenericSchema>(
   })
 }
 
-/** @param whole what is wrong where no member of it is */
+/** @param whole the error where no single member is wrong */
 export function describeIssue(issue: v.BaseIssue<unknown>, whole: string): string {
   return `${v.getDotPath(issue) ?? whole}: ${issue.message}`
 }
@@ -40,17 +40,17 @@ export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>
 /** Facts of every API that a catalogue of paid ones lists. */
 export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
 
-/** What a source tells of one service, member by member: the table that an importer fills in. */
+/** A source's facts of one service, member by member: the table that an importer fills in. */
 export interface Told extends Partial<Omit<Seed, 'facts'>> {
-  /** What the source calls it. */
+  /** Its key in the source. */
   key: string
   prefix: Seed['prefix']
-  /** What it is called, best first. */
+  /** Its names, best first. */
   names: readonly Foreign[]
-  /** What it says of itself, best first. */
+  /** Its own descriptions, best first. */
   said: readonly Foreign[]
   tags?: readonly unknown[]
-  /** What its categories are guessed by, beside its name, its description and its tags. */
+  /** Text for guessing its categories, in addition to its name, its description and its tags. */
   words?: readonly Foreign[]
   /** Or why there are none that can be listed. */
   facts: Omit<SeedFacts, 'name' | 'summary' | 'categories' | 'tags'> | Fault
@@ -88,7 +88,7 @@ export function toSeed(
   }
 }
 
-/** A seed, where its own members and its words are fine. */
+/** A seed, if its own members and its words are fine. */
 export function finishSeed(seed: Seed, dropped: readonly Refusal[] = []): MappedSeed {
   const { key, rows, suspicious } = seed
   const fault = findSeedFault(seed)
@@ -98,7 +98,7 @@ export function finishSeed(seed: Seed, dropped: readonly Refusal[] = []): Mapped
   return { ...refuse(key, { reason: 'instruction_like_text', detail, rows }), held: seed }
 }
 
-/** From rows of one shape to listings, each judged by itself. @param key the member that names a row */
+/** Maps rows of one shape to listings, each on its own. @param key the member that names a row */
 export function chooseRows<Schema extends v.GenericSchema>(
   schema: Schema,
   key: string,
@@ -113,16 +113,16 @@ export function chooseRows<Schema extends v.GenericSchema>(
     )
 }
 
-/** How a source tells that two of its seeds are the same service, unless it says so itself. */
+/** How to tell that two seeds of a source are the same service, unless it says so itself. */
 const BY_ANY_MARK = {
-  /** Of two that are the first by this one stays, whatever order the source had. */
+  /** The first of two in this order stays, whatever order the source had. */
   rankOf: ({ key }: Seed) => key,
   marksOf: ({ key, facts }: Seed): readonly string[] => [`key ${key}`, ...marksOf(facts)],
-  /** Whether a seed that shares one mark goes, or only one that shares them all. */
+  /** Whether a seed that shares one mark is dropped, or only one that shares them all. */
   isAnyEnough: true,
 }
 
-/** The last step of `choose`: mapped rows sorted by what became of them, each service once. */
+/** The last step of `choose`: mapped rows sorted by their outcome, each service once. */
 export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): ChosenSeeds {
   const owners = new Map<string, string>()
   const inOrder = mapped

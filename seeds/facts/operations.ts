@@ -9,9 +9,9 @@ export function toMethod(text: unknown): HttpMethod | null {
 }
 
 /**
- * An address as front matter writes it: `:id`, `[id]` and `*` become `{id}`, each name once.
+ * An address as in front matter: `:id`, `[id]` and `*` become `{id}`, each name once.
  *
- * @returns with it `places`, the names of what the path leaves open; or why nobody could call it
+ * @returns it with `places`, the names of its path parameters; or why nobody could call it
  */
 export function toOperationAddress(text: string, rules: HostRules) {
   const [, start = '', path = '', rest = ''] =
@@ -40,7 +40,7 @@ export function toPathParams(places: readonly string[]): NonNullable<Operation['
   }))
 }
 
-/** What a listing had no room for, as a source's report says it. */
+/** Parts a listing had no room for, in the terms of a source's report. */
 export function leftOut(name: string, left: number): Refusal[] {
   const detail = `${left} operations beyond those listed`
   return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]

@@ -19,7 +19,7 @@ export type Accept = v.InferOutput<typeof AcceptSchema>
 /** Above this a call's price is a ceiling, a decoy, or a mistake in decimals (USD). */
 export const MAX_CALL_USD = 1000
 
-/** No amount that means money has more digits; longer ones would only cost time. */
+/** No real amount has more digits; longer ones would only cost time. */
 const MAX_DIGITS = 40
 
 /** @returns a price in dollars, or the reason for none. */
@@ -76,8 +76,8 @@ function shown(text: string): string {
 
 /**
  * Decimals of further dollar coins that priced endpoints name, by chain and contract: a price is a
- * claim, where a settlement is proof. A coin that is in neither table has no price in dollars that can
- * be computed: 18 digits read as 6 ask for ten billion.
+ * claim, where a settlement is proof. Without an entry in either table no price in dollars can be
+ * computed: 18 decimals read as 6 would ask for ten billion.
  */
 const DECIMALS: Readonly<Record<string, number>> = {
   // USDC
@@ -96,7 +96,7 @@ const DECIMALS: Readonly<Record<string, number>> = {
   'eip155:4217:0x20c0000000000000000000000000000000000000': 6,
 }
 
-/** @returns null for a coin that is not known to be worth a dollar. */
+/** @returns null for a coin not known to be worth a dollar. */
 export function decimalsOf(network: string, asset: string): number | null {
   const coin = network.startsWith('eip155:') ? asset.toLowerCase() : asset
   const counted = usdAssetOf(network, { allowTestCoins: false })

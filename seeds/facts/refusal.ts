@@ -1,5 +1,5 @@
 /**
- * Why something a source published is not carried over. Closed: a refusal is counted under one of
+ * Why something a source published is not imported. Closed list: a refusal is counted under one of
  * these and printed with its name, so that nothing is lost silently.
  */
 export const REFUSAL_REASONS = {
@@ -57,8 +57,8 @@ export function faultOf(reason: RefusalReason, detail: string): Fault {
 }
 
 export interface Refusal extends Fault {
-  /** What the source calls it; foreign text too. */
+  /** Its key in the source; foreign text too. */
   name: string
-  /** How many rows of the source it stands for; one where it doesn't say. */
+  /** How many rows of the source it covers; one by default. */
   rows?: number
 }

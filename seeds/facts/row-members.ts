@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Members of rows that strangers publish: bounded, and null is as good as left out. */
+/** Members of rows that strangers publish: bounded, and null counts as left out. */
 const MAX_TEXT = 20_000
 export const text = v.pipe(
   v.string('expected text'),

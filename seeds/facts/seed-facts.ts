@@ -11,42 +11,42 @@ import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
 type Required = 'name' | 'kind' | 'url' | 'summary' | 'categories' | 'sources'
 
-/** What a source says of a listing; a field it knows nothing about is absent. */
+/** A source's facts on a listing; a field it has nothing for is absent. */
 export type SeedFacts = Pick<ListingFacts, Required> &
   Partial<Pick<ListingFacts, Exclude<SourceField, Required>>>
 
-/** Members of an evidence file, by name, as a source tells them. */
+/** Members of an evidence file, by name, from a source. */
 export type SeedEvidence = Readonly<Record<string, unknown>>
 
-/** A listing as a source describes it, before it is held against what is listed already. */
+/** A listing as a source describes it, before it is compared with existing listings. */
 export interface Seed {
-  /** What the source calls it; never changes. */
+  /** Its key in the source; never changes. */
   key: string
   prefix: IdPrefix
   slug: string
   facts: SeedFacts
-  /** Day it was first published, `2026-11-20`, or null where the source doesn't tell. */
+  /** Day it was first published, `2026-11-20`, or null where the source doesn't say. */
   published: string | null
-  /** The id of the listing it belongs to, where it only adds to one that is there. */
+  /** The id of the listing it belongs to, where it only adds to an existing one. */
   into?: string
   /** How many of the source's rows it was made from. */
   rows: number
-  /** What belongs into the evidence file beside the listing. */
+  /** Members of the listing's evidence file. */
   evidence?: SeedEvidence
-  /** Of a kit: what it is made of and needs. */
+  /** For a kit: its contents and requirements. */
   skill?: SkillFacts
-  /** Facts that it was judged by and that no file keeps: words which stay their writer's. */
+  /** Facts used to judge it that no file keeps: words that remain their writer's. */
   withheld?: readonly SourceField[]
-  /** Wallets it is paid to: whose the listing is, never what a payment counts for. */
+  /** Wallets it is paid to: they show whose the listing is, but never make a payment count. */
   wallets?: readonly string[]
-  /** Words in the source's text that a person should look at before they are believed. */
+  /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
 }
 
 const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 const MAX_PAYEES = 20
 
-/** Whom a source names as paid, each once and sorted. */
+/** The payees a source names, each once and sorted. */
 export function payeesOf({ wallets = [] }: Pick<Seed, 'wallets'>): string[] {
   const payees = wallets.filter((wallet) => ADDRESS.test(wallet))
   return [...new Set(payees)].sort().slice(0, MAX_PAYEES)

@@ -5,13 +5,13 @@ import type { HostRules } from './callable-url.ts'
 import type { Refusal } from './refusal.ts'
 import type { Seed } from './seed-facts.ts'
 
-/** A listing that is there, as far as it is sound. */
+/** The valid parts of an existing listing. */
 export interface ListedFacts {
   id: string
   facts: { [Name in keyof ListingFacts]?: ListingFacts[Name] | undefined }
 }
 
-/** What a source's rows are held against while they are mapped. */
+/** Existing data that a source's rows are compared with while they are mapped. */
 export interface MapRules extends HostRules {
   categories: ReadonlySet<string>
   sources: readonly SourceRow[]
@@ -27,35 +27,35 @@ export interface SourcePage {
   next: URL | null
 }
 
-/** From foreign rows to listings: every row ends in exactly one of `seeds`, `refused`, `deleted`. */
+/** Mapped foreign rows: every row is in exactly one of `seeds`, `refused`, `deleted`. */
 export interface ChosenSeeds {
   /** Sorted by key. */
   seeds: Seed[]
   refused: Refusal[]
-  /** Parts left out of listings that are otherwise carried over: remotes, prices, operations. */
+  /** Parts left out of listings that are otherwise imported: remotes, prices, operations. */
   dropped: Refusal[]
-  /** Refused for their words alone, as they would be listed: for the review queue. */
+  /** Refused only for their words, as they would be listed: for the review queue. */
   held: Seed[]
   /** Keys that the source itself says are gone; their rows are among the refused. */
   deleted: readonly string[]
 }
 
-/** How a source's texts hold its rows: a list, a page around one, one row, or a line each. */
+/** How a source's texts hold its rows: a list, a page around one, one row, or one per line. */
 export interface RowShape {
   /** Names under which a page holds its rows, as a list or by their names. */
   lists: readonly string[]
   /** What a page or a line should be, for the message. */
   expected: string
-  /** Whether an object by itself is a row. */
+  /** Whether a single object is a row. */
   isRow(value: Record<string, unknown>): boolean
-  /** Whether a text of addresses, one a line, is rows too. */
+  /** Whether a text of addresses, one per line, is rows too. */
   takesAddresses?: boolean
   takesYaml?: boolean
   /** Member of a saved page that says when it was saved: each of its rows carries it. */
   savedAt?: string
 }
 
-/** An importer: where its rows are, how a text holds them, and what becomes of them. */
+/** An importer: where its rows are, how a text holds them, and how they are mapped. */
 export interface SeedSource {
   id: string
   /** What it imports, for the help text. */
@@ -64,15 +64,15 @@ export interface SeedSource {
   /** True where a whole run shows everything there is, so that what is missing is gone. */
   promisesAll: boolean
   shape: RowShape
-  /** A row with the folder of its file, where files of one folder tell of one thing. */
+  /** A row with the folder of its file, where files of one folder describe one service. */
   place?(row: unknown, folder: string | null): unknown
   choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
-  /** Reads on where rows are addresses: cards, sellers' own files. Never throws for one of them. */
+  /** Reads documents where rows are addresses: cards, sellers' files. Never throws for one. */
   follow?(
     values: readonly unknown[],
     reader: SellerReader,
   ): Promise<{ values: unknown[]; refused: Refusal[] }>
-  /** Rows from what is listed, for a source that reads the listings' sellers. */
+  /** Rows made from existing listings, for a source that reads the listings' sellers. */
   fromContent?(listings: readonly ListedFacts[]): unknown[]
   /** Parameter of its address that asks for rows changed since an instant. */
   sinceParameter?: string
@@ -80,12 +80,12 @@ export interface SeedSource {
 
 export type SellerAnswer = { ok: true; text: string } | { ok: false; detail: string }
 
-/** Reads what a source or a listing names: guarded as the relay is, bounded, nothing followed. */
+/** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
 export interface SellerReader {
   read(url: string): Promise<SellerAnswer>
   /** A seller's own files. */
   find(origin: string): Promise<FoundSeller>
-  /** Runs work over a list, a few at a time, in the list's order. */
+  /** Maps a list with asynchronous work, a few at a time, in the list's order. */
   each<Item, Result>(
     items: readonly Item[],
     work: (item: Item) => Promise<Result>,

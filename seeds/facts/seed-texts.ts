@@ -17,15 +17,15 @@ export interface SeedTexts {
   summary: string
   /** The whole description as plain text, to guess categories by. */
   description: string
-  /** Words that give orders to an agent: for a person to look at first. */
+  /** Words that give orders to an agent: for a reviewer to see first. */
   suspicious?: string
 }
 
 /**
  * A name and a summary from foreign words.
  *
- * @param names what a seller is called, best first; the first with words in it is taken
- * @param said what a seller says of itself, likewise
+ * @param names a seller's names, best first; the first with words in it is used
+ * @param said a seller's own descriptions, likewise
  */
 export function toSeedTexts(
   names: readonly (string | null | undefined)[],
@@ -74,7 +74,7 @@ function firstReadable(texts: readonly (string | null | undefined)[]): string | 
 
 /** Characters of one description. */
 const MAX_DESCRIPTION = 300
-/** How deep an operation is looked through; what lies deeper goes. */
+/** How deep an operation is scanned; anything deeper is removed. */
 const MAX_DEPTH = 15
 
 /** Members that only people and agents read. */
@@ -83,16 +83,16 @@ const WORDS: ReadonlySet<string> = new Set(['description', 'title', '$comment'])
 const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 
 /**
- * A seller's operations with plain words alone: what gives orders to an agent, forges letters or is
- * no text goes, in a parameter's description and deep in a schema as in any other text. Examples are
- * what a call sends, and stay as they are.
+ * A seller's operations with only plain words: orders to an agent, forged letters and non-text are
+ * removed, in a parameter's description and deep in a schema as in any other text. Examples are
+ * data that a call sends, and stay as they are.
  */
 export function withPlainWords(operations: readonly Operation[]): Operation[] {
-  // Only words leave it: every shape stays as it was.
+  // Only words are removed: every shape stays as it was.
   return operations.map((operation) => toPlain(operation, 0) as Operation)
 }
 
-/** @param place the member it stands under */
+/** @param place the member that holds it */
 function toPlain(value: unknown, depth: number, place = ''): unknown {
   if (depth > MAX_DEPTH) return {}
   if (Array.isArray(value)) return value.map((each) => toPlain(each, depth + 1))

@@ -6,8 +6,8 @@ import type { SellerReader } from '../facts/seed-source.ts'
 const MAX_LENGTH = 32 * 1024 * 1024
 
 /**
- * A document, and where it was read; documents of one place belong together. A class, since a row of
- * the same members is a stranger's word.
+ * A document, and where it was read; documents of one place belong together. A class, since a
+ * stranger's row could have the same members.
  */
 export class ReadDocument {
   readonly place: string | null
@@ -19,9 +19,9 @@ export class ReadDocument {
 }
 
 /**
- * Rows that are addresses become the documents there; other rows stay as they are.
+ * Rows that are addresses are replaced by their documents; other rows stay as they are.
  *
- * @param neighboursOf addresses of documents that may lie beside one; one that is not there does no harm
+ * @param neighboursOf addresses of documents that may be next to one; missing ones do no harm
  */
 export async function followAddresses(
   values: readonly unknown[],

@@ -16,7 +16,7 @@ interface ParsedRows {
 /**
  * Rows of one answer or saved file, and where the next ones are.
  *
- * @throws Error when the text is not a page of this shape: it may be an error page
+ * @throws Error when the text is not a page of this shape, such as an error page
  */
 export function parsePage(text: string, address: URL | null, shape: RowShape): SourcePage {
   const addresses = shape.takesAddresses === true ? parseAddresses(text) : null
@@ -26,21 +26,21 @@ export function parsePage(text: string, address: URL | null, shape: RowShape): S
   return { values: withDay(values, page, shape), refused, next }
 }
 
-/** What a saved page counts is of the day it was saved, not of the import's. */
+/** Counts in a saved page are of the day it was saved, not of the import. */
 function withDay(values: unknown[], page: ParsedRows['page'], { savedAt }: RowShape): unknown[] {
   const day = savedAt === undefined ? undefined : page?.[savedAt]
   if (savedAt === undefined || typeof day !== 'string') return values
   return values.map((row) => (isJsonObject(row) ? { ...row, [savedAt]: day } : row))
 }
 
-/** Addresses, one a line; null for a text that is something else. */
+/** Addresses, one per line; null for any other text. */
 function parseAddresses(text: string): string[] | null {
   const lines = text.split('\n').map((line) => line.trim())
   return lines[0]?.startsWith('https://') ? lines.filter((line) => line !== '') : null
 }
 
 /**
- * One page of a source, one row, a list of rows, or a line each (ndjson): told apart by what parses.
+ * One page of a source, one row, a list of rows, or one per line (ndjson): whatever parses.
  *
  * @throws Error for anything else: an error page must not look like a source without rows.
  */
@@ -64,7 +64,7 @@ function parseRows(text: string, shape: RowShape): ParsedRows {
   return parsed
 }
 
-/** Rows that a catalogue has by their names. */
+/** Rows of a catalogue that are keyed by name. */
 function toNamedRows(rows: Record<string, unknown>): unknown[] {
   return Object.entries(rows).map(([name, row]) => (isJsonObject(row) ? { ...row, name } : row))
 }
@@ -92,10 +92,9 @@ function judgeRows(
 }
 
 /**
- * Where a page says the next one is: by a cursor, by its own number and the last one's, or by an
- * offset that ends with the first empty page; at the top or in a member about the page. The address is
- * always the one that was just read with one parameter changed: a source can't send an importer
- * anywhere else.
+ * The address of the next page: by a cursor, by its own number and the last one's, or by an offset
+ * that ends with the first empty page; at the top or in a member about the page. It is always the
+ * address just read with one parameter changed: a source can't send an importer anywhere else.
  */
 function findNext(address: URL | null, page: ParsedRows['page'], rows: number): URL | null {
   if (address === null || page === null) return null

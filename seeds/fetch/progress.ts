@@ -1,4 +1,4 @@
-/** Where progress goes: a terminal gets one line that is rewritten, a log a line now and then. */
+/** Output for progress: a terminal gets one line that is rewritten, a log a line now and then. */
 export interface ProgressStream {
   isTTY?: boolean | undefined
   columns?: number | undefined
@@ -7,7 +7,7 @@ export interface ProgressStream {
 
 export interface Progress {
   update(done: number): void
-  /** Ends the line; says the last number. */
+  /** Ends the line with the final number. */
   end(): void
 }
 
@@ -16,7 +16,7 @@ const LOG_EVERY_MS = 5000
 const BAR_WIDTH = 30
 
 /**
- * @param total null where nobody knows it beforehand: the bar is then a count.
+ * @param total null where it is not known beforehand: the bar is then a count.
  * @param now milliseconds
  */
 export function createProgress(

@@ -6,7 +6,7 @@ import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
-/** Sellers read at once; each host only once at a time. */
+/** Sellers read at once; each host one at a time. */
 const AT_ONCE = 8
 
 /** @param allowPrivate for trials with sellers on this machine */

@@ -14,13 +14,13 @@ import { parsePage } from './parse-rows.ts'
 import type { Progress } from './progress.ts'
 
 const MAX_PAGES = 5000
-/** One after the other without a row: such a source only says that there is more. */
+/** Pages in a row without rows: such a source only claims that there is more. */
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 /**
  * All pages together, in UTF-16 units: parsed, a source takes three to five times as much, and an
- * importer has 512 MiB whatever a source's cursors do.
+ * importer must stay within 512 MiB whatever a source's cursors do.
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
 
@@ -42,8 +42,8 @@ export interface ReadRows {
 }
 
 /**
- * All rows of a source. Nothing is kept of a source that ends in an error: a half-read source would
- * look like a source that lost the other half.
+ * All rows of a source. Nothing is kept when it ends in an error: a half-read source would look
+ * like a source that lost the other half.
  */
 export async function readSource(options: ReadOptions): Promise<ReadRows> {
   const { from, limit, progress } = options
@@ -101,11 +101,11 @@ function readPage({ shape, place }: ReadOptions['source'], text: string, at: Pag
 
 interface PagePlace {
   address?: URL
-  /** The folder a saved file is in. */
+  /** The folder of a saved file. */
   folder?: string
 }
 
-/** A text that is not the source's, with the place it was read at. */
+/** A text from outside the source, with its address. */
 function named(from: string, read: () => SourcePage): SourcePage {
   try {
     return read()
@@ -136,7 +136,7 @@ async function* readSaved(source: ReadOptions['source'], from: string, maxPages:
   }
 }
 
-/** One unreadable file of many is refused by its name. */
+/** One unreadable file of many is refused by name. */
 function readFileOf(source: ReadOptions['source'], text: string, file: string): SourcePage {
   try {
     return readPage(source, text, { folder: dirname(file) })
@@ -160,7 +160,7 @@ const MAX_WAIT_MS = 30_000
 export interface FetchOptions {
   /** First pause; doubles with each try. Injected so that tests don't wait. */
   retryMs: number
-  /** Others than an importer's, in tests. */
+  /** Overrides an importer's, in tests. */
   limits?: HttpLimits
 }
 
@@ -182,7 +182,7 @@ export async function fetchText(
     if (!result.isPassing || attempt === MAX_TRIES)
       throw new Error(`${url.href}: ${result.fault}${attempt > 1 ? ` (${attempt} tries)` : ''}`)
     const pause = result.retryAfterMs ?? retryMs * 2 ** (attempt - 1)
-    // Asking earlier than told is what gets an importer shut out for good.
+    // Retrying earlier than asked gets an importer banned for good.
     if (pause > MAX_WAIT_MS)
       throw new Error(
         `${url.href}: ${result.fault}, and to be asked again in ${Math.ceil(pause / 1000)} s; try later`,

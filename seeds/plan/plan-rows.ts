@@ -7,34 +7,34 @@ import type { Refusal } from '../facts/refusal.ts'
 import { payeesOf, type Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 
-/** What two whole runs this far apart don't show is gone (milliseconds). */
+/** A row missing from two full runs this far apart is gone (milliseconds). */
 const MISSING_FOR = 24 * 3_600_000
 
-/** Where a row is, once all rows of all sources have found their listings. */
+/** A row's placement, once all rows of all sources have found their listings. */
 export interface TakenRow {
-  /** Id of the listing that takes it. */
+  /** Id of the listing it belongs to. */
   listing: string
-  /** What its end is for the listing: the last thing known of it, its last source, or one of several. */
+  /** What losing it means for the listing: its last fact, its last source, or one of several. */
   end: 'tombstone' | 'notice' | 'other_source'
 }
 
 export interface RowsInput {
   source: Pick<SeedSource, 'id' | 'promisesAll'>
   chosen: ChosenSeeds
-  /** What the importer wrote last. */
+  /** The importer's last output. */
   known: SourceFile
-  /** Of the importer's rows, by key, those that a listing takes. */
+  /** The importer's rows that belong to a listing, by key. */
   place(rows: SourceFile): ReadonlyMap<string, TakenRow>
-  /** A row as its file has it. */
+  /** A row as in its file. */
   parse(row: object): SourceRow
   handsOff: HandsOff
   /** ISO 8601. */
   now: string
-  /** False for a run over a part of the source: it can't know what is missing. */
+  /** False for a partial run: it can't know what is missing. */
   isComplete: boolean
-  /** False where the run stops before the end of the source, so that it may show one half of a change. */
+  /** False where the run stops before the end of the source: it may see half of a change. */
   showsDeleted: boolean
-  /** True where a run takes rows of listings that are there and no others. */
+  /** True where a run only accepts rows of existing listings. */
   isListedOnly: boolean
 }
 
@@ -45,13 +45,13 @@ export interface RowsPlan {
   outcomes: { key: string; listing: string | null; outcome: RowOutcome; rows: number }[]
   refused: Refusal[]
   withdrawn: { key: string; listing: string; how: TakenRow['end'] }[]
-  /** Rows that wait for a person. */
+  /** Rows that wait for a reviewer. */
   waiting: number
 }
 
 /**
- * What an importer's file becomes: rows that the source shows as it shows them, the others as they
- * were. Pure, so that a dry run and a run can't differ.
+ * The new content of an importer's file: rows that the source shows are updated, the others stay.
+ * Pure, so that a dry run and a run can't differ.
  */
 export function planRows(input: RowsInput): RowsPlan {
   const { chosen, known, isComplete, isListedOnly } = input
@@ -81,7 +81,7 @@ export function planRows(input: RowsInput): RowsPlan {
 type Rows = Map<string, SourceRow>
 type Draft = Omit<RowsPlan, 'file' | 'waiting'>
 
-/** @returns false for what people keep out or keep to themselves. */
+/** @returns false for rows that people keep out or manage themselves. */
 function isTold({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Rows): boolean {
   const { key, rows: count } = seed
   const rule = findHandsOff(handsOff, seed)
@@ -96,13 +96,13 @@ function isTold({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Row
   return false
 }
 
-/** A row that says the same as before is the row that was there. */
+/** An unchanged row stays the same object. */
 function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   const before = known.rows[seed.key]
   const { prefix, slug, facts, published, evidence, skill, suspicious, withheld = [] } = seed
   const payees = payeesOf(seed)
   const of = seed.into ?? before?.of
-  // Who reads a seller tells of its files; the listing is there already.
+  // Rows of a seller's own files add to an existing listing.
   const isReader = seed.into !== undefined
   const row = parse({
     id: `${prefix}.${slug}`,
@@ -125,7 +125,7 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   return before !== undefined && toCanonicalJson(before) === toCanonicalJson(row) ? before : row
 }
 
-/** A member that says the same as before keeps its time, so that a second run changes nothing. */
+/** An unchanged member keeps its time, so that a second run changes nothing. */
 function withTimes(evidence: object, before: object = {}): object {
   const known = new Map<string, unknown>(Object.entries(before))
   const isSame = (name: string, value: unknown) =>
@@ -144,7 +144,7 @@ function withoutTime(value: unknown): unknown {
   return rest
 }
 
-/** Marks what the source withdrew, at its word or because two whole runs a day apart don't have it. */
+/** Marks rows the source withdrew, explicitly or by missing from two full runs a day apart. */
 function findGone(input: RowsInput, rows: Rows): string[] {
   const { source, chosen, isComplete, showsDeleted, now } = input
   const shown = new Set([...chosen.seeds, ...chosen.held].map(({ key }) => key))
@@ -169,7 +169,7 @@ interface Settling {
   taken: TakenRow | undefined
 }
 
-/** What becomes of a seed: each row ends in exactly one outcome, or is refused. */
+/** The outcome of a seed: each row has exactly one, or is refused. */
 function settle({ known, isListedOnly }: RowsInput, seed: Seed, { plan, rows, taken }: Settling) {
   const { key, rows: count } = seed
   const before = known.rows[key]
@@ -193,7 +193,7 @@ function toOutcome(
   return before === row ? 'unchanged' : 'changed'
 }
 
-/** Of the rows that a listing takes, what the end of this one would be. */
+/** What losing this row would mean among the rows of its listing. */
 export function toEnd(rows: readonly NamedRow[], isWords: boolean): TakenRow['end'] {
   if (rows.some(({ row }) => row.withdrawn === undefined)) return 'other_source'
   return isWords ? 'tombstone' : 'notice'

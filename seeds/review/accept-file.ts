@@ -29,8 +29,8 @@ export interface ReviewPlace {
 }
 
 /**
- * Puts a waiting file into the content, held against everything that `npm run check` holds it
- * against. The same file once more is not a fault: a run may have been killed after it.
+ * Puts a waiting file into the content after all checks of `npm run check`. The same file again is
+ * not an error: a run may have been killed after writing it.
  *
  * @returns warnings, one line each
  * @throws OperatorError with every fault
@@ -51,7 +51,7 @@ export async function acceptFile(
   return [`${file.path} is in the content; the next build lists it`, ...warnings]
 }
 
-/** Writes down what was decided, by id: two branches that settle different questions merge. */
+/** Records a decision by id: two branches that settle different questions merge. */
 export async function noteSettled(
   { contentDir }: ReviewPlace,
   writer: ContentWriter,
@@ -73,7 +73,7 @@ export function checkFile(place: ReviewPlace, file: ReviewFile): string[] {
 /** For many files: the rest of the content is read once, when the first is checked. */
 export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
   let known: Known | undefined
-  /** @param rows what sources say of it; without them what they say of a listing of that name */
+  /** @param rows the sources' rows for it; by default those of a listing of that name */
   return ({ path, text }: ReviewFile, rows?: readonly NamedRow[]): string[] => {
     known ??= readKnown(contentDir, { allowPrivate })
     const faults = checkText(known, { path, text }, rows)
@@ -108,8 +108,8 @@ export async function readEdited(path: string): Promise<string> {
 }
 
 /**
- * What `npm run check` would say of one listing file that is not in the content yet: its own faults,
- * and listings of the same thing that are.
+ * What `npm run check` would report for a listing file not in the content yet: its own errors, and
+ * existing listings of the same service.
  *
  * @param file path from the content folder, such as `listings/mcp/foo.md`
  */
@@ -125,7 +125,7 @@ function checkText(
   const { listing, partial, faults } = parse({ id, file }, text, rows ?? taken.get(id) ?? [])
   const read = listing ?? partial
   if (read === null) return faults
-  // What a source's row shares with a listing would have brought it there.
+  // Anything a source's row shares with a listing would have matched it before.
   const others = rows === undefined ? listings.filter((other) => other.file !== file) : []
   const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
   return [...faults, ...checkListing(read, tables), ...duplicates]

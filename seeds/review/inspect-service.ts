@@ -3,22 +3,22 @@ import { examineUrl } from '../../functions/lint/lint-url.ts'
 import type { Fetcher } from '../../functions/net/http-client.ts'
 import type { Finding, Sight } from '../../src/domain/probe/read/finding.ts'
 
-/** What a service says of itself. Foreign words as they came: who prints them makes them inert. */
+/** A service's own facts. Foreign words as they came: code that prints them makes them inert. */
 export interface FoundService {
   url: string
   kind: 'http_api' | 'mcp_server' | 'a2a_agent'
   /** When it was read, ISO 8601. */
   at: string
-  /** By the handshake of its protocol. */
+  /** From the handshake of its protocol. */
   sight: Pick<Sight, 'server' | 'tools' | 'terms'>
-  /** By the files beside it. */
+  /** From the files next to it. */
   seller: Pick<FoundSeller, 'files' | 'api' | 'card' | 'title'>
 }
 
 /**
- * Asks an address that somebody reported: for the person who decides, never for its sender.
+ * Probes a reported address: for the reviewer, never for its sender.
  *
- * @returns `unreachable`, why nothing could be asked, where the host did not answer
+ * @returns with `unreachable`, the reason, where the host did not answer
  */
 export async function inspectService(
   url: string,

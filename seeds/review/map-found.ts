@@ -12,15 +12,15 @@ import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
 import type { FoundService } from './inspect-service.ts'
 
-/** Id in `tables/sources.yaml` under which listings stand that somebody told us of. */
+/** Id in `tables/sources.yaml` for listings from reports. */
 const PROPOSALS_SOURCE = 'proposals'
 
-/** Operations of a listing's first file; the rest is read again when it is listed. */
+/** Operations of a listing's first file; the rest is read once it is listed. */
 const MAX_OPERATIONS = 20
 
 /**
- * The file a service would become, by the rules that every importer's rows go through; null where
- * nothing readable was found and a person writes it. `remarks` are for the person who decides.
+ * The file a service would become, by the same rules as importers' rows; null where nothing
+ * readable was found and a person must write it. `remarks` are for the reviewer.
  */
 export function mapFound(found: FoundService, note: string, rules: MapRules) {
   const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
@@ -99,7 +99,7 @@ function toOffer({ rail, network, usd }: PaymentTerm): Offer[] {
 
 const operation = createOperationSchema({ allowPrivate: false })
 
-/** A price that no rail of the 402 bears out goes. */
+/** A price that no rail of the 402 confirms is dropped. */
 function toOperations(
   api: FoundService['seller']['api'],
   pricing: SeedFacts['pricing'],

@@ -16,8 +16,8 @@ import { createReportQueue, createReviewClient } from './reports.ts'
 import { createRowQueue } from './waiting-rows.ts'
 
 /**
- * Every kind of question there is, each opened on its own: one that can't be must not hide the rest.
- * Null where nobody can have asked yet, as without a ledger.
+ * Every kind of question, each opened on its own: a failing one must not hide the rest. Null where
+ * nobody can have asked yet, as without a ledger.
  */
 export function reviewSources(
   place: ReviewPlace,

@@ -19,13 +19,13 @@ import {
 } from '../content/review-item.ts'
 import { createFileCheck, noteSettled, type ReviewPlace } from './accept-file.ts'
 
-/** More than these at once nobody reads. */
+/** Nobody reads more than these at once. */
 const MAX_PROPOSED = 8
 /** A few plain words. */
 const TAG = /^[a-z][a-z0-9]*(?: [a-z0-9]+){0,4}$/
 const MAX_TAG_LENGTH = 40
 
-/** What probes saw that a person may want in a listing, and what to say of it. */
+/** Facts from probes that may belong in a listing, and the question about them. */
 interface ProposedFact {
   kind: 'tags' | 'payouts' | 'texts'
   propose(file: ListingFile, seen: Interface, content: Content): readonly string[]
@@ -35,7 +35,7 @@ interface ProposedFact {
 }
 
 /**
- * Names of tools and skills: search reads tags, so a person decides. A score that read them by itself
+ * Names of tools and skills: search reads tags, so a reviewer decides. Adding them automatically
  * would invite sellers to stuff them.
  */
 export const PROPOSED_TAGS: ProposedFact = {
@@ -47,7 +47,7 @@ export const PROPOSED_TAGS: ProposedFact = {
 
 /**
  * Addresses that a 402 on a known operator's own host named. Payouts of such operators are metered
- * without a proof, so a person compares each with what the operator says itself.
+ * without a proof, so a reviewer compares each with the operator's own statement.
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
@@ -66,7 +66,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
     `its 402 named ${payouts} to our probe; a payout of a known operator is metered without a proof, so accept it only if the operator names it too`,
 }
 
-/** Texts that turn into orders. Accepted, with the file as it is or changed, they are not asked about again. */
+/** Texts that have become orders. Once accepted, changed or not, they are not asked about again. */
 export const SUSPICIOUS_TEXTS: ProposedFact = {
   kind: 'texts',
   propose: (_file, { tools = [], skills = [] }) =>
@@ -82,7 +82,7 @@ export function createFactQueue(
   now: () => string,
 ): ReviewSource {
   const { contentDir, allowPrivate } = place
-  /** Each listing's file as it was when it was listed, by the id of its question. */
+  /** Each listing's file as it was first listed, by the id of its question. */
   const before = new Map<string, string>()
   const checkFile = createFileCheck(place)
   const read = (path: string) => readFile(join(contentDir, path), 'utf8')

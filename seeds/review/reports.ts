@@ -27,7 +27,7 @@ import { acceptFile, type ReviewPlace } from './accept-file.ts'
 import { inspectService } from './inspect-service.ts'
 import { mapFound } from './map-found.ts'
 
-/** What anybody told us, as rows of the ledger. Nothing of it was asked or opened before a person does. */
+/** Reports by anybody, as rows of the ledger. Only a reviewer probes or opens their addresses. */
 export function createReportQueue(
   place: ReviewPlace,
   store: Store,
@@ -79,7 +79,7 @@ export function createReportQueue(
   }
 }
 
-/** Asks a stranger's address as a check on the page would. */
+/** Probes a stranger's address as a check on the page would. */
 export function createReviewClient(config: Config) {
   return createHttpClient('stranger', { config, resolver: createResolver(config.DNS_SERVERS) })
 }

@@ -43,8 +43,8 @@ interface Context {
 }
 
 /**
- * Rows of one source that no listing takes, each with the few lines that would make it one; and
- * listings of people's that the source withdrew.
+ * Rows of one source without a listing, each with the few lines that would create one; and people's
+ * listings that the source withdrew.
  */
 export function createRowQueue(
   importer: string,
@@ -99,7 +99,7 @@ export function createRowQueue(
       if (settled?.fault !== undefined) throw new OperatorError(settled.fault)
       return settled?.done ?? []
     },
-    // Words that a person must read first are left out of a whole list.
+    // Rows with words that a reviewer must read first are left out of a whole list.
     settleAll: (items, decision) =>
       settleAll(
         items.filter(({ why }) => why === NOT_LISTED),
@@ -150,7 +150,7 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Aske
   return [{ item, rows: live }]
 }
 
-/** A listing that is more than words, of which no source tells any more: its people decide. */
+/** A listing with facts of its own that no source has any more: its maintainers decide. */
 function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Asked[] {
   const notice = toWithdrawnNotice(rows)
   const facts = written.get(id)?.facts
@@ -179,7 +179,7 @@ async function carryOut(
   const file = decision.file ?? item.file
   if (file === undefined) return buryWithdrawn(place.contentDir, writer, item, now())
   const id = listingIdOf(file.path)
-  // Its own words under the name of a listing that is there: the rows belong to that one.
+  // It has the name of an existing listing: the rows belong to that one.
   const isThere =
     file.text === item.file?.text &&
     (await readIfThere(join(place.contentDir, listingFileOf(id)))) !== null
@@ -190,7 +190,7 @@ async function carryOut(
   return done
 }
 
-/** Writes down which listing rows belong to, where neither their names nor their facts say it. */
+/** Records which listing rows belong to, where neither their names nor their facts show it. */
 async function assign(
   writer: ContentWriter,
   rows: readonly NamedRow[],
@@ -204,7 +204,7 @@ async function assign(
   }
 }
 
-/** Takes out a listing that its source withdrew: its tombstone keeps the file. */
+/** Removes a listing that its source withdrew: its tombstone keeps the file. */
 async function buryWithdrawn(
   contentDir: string,
   writer: ContentWriter,

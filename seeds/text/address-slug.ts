@@ -6,8 +6,9 @@ const HASH_LENGTH = 8
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
 
 /**
- * The slug of an address: a function of it alone, so that every import gives the same id. A host by
- * itself is its slug; with a path it ends in a hash of the whole address, which no host does.
+ * The slug of an address: it depends on nothing else, so that every import gives the same id. A
+ * host by itself is its slug; with a path it ends in a hash of the whole address, which no host
+ * does.
  *
  * @example addressSlug('https://www.weather.example/') → 'weather.example'
  * @example addressSlug('https://hub.example/agent/7/tides') → 'hub.example.tides-1f0c3a7b'
@@ -25,8 +26,8 @@ export function addressSlug(address: string): string {
 }
 
 /**
- * A readable text as a slug, with a hash of the whole identity where the text says less than that, is
- * too long, or ends as a hash does.
+ * A readable text as a slug, with a hash of the whole identity where the text is not the whole
+ * identity, is too long, or ends like a hash.
  */
 export function toSlug(
   text: string,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 
-/** For what no word places: a server for agents is, before anything else, a developer's tool. */
+/** The default where no word matches: a server for agents is first of all a developer's tool. */
 const DEFAULT_CATEGORY = 'developer_tools'
 
 const KEYWORDS = v.parse(
@@ -16,7 +16,7 @@ const TEXT_WEIGHT = 1
 const SECOND_SHARE = 0.6
 const SECOND_LEAST = 2
 
-/** Keywords as words: each stands for a text that holds them in a row, the last one as a stem. */
+/** Keywords as words: each matches a text with them in sequence, the last one as a stem. */
 const ALL = Object.entries(KEYWORDS).flatMap(([category, keywords]) =>
   keywords
     .split(',')
@@ -29,7 +29,7 @@ const BY_START = Map.groupBy(ALL, ({ words }) => words[0]?.slice(0, 2))
  * One or two categories by the words of a name and a description; deterministic, so that a second
  * import says the same.
  *
- * @param known ids of the category table; others are never given.
+ * @param known ids of the category table; no others are returned.
  */
 export function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
   const [inName, inText] = [countWords(name), countWords(text)]

@@ -47,7 +47,7 @@ function stripMarkdown(text: string): string {
       .replace(/(?<![\p{L}\p{N}*])\*(?=\S)([^*]{1,500}?)(?<=\S)\*(?![\p{L}\p{N}*])/gu, '$1')
       .replace(/(\*{2,3})(?=\S)([^*]{1,500}?)(?<=\S)\1/g, '$2')
       .replace(/(?<![\p{L}\p{N}_])(_{1,3})(?=\S)([^_]{1,500}?)(?<=\S)\1(?![\p{L}\p{N}_])/gu, '$2')
-      // Emphasis that was cut off, or that holds what it may not, still says nothing in plain text.
+      // Emphasis that was cut off or is malformed still means nothing in plain text.
       .replace(/\*{2,}/g, '')
   )
 }
@@ -98,9 +98,9 @@ export function toPrintable(text: string, maxLength = MAX_PRINTED): string {
 }
 
 /**
- * Wording that has no place in a description and every place in an attack on the agent that reads
- * it. Kept narrow: "several system prompts" is an honest description, "ignore previous
- * instructions" is not.
+ * Wording that has no place in a description but is typical of an attack on the agent reading it.
+ * Kept narrow: "several system prompts" is an honest description, "ignore previous instructions" is
+ * not.
  *
  * Known limit: a list of phrases in English stops the copied attack, not the careful one. Clients
  * are told that summaries are foreign text.

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 
 /**
- * YAML from outside, without aliases: a few lines could else fill the memory.
+ * YAML from outside, without aliases: otherwise a few lines could fill the memory.
  *
  * @returns undefined for a text that is not YAML
  */

@@ -6,7 +6,7 @@ import {
 } from '../../../src/domain/settlement/schemes/evm-log.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 
-/** The node that `--rpc` names: the reader's own, so what it says is taken as it is. */
+/** The node that `--rpc` names: the reader's own, so its answers are trusted. */
 export type Ask = ReturnType<typeof createAsk>
 
 export function createAsk(url: string) {
@@ -37,7 +37,7 @@ export function readReceipt(ask: Ask, hash: string) {
   return ask('eth_getTransactionReceipt', [hash], ReceiptSchema)
 }
 
-/** Most nodes take no wider range. */
+/** Most nodes accept no wider range. */
 export const BLOCKS_AT_ONCE = 9_000
 
 export interface BlockRange {
@@ -45,7 +45,7 @@ export interface BlockRange {
   to: number
 }
 
-/** The same blocks, as many at once as a node takes. */
+/** The same blocks, in ranges that a node accepts. */
 export function* inSteps({ from, to }: BlockRange): Generator<BlockRange> {
   for (let at = from; at <= to; at += BLOCKS_AT_ONCE)
     yield { from: at, to: Math.min(to, at + BLOCKS_AT_ONCE - 1) }
@@ -76,7 +76,7 @@ export async function readTime(ask: Ask, block: number | string): Promise<number
   return timestamp * 1000
 }
 
-/** The first block that is not earlier than a moment; `end` where none before it is. */
+/** The first block at or after a time; `end` where there is none before it. */
 export async function findBlock(ask: Ask, at: number, end: number): Promise<number> {
   let [low, high] = [0, end]
   while (low < high) {
@@ -87,7 +87,7 @@ export async function findBlock(ask: Ask, at: number, end: number): Promise<numb
   return low
 }
 
-/** Where a log is on its chain. */
+/** Position of a log on its chain. */
 export function placeOf({
   transactionHash,
   logIndex,

@@ -27,7 +27,7 @@ import { loadWallet } from './wallet.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** `waypost call <id>`: the seller's answer on stdout, what was asked and paid on stderr. */
+/** `waypost call <id>`: the seller's answer on stdout, price and payment on stderr. */
 export const runCall: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     endpoint: { type: 'string' },
@@ -64,7 +64,7 @@ export const runCall: Run = async (args, connect) => {
   return printAnswer(reply.response, bytes)
 }
 
-/** The library pays by x402; a wallet that can sign for MPP chooses between both. */
+/** The library pays by x402; a wallet that can also sign for MPP chooses between both. */
 async function callAndPay(
   waypost: Waypost,
   id: string,
@@ -88,7 +88,7 @@ async function fill(
   rail: Rail,
   asked: Parameters<typeof fillCall>[1],
 ) {
-  // An unknown listing is the relay's to name.
+  // The relay reports an unknown listing.
   const operations = await waypost.kit(id).then(
     (kit) => kit.operations,
     () => [],
@@ -98,7 +98,7 @@ async function fill(
   return filled
 }
 
-/** The lock of this folder where it has the listing. @throws UsageFault where a named one has not */
+/** The lock of this folder where it has the listing. @throws UsageFault if a named one lacks it */
 async function findLock(waypost: Waypost, id: string, named: string | undefined) {
   const lock = await readLock(named ?? LOCK_FILE, waypost)
   if (lock !== null && Object.hasOwn(lock.listings, id)) return lock
@@ -107,7 +107,7 @@ async function findLock(waypost: Waypost, id: string, named: string | undefined)
   return undefined
 }
 
-/** A body that is JSON is said to be; anything else goes as the caller says. */
+/** A JSON body gets its type; anything else is sent as the caller says. */
 function withJsonType(headers: Record<string, string>, body: string | undefined) {
   const isTyped = new Headers(headers).has('content-type')
   return body === undefined || isTyped || parseJson(body) === undefined
@@ -137,7 +137,7 @@ async function readPay(
   return { ...(await loadWallet(file)), maxUsd }
 }
 
-/** A wallet throws where it does not know the version of the protocol, or the network. */
+/** A wallet throws where it does not know the protocol's version or the network. */
 export function withAdvice(wallet: Wallet): Wallet {
   return {
     async createPaymentPayload(terms: never) {
@@ -180,15 +180,15 @@ function readMppAsked({ headers }: Response) {
 async function keepWitnessed(directory: string, response: Response, bytes: Buffer) {
   const witnessed = witnessedIn(response)
   if (witnessed === undefined) return
-  // A listing that moved has another id than was asked for.
+  // A moved listing has a different id than the one requested.
   const listing = decodeURIComponent(new URL(response.url).pathname.split('/').at(-1) ?? '')
-  // What came packed was unpacked on the way to here; the relay saw it packed.
+  // A compressed answer was decompressed before it got here; the relay saw it compressed.
   const isPlain = !response.headers.has('content-encoding')
   const answer = isPlain ? { answer: saltedHash(witnessed.secret, bytes) } : {}
   await keepReceipt({ ...witnessed, directory, listing, at: new Date().toISOString(), ...answer })
 }
 
-/** Bytes as they came into a pipe or a file; on a terminal nothing in them moves its cursor. */
+/** Unchanged bytes into a pipe or a file; on a terminal nothing in them may move the cursor. */
 function printAnswer(response: Response, bytes: Buffer): number {
   if (process.stdout.isTTY) console.log(toPrintable(bytes.toString('utf8')))
   else process.stdout.write(bytes)

@@ -19,20 +19,20 @@ import {
 } from './ask-node.ts'
 
 /**
- * Payments out of channels and escrows: no transfer shows them, so all that happened to their channel is read, from
- * where it was opened, and counted as the meter counts it.
+ * Payments out of channels and escrows: no transfer shows them, so all events of their channel are
+ * read, from its opening on, and counted as the meter counts them.
  *
- * Known limit: a channel that was opened long ago takes a question for each 9,000 blocks since.
+ * Known limit: a channel that was opened long ago takes a request for each 9,000 blocks since.
  */
 export interface Claim {
   rule: ChannelRule
   log: EvmLog
   channel: string
-  /** What the ledger says of it; null where no row has it. */
+  /** Its row in the ledger; null where there is none. */
   row: LedgerPayment | null
 }
 
-/** The claim that a log of a scheme's contract is; null for every other log. */
+/** The claim in a log of a scheme's contract; null for every other log. */
 export function readClaim(rule: ChannelRule, log: EvmLog, row: LedgerPayment): Claim | null {
   const event = rule.contracts.includes(log.address) ? rule.read(log, row.asset) : null
   return event !== null && CLAIMING.has(event.kind)
@@ -44,11 +44,11 @@ interface Chain {
   ask: Ask
   coin: string
   head: number
-  /** The last block that the rows are surely about. */
+  /** The last block that the rows surely cover. */
   newest: number
 }
 
-/** Where rows are not what a contract paid, and what it paid that no row has. */
+/** Rows that differ from what a contract paid, and payments that no row has. */
 export async function findChannelFaults(chain: Chain, claims: readonly Claim[]): Promise<string[]> {
   const faults: string[] = []
   for (const [rule, own] of Map.groupBy(claims, (claim) => claim.rule)) {
@@ -71,7 +71,7 @@ function findFault(
   const claim = history.find((one) => placeOf(one.log) === placeOf(log))?.event
   if (opened === undefined || claim === undefined)
     return row === null ? null : 'nobody opened its channel'
-  // What is given back later takes from it: the rows may or may not have that.
+  // Later refunds reduce it: the rows may or may not include them.
   const read = history.filter((one) => one.log.blockNumber <= newest).length
   const ends = [
     read,
@@ -87,7 +87,7 @@ function findFault(
   return amounts.includes(BigInt(row.amount)) ? null : 'its channel paid another amount'
 }
 
-/** What happened to the channels of some claims, less deposits that were not their payer's. */
+/** Events of the channels of some claims, except deposits that were not their payer's. */
 async function readHistory(
   chain: Chain,
   rule: ChannelRule,
@@ -109,7 +109,7 @@ async function readHistory(
   return keepProved(inOrder, payers, { transfers: beside, coin: chain.coin })
 }
 
-/** All that happened to the channels of some claims, backwards until each is opened. */
+/** All events of the channels of some claims, read backwards to each opening. */
 async function readBack(
   { ask, coin, head }: Chain,
   rule: ChannelRule,
@@ -141,7 +141,7 @@ interface Looked extends Chain {
   network: string
   wallets: readonly string[]
   range: BlockRange
-  /** Places that rows have. */
+  /** Positions of rows. */
   known: ReadonlySet<string>
   /** Transfers to the wallets that nothing else explains. */
   unexplained: readonly EvmLog[]
@@ -163,7 +163,7 @@ export async function findUnknownClaims(looked: Looked): Promise<Claim[]> {
   return claims
 }
 
-/** Where logs do not name the seller, they are read where a contract paid one of the wallets. */
+/** Where logs do not name the seller, they are read if a contract paid one of the wallets. */
 async function readOfWallets(
   { ask, wallets, range, unexplained }: Looked,
   { contracts, mark, topics, payingTopics, isPaidBy }: ChannelRule,

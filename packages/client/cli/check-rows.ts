@@ -21,18 +21,18 @@ import { type Claim, findChannelFaults, readClaim } from './check-channels.ts'
 import { checkSolanaRows } from './check-solana.ts'
 import { findMissing, toMark } from './find-missing.ts'
 
-/** The listing whose rows are looked at, and its host as memos of payments name it. */
+/** The listing whose rows are checked, and its host as memos of payments name it. */
 export interface CheckedListing {
   id: string
   host: string
 }
 
 /**
- * Holds the rows of a listing's window against a chain's node, and those by which known sellers vouch for its buyers:
- * each row is one payment of the chain, by the scheme, between the wallets, in the coin, the amount and the second it
- * says, and is there once; and no payment is missing.
+ * Checks the rows of a listing's window against a chain's node, and those by which known sellers
+ * vouch for its buyers: each row is one payment on the chain with the stated scheme, wallets, coin,
+ * amount and second, and occurs once; and no payment is missing.
  *
- * Known limits: `NOT_MISSED` says what is not missed; why a row does not count is not asked.
+ * Known limits: `NOT_MISSED` names what is not searched; why a row does not count is not checked.
  */
 export async function checkRows(
   url: string,
@@ -55,7 +55,7 @@ export async function checkRows(
   return network.startsWith('solana:') ? checkSolanaRows(looked) : checkEvmRows(looked, listing)
 }
 
-/** The chain of a node: each kind refuses the other's question. */
+/** The chain of a node: each kind rejects the other's request. */
 async function readNetwork(ask: Ask): Promise<string> {
   try {
     return `eip155:${await ask('eth_chainId', [], QuantitySchema)}`
@@ -71,7 +71,7 @@ async function checkEvmRows(
 ): Promise<string[]> {
   const coin = usdAssetOf(network, { allowTestCoins: true })?.address ?? ''
   const head = await ask('eth_blockNumber', [], QuantitySchema)
-  // What came later than the newest row may not have been read yet.
+  // Payments after the newest row may not have been read yet.
   const times = rows.filter((row) => row.network === network).map(({ at }) => at)
   const newest = (await findBlock(ask, largestOf(times, 0) + 1, head + 1)) - 1
   const chain = { ask, network, coin, head, newest }
@@ -86,7 +86,7 @@ async function checkEvmRows(
   ]
 }
 
-/** Rows of a listing, and of what its buyers paid known sellers. */
+/** Rows of a listing, and of its buyers' payments to known sellers. */
 function toChecked(
   { as_of, payments, payees, seeds }: LedgerFiles,
   network: string,
@@ -127,8 +127,8 @@ function toPlace({ transaction, log }: LedgerPayment): string {
 }
 
 /**
- * Why the chain does not bear a row out; null where it does, and a claim where its channel has to be asked. A row can
- * be invented out of any transfer.
+ * Why the chain does not confirm a row; null where it does, and a claim where its channel must be
+ * read. A row can be invented from any transfer.
  */
 async function checkRow(
   ask: Ask,
@@ -156,7 +156,7 @@ async function checkRow(
   return isPaid ? null : 'the buyer did not agree to it by its scheme'
 }
 
-/** Whether the transfer of a row is a payment by its scheme; of a row of before, by any. */
+/** Whether the transfer of a row is a payment by its scheme; for an older row, by any. */
 async function isPayment(
   ask: Ask,
   row: LedgerPayment,
@@ -176,7 +176,7 @@ async function isPayment(
   const call = await ask('eth_getTransactionByHash', [row.transaction], CallSchema)
   const own = logs.filter(({ logIndex }) => logIndex === row.log)
   if (isOf(EVM_RULES.permit2, own, call)) return true
-  // The memo of what is this listing's alone names its host; of others' hosts the files say nothing.
+  // A memo of this listing's own payments names its host; the files do not tell other hosts.
   const isAlone = row.listings.length === 1 && row.listings[0] === id
   const named = isAlone ? own.filter((log) => readRealmOf(log, row.asset) === toMark(host)) : own
   return isOf(EVM_RULES.tempo_charge, named, call)

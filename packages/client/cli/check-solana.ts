@@ -10,7 +10,7 @@ import type { Ask } from './ask-node.ts'
 interface Looked {
   ask: Ask
   network: string
-  /** Of the listing, and of what its buyers paid known sellers. */
+  /** Of the listing, and of its buyers' payments to known sellers. */
   checked: readonly LedgerPayment[]
   /** All of the file. */
   rows: readonly LedgerPayment[]
@@ -19,7 +19,7 @@ interface Looked {
   from: number
 }
 
-/** Holds rows of a Solana cluster against a node of it: each is what its transaction paid, and none is missing. */
+/** Checks Solana rows against a node: each is what its transaction paid, and none is missing. */
 export async function checkSolanaRows(looked: Looked): Promise<string[]> {
   const { ask, network, checked } = looked
   const coin = usdAssetOf(network, { allowTestCoins: true })
@@ -54,7 +54,7 @@ async function findFault(ask: Ask, row: LedgerPayment, coin: UsdAsset): Promise<
   return isSame ? null : 'the chain has another payer, amount, coin, scheme or time there'
 }
 
-/** What touched the accounts of the payees in the window, up to the newest row: later ones may not be read yet. */
+/** Transactions of the payees' accounts in the window; after the newest row may be unread ones. */
 async function findMissing(looked: Looked, coin: UsdAsset): Promise<string[]> {
   const { ask, network, rows, wallets, from } = looked
   const own = rows.filter((row) => row.network === network)

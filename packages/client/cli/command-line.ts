@@ -46,10 +46,10 @@ export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
 export type Connect = (base: string | undefined) => Waypost
 export type Run = (args: readonly string[], connect: Connect) => Promise<number>
 
-/** The command itself is wrong: what, and what would be right. */
+/** The command itself is wrong: says what, and what would be right. */
 export class UsageFault extends Error {}
 
-/** @throws UsageFault naming the option that is not known, or has no value */
+/** @throws UsageFault naming the option that is unknown or has no value */
 export function readArguments<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
@@ -65,7 +65,7 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** The one thing a command is about. @param what as the usage calls it */
+/** The one argument of a command. @param what as the usage calls it */
 export function readSubject(positionals: readonly string[], what: string): string {
   const [subject, ...others] = positionals
   if (subject === undefined || others.length > 0)
@@ -81,7 +81,7 @@ export function readNumber(name: string, text: string | undefined): number | und
   return Number(text)
 }
 
-/** @throws UsageFault naming the values there are */
+/** @throws UsageFault naming the valid values */
 export function readChoice<const Choice extends string>(
   name: string,
   text: string | undefined,

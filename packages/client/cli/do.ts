@@ -18,7 +18,7 @@ import { loadWallet } from './wallet.ts'
 
 const RAILS = ['x402', 'mpp'] as const
 
-/** `waypost do <task> '<input JSON>'`: the output on stdout, who was asked and paid on stderr. */
+/** `waypost do <task> '<input JSON>'`: the output on stdout, sellers and payments on stderr. */
 export const runDo: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     wallet: { type: 'string' },
@@ -99,7 +99,7 @@ function toText({ seller, end, usd, paid, detail }: Attempt): string {
   return toLine(`${seller}: ${end.replaceAll('_', ' ')}, ${money}${detail ? ` (${detail})` : ''}`)
 }
 
-/** `waypost spent <file>`: what a session paid, or may have paid where a command was killed. */
+/** `waypost spent <file>`: what a session paid, or may have paid if a command was killed. */
 export const runSpent: Run = async (args) => {
   const { values, positionals } = readArguments(args, {})
   const spent = await readSpent(readSubject(positionals, 'session file'))

@@ -15,7 +15,7 @@ const TEXTS = [
   'effect',
   'sort',
 ]
-/** What `--all` stops at: more is a job for the dump of all listings. */
+/** The limit of `--all`: for more, use the dump of all listings. */
 const MOST_ROWS = 10_000
 const ROWS = 10
 const NUMBERS = ['max-price-usd', 'min-trust', 'limit', 'offset']
@@ -25,7 +25,7 @@ const OPTIONS = {
   all: { type: 'boolean' },
 } as const
 
-/** `waypost search <words…>`: a line or two a listing; values are judged by the service. */
+/** `waypost search <words…>`: one or two lines per listing; the service checks the values. */
 export const runSearch: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   const asked = toAsked(values, positionals)
@@ -41,7 +41,7 @@ export const runSearch: Run = async (args, connect) => {
   return printAnswer(answer, values.json, toText)
 }
 
-/** `waypost find <words…>`: what to call, three lines an operation. */
+/** `waypost find <words…>`: operations to call, three lines each. */
 export const runFind: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   if ('sort' in values || values.all === true)
@@ -82,7 +82,7 @@ function toOperationText({ listing, operation }: OperationsAnswer['results'][num
 
 type Asked = SearchParameters & { view: 'compact' }
 
-/** What is not a number goes as it is: the service knows its own values and names them. */
+/** Anything but a number is sent as it is: the service knows its own values and names them. */
 function toAsked(values: Record<string, unknown>, words: readonly string[]): Asked {
   const textOf = (name: string) => {
     const value = values[name]

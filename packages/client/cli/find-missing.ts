@@ -16,7 +16,7 @@ import {
 import { type Ask, inSteps, placeOf, readLogs } from './ask-node.ts'
 import { type Claim, findUnknownClaims } from './check-channels.ts'
 
-/** What is not missed: payments that nothing in the files or on the seller's own side of the chain points at. */
+/** Not searched for: payments without a trace in the files or on the seller's side of the chain. */
 export const NOT_MISSED =
   'Missing rows are looked for up to the newest row of the chain: of channels and escrows, those opened in the 30 days whose contract paid the seller in them; on Tempo, charges for the listing’s own host.'
 
@@ -32,7 +32,7 @@ interface Looked {
   host: string
 }
 
-/** Payments that the rows do not have; those out of channels as claims. */
+/** Payments missing from the rows; those out of channels as claims. */
 export async function findMissing(looked: Looked): Promise<{ faults: string[]; claims: Claim[] }> {
   if (looked.wallets.length === 0 || looked.coin === '') return { faults: [], claims: [] }
   const findIn = isTempo(looked.network) ? findMemoPayments : findTokenPayments
@@ -48,7 +48,7 @@ export async function findMissing(looked: Looked): Promise<{ faults: string[]; c
 
 interface Found {
   paid: EvmLog[]
-  /** Transfers that alone prove no payment. */
+  /** Transfers that are not proof of a payment by themselves. */
   unexplained: EvmLog[]
 }
 
@@ -81,7 +81,7 @@ async function findMemoPayments(looked: Looked): Promise<Found> {
   return { paid, unexplained: [] }
 }
 
-/** Those of some transfers that are payments by the call of their transaction. */
+/** The transfers that are payments according to the call of their transaction. */
 async function readCalls(ask: Ask, rule: EvmRule, transfers: readonly EvmLog[], coin: string) {
   const paid: EvmLog[] = []
   for (const [hash, logs] of Map.groupBy(transfers, (log) => log.transactionHash)) {

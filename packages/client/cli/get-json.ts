@@ -3,7 +3,7 @@ import { WaypostError } from '../src/waypost-error.ts'
 
 const PATIENCE_MS = 30_000
 
-/** @throws WaypostError where nothing of this shape comes */
+/** @throws WaypostError where the answer has another shape */
 export async function getJson<Schema extends v.GenericSchema>(
   url: string,
   schema: Schema,

@@ -12,7 +12,7 @@ import { printJson, toLine, toPrintable } from './printable.ts'
 const PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
 const EXITS = { clean: EXIT.ok, problems: EXIT.refused, not_reached: EXIT.unreachable } as const
 
-/** `waypost lint <url>`: the directory asks the service as a client would, and says what it saw. */
+/** `waypost lint <url>`: the directory probes the service as a client would and reports. */
 export const runLint: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     as: { type: 'string' },
@@ -65,14 +65,14 @@ function encode(text: string, characters: RegExp): string {
   return toPrintable(text).replace(characters, encodeURIComponent)
 }
 
-/** The workflow that asked; code scanners show results at files of the repository alone. */
+/** The workflow that asked; code scanners show results only on files of the repository. */
 function findBlamed(): string {
   const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(process.env.GITHUB_WORKFLOW_REF ?? '') ?? []
   return workflow ?? 'README.md'
 }
 
 /**
- * SARIF 2.1.0 (OASIS). The message names the address that was asked.
+ * SARIF 2.1.0 (OASIS). The message names the probed address.
  * @param file of the repository, relative to its root
  */
 function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): string {

@@ -23,7 +23,7 @@ const OPTIONS = {
   only: { type: 'string', multiple: true },
 } as const
 
-/** `waypost pin <ids…>`: writes down what a caller relies on; what is pinned changes by `--update` alone. */
+/** `waypost pin <ids…>`: records what a caller relies on; a pin changes only with `--update`. */
 export const runPin: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   const waypost = connect(values.base)
@@ -43,7 +43,7 @@ export const runPin: Run = async (args, connect) => {
   return held > 0 ? EXIT.refused : EXIT.ok
 }
 
-/** @returns false where it changed and stays as it was pinned */
+/** @returns false where it changed and the old pin stays */
 async function pinOne(
   waypost: Waypost,
   lock: Lock,
@@ -61,13 +61,13 @@ async function pinOne(
   return was === undefined || isUpdate
 }
 
-/** Whole or not at all: a lock that was cut short would refuse every call. */
+/** All or nothing: a truncated lock would refuse every call. */
 async function writeLock(file: string, lock: Lock): Promise<void> {
   await writeFile(`${file}.next`, toLockText(lock))
   await rename(`${file}.next`, file)
 }
 
-/** `waypost check`: what changed since it was pinned; exit 1 where anything did. */
+/** `waypost check`: what changed since it was pinned; exits 1 if anything did. */
 export const runCheck: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, { lock: OPTIONS.lock })
   const waypost = connect(values.base)
@@ -103,7 +103,7 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   return lock
 }
 
-/** What the directory knows; `probedAt` is when it last asked the seller, '' where it never did. */
+/** What the directory knows; `probedAt` is when it last probed the seller, '' for never. */
 async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   try {
     const kit = await waypost.kit(id)

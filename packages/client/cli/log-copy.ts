@@ -14,8 +14,8 @@ import { UsageFault } from './command-line.ts'
 import { getJson } from './get-json.ts'
 
 /**
- * A copy of a directory's log of receipts: all that a check needs, without the directory. What it has is
- * never taken from the directory again, so that a log which says something else today is found.
+ * A copy of a directory's log of receipts: all that a check needs, without the directory. Nothing
+ * is ever fetched twice, so that a log which was changed later is noticed.
  */
 const LogCopySchema = v.object({
   keys: ReceiptKeysSchema,
@@ -42,7 +42,7 @@ export async function writeLogCopy(file: string, copy: LogCopy): Promise<void> {
 }
 
 /**
- * Takes what the log has had since, and holds all of it against the newest head.
+ * Fetches the log's newer receipts, and checks all of them against the newest head.
  *
  * @throws WaypostError `log-forked` where the log no longer has what the copy has, or a key changed
  */
@@ -65,14 +65,14 @@ export async function growLogCopy(baseUrl: string, copy: LogCopy | null): Promis
   return grown
 }
 
-/** Whether the head is signed and of exactly these receipts, in this order. */
+/** Whether the head is signed and covers exactly these receipts, in this order. */
 export function isSound({ keys, head, receipts }: LogCopy): boolean {
   return (
     isHeadSigned(head, keys) && head.size === receipts.length && rootOfLog(receipts) === head.root
   )
 }
 
-/** A key that the copy knows stays what it was; who changes one may sign another past. */
+/** A key in the copy must not change: a directory that changes one could sign another past. */
 function mergeKeys(published: LogCopy['keys'], copy: LogCopy | null): LogCopy['keys'] {
   const known = copy?.keys ?? published
   if (known.log !== published.log)

@@ -6,7 +6,7 @@ import { ReceiptIdSchema } from '../../../src/domain/receipts/receipt.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { UsageFault } from './command-line.ts'
 
-/** What a paid call leaves with its caller: the directory has neither the secret nor the answer. */
+/** The caller's own record of a paid call: the directory has neither the secret nor the answer. */
 const OwnReceiptSchema = v.object({
   id: ReceiptIdSchema,
   /** Where it was called. */
@@ -14,12 +14,12 @@ const OwnReceiptSchema = v.object({
   listing: v.string(),
   at: v.string(),
   secret: v.string(),
-  /** Salted hash of the answer as it came; absent where it came packed. */
+  /** Salted hash of the answer as it came; absent where it was compressed. */
   answer: v.optional(v.string()),
 })
 export type OwnReceipt = v.InferOutput<typeof OwnReceiptSchema>
 
-/** The owner alone may read what was bought. */
+/** Only the owner may read what was bought. */
 const MODE = 0o600
 
 /** WAYPOST_RECEIPTS names another file, or `off`. */
@@ -29,20 +29,20 @@ export function receiptsFile(): string | null {
   return named || join(state || join(homedir(), '.local', 'state'), 'waypost', 'receipts.jsonl')
 }
 
-/** A receipt that cannot be kept is not a failure of the call: it is paid and answered. */
+/** A receipt that cannot be stored does not fail the call: it is paid and answered. */
 export async function keepReceipt(receipt: OwnReceipt): Promise<void> {
   const file = receiptsFile()
   if (file === null) return
   try {
     await mkdir(dirname(file), { recursive: true })
-    // Lines go in whole, so that several commands may share a file.
+    // Lines are appended whole, so that several commands may share a file.
     await appendFile(file, `${JSON.stringify(receipt)}\n`, { mode: MODE })
   } catch (error) {
     console.error(`the receipt was not kept: ${error instanceof Error ? error.message : error}`)
   }
 }
 
-/** @throws UsageFault where the file cannot be read; one that is not there yet has none */
+/** @throws UsageFault where the file cannot be read; a missing file has no receipts */
 export async function readOwnReceipts(file: string): Promise<OwnReceipt[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (Object(error).code === 'ENOENT') return ''

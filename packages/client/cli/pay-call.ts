@@ -12,8 +12,8 @@ export interface CallBudget extends PayRules {
 }
 
 /**
- * A call that the wallet pays on whichever rail the seller asks for least: what `waypost.call` does for
- * x402 alone. It is sent once, and once more with the payment.
+ * A call that the wallet pays on the seller's cheapest rail: what `waypost.call` does only for
+ * x402. It is sent once, and once more with the payment.
  *
  * @throws WaypostError `changed`, `over-budget` or `wallet-refused` before anything is sent, `payment-unsure`
  *   where an answer to the paid call never came
@@ -34,7 +34,7 @@ export async function callPaying(
   const headers = withPayment(request.headers ?? {}, payment)
   const paid = { ...request, headers, timeoutMs: PAID_TIMEOUT }
   const reply = await waypost.call(id, paid).catch((cause: unknown) => {
-    // What was found changed was not sent on.
+    // A call to something that changed was not forwarded.
     throw cause instanceof WaypostError && cause.code === 'changed' ? cause : toUnsure(cause)
   })
   return { ...reply, paid: true, receipt: receiptIn(reply.response) }
@@ -64,7 +64,7 @@ function refuse(code: string, detail: string): WaypostError {
   return new WaypostError(code, detail, { status: 402 })
 }
 
-/** MPP pays in `Authorization`: two of them would be none. */
+/** MPP pays in `Authorization`: two of them would be invalid. */
 function withPayment(
   headers: Record<string, string>,
   { name, value }: { name: string; value: string },

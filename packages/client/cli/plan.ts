@@ -3,7 +3,7 @@ import { EXIT, type Run, readArguments, readNumber } from './command-line.ts'
 import { readDeed } from './do.ts'
 import { printJson, toLine } from './printable.ts'
 
-/** `waypost plan <task> '<input JSON>'`: who would be asked, in this order, with which request. */
+/** `waypost plan <task> '<input JSON>'`: the sellers to call, in order, with their requests. */
 export const runPlan: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     'max-price-usd': { type: 'string' },
@@ -28,7 +28,7 @@ export const runPlan: Run = async (args, connect) => {
   return EXIT.ok
 }
 
-/** `waypost tasks`: what there is to plan. */
+/** `waypost tasks`: the tasks that can be planned. */
 export const runTasks: Run = async (args, connect) => {
   const { values } = readArguments(args, {})
   const answer = await connect(values.base).tasks()

@@ -2,7 +2,7 @@
 const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /**
- * Texts of sellers as a terminal may show them: lines stay, nothing else moves the cursor.
+ * Texts of sellers made safe for a terminal: lines stay, nothing else moves the cursor.
  *
  * @example toPrintable('a\u001b[2Jb\n') → 'a [2Jb\n'
  */

@@ -7,7 +7,7 @@ import { type OwnReceipt, readOwnReceipts, receiptsFile } from './own-receipts.t
 import { printJson, toLine } from './printable.ts'
 import { checkReceipt, getKeys, toReceiptText } from './verify.ts'
 
-/** What became of one receipt. `unproved`: its log has no head yet that has it; one comes every minute. */
+/** The result for one receipt. `unproved`: no head covers it yet; one comes every minute. */
 type Standing = 'proved' | 'unproved' | 'missing' | 'false'
 interface Checked extends OwnReceipt {
   standing: Standing
@@ -15,8 +15,8 @@ interface Checked extends OwnReceipt {
 }
 
 /**
- * `waypost receipts`: what came back for each paid call of yours, by the directory's log. `--log COPY` keeps
- * a whole copy of the log and holds them against it; `--offline` asks nobody.
+ * `waypost receipts`: what each of your paid calls returned, by the directory's log. `--log COPY`
+ * keeps a full copy of the log and checks them against it; `--offline` uses no network.
  */
 export const runReceipts: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -59,7 +59,7 @@ async function takeCopy(baseUrl: string, file: string, isOffline: boolean): Prom
 
 function findIn({ receipts, head }: LogCopy, own: OwnReceipt): Checked {
   const receipt = receipts.find(({ id }) => id === own.id)
-  // What was called after the head was signed cannot be under it.
+  // A call made after the head was signed cannot be covered by it.
   if (receipt === undefined) return { ...own, standing: own.at > head.at ? 'unproved' : 'missing' }
   return { ...own, receipt, standing: isOwn(own, receipt) ? 'proved' : 'false' }
 }
@@ -84,7 +84,7 @@ function toChecked(own: OwnReceipt, found: Awaited<ReturnType<typeof checkReceip
   const isTrue = isAsked && isSigned && isOwn(own, receipt)
   if (!isTrue) return { ...own, receipt, standing: 'false' }
   if (head === null) return { ...own, receipt, standing: 'unproved' }
-  // A head that is named and does not prove it is of another log.
+  // A named head that does not prove it belongs to another log.
   const isProved = isHeadSigned && isInLog && isExtended
   return { ...own, receipt, standing: isProved ? 'proved' : 'false' }
 }

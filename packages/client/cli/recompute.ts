@@ -11,8 +11,8 @@ import { NOT_MISSED } from './find-missing.ts'
 import { printJson, toLine } from './printable.ts'
 
 /**
- * `waypost recompute <id>`: the score of a listing from the published rows alone, beside the one it shows; with
- * `--rpc` the rows of its window are held against a chain's node.
+ * `waypost recompute <id>`: the score of a listing from only the published rows, next to the one it
+ * shows; with `--rpc` the rows of its window are checked against a chain's node.
  */
 export const runRecompute: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, { rpc: { type: 'string' } })
@@ -38,7 +38,7 @@ async function readFiles(baseUrl: string): Promise<LedgerFiles> {
   const body = (await get(baseUrl, 'payments.ndjson')).body ?? new ReadableStream<Uint8Array>()
   const payments: v.InferOutput<typeof LedgerPaymentSchema>[] = []
   for await (const line of eachLine(body)) payments.push(v.parse(LedgerPaymentSchema, line))
-  // Where nobody measures no row exists either, and any time gives no score.
+  // Without a meter there are no rows either, and any time gives no score.
   const as_of = payees.as_of ?? new Date(0).toISOString()
   return { ...payees, as_of, payments }
 }
@@ -52,7 +52,7 @@ async function get(baseUrl: string, file: string): Promise<Response> {
   throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
 }
 
-/** JSON, a line each, as it comes. */
+/** JSON, one value per line, as it arrives. */
 async function* eachLine(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -72,7 +72,7 @@ interface Score {
   volume_usd?: number
 }
 
-/** What the files say of each listing. */
+/** Facts of each listing in the files. */
 export function scoreFiles({ as_of, payments, payees, seeds }: LedgerFiles) {
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set(seeds) })
   return (id: string): Score => toScore(listings.get(id))

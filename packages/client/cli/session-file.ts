@@ -11,20 +11,20 @@ import {
 import { UsageFault } from './command-line.ts'
 
 /**
- * A session as a file of lines that only grows: each payment is a line on the disk before it is sent,
- * and a second line when its outcome is known. Lines are appended whole by the system, so that several
- * commands may share a file: the command that wrote first has the money, as the order of lines says.
+ * A session as an append-only file: each payment is a line on the disk before it is sent, and a
+ * second line when its outcome is known. Lines are appended whole by the system, so that several
+ * commands may share a file: the command whose line is first has the money.
  *
- * A line that was torn by a crash was not on the disk when its command was killed, so nothing was sent.
+ * A line torn by a crash was not on disk when its command was killed, so nothing was sent.
  */
 export interface Spent extends Payment {
   id: string
   at: string
-  /** `sent` and no outcome: it may have been paid. */
+  /** `sent` without an outcome: it may have been paid. */
   state: PaymentState
 }
 
-/** The owner alone may read what was bought. */
+/** Only the owner may read what was bought. */
 const MODE = 0o600
 
 export function openSession(file: string, maxUsd: number): Session {
@@ -55,7 +55,7 @@ export function openSession(file: string, maxUsd: number): Session {
   }
 }
 
-/** All that was paid or may have been. */
+/** Everything that was paid or may have been. */
 export async function readSpent(file: string): Promise<Spent[]> {
   const { payments } = await readSession(file)
   return payments.flatMap(({ state, ...payment }) =>
@@ -63,7 +63,7 @@ export async function readSpent(file: string): Promise<Spent[]> {
   )
 }
 
-/** On the disk when it returns, on a line of its own even behind a torn one. */
+/** On disk when it returns, on a line of its own even after a torn one. */
 async function append(file: string, line: object): Promise<void> {
   const handle = await openFile(file)
   try {

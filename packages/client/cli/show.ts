@@ -2,7 +2,7 @@ import type { Kit, Listing } from '../src/answers.ts'
 import { EXIT, type Run, readArguments, readSubject, UsageFault } from './command-line.ts'
 import { printJson, toLine, toPrintable } from './printable.ts'
 
-/** `waypost show <id>`: the listing; `--kit` how to call it; `--snippet` code alone, to be piped. */
+/** `waypost show <id>`: the listing; `--kit` how to call it; `--snippet` only code, to be piped. */
 export const runShow: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     kit: { type: 'boolean' },

@@ -17,8 +17,9 @@ import { getJson } from './get-json.ts'
 import { printJson, toLine } from './printable.ts'
 
 /**
- * `waypost verify <receipt>`: that a receipt is signed, that the log has it, and that the log's newest head
- * extends the one that the receipt is proved by. With `--secret` and `--answer` also whose answer it is.
+ * `waypost verify <receipt>`: checks that a receipt is signed, that the log has it, and that the
+ * newest head extends the one that proves it. With `--secret` and `--answer` also that the answer
+ * is yours.
  */
 export const runVerify: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -40,7 +41,9 @@ export function getKeys(baseUrl: string): Promise<ReceiptKeys> {
   return getJson(`${baseUrl}/.well-known/receipt-keys.json`, ReceiptKeysSchema)
 }
 
-/** What the directory says of a receipt, and what is proved of it. @throws WaypostError where it has none */
+/**
+ * A receipt from the directory, and what of it is proved. @throws WaypostError where it has none
+ */
 export async function checkReceipt(baseUrl: string, id: string, keys: ReceiptKeys) {
   const view = await getJson(`${baseUrl}/api/v1/receipts/${id}`, ReceiptViewSchema)
   const from = view.head?.size ?? 0
@@ -50,7 +53,7 @@ export async function checkReceipt(baseUrl: string, id: string, keys: ReceiptKey
     log.head !== null &&
     isHeadSigned(log.head, keys) &&
     extendsHead(view.head, log.head, log.consistency ?? [])
-  // Else one good receipt would do for every other.
+  // Otherwise one valid receipt would pass for every other.
   const isAsked = view.receipt.id === id
   const proof = { isAsked, ...verifyReceipt(view, keys), isExtended }
   return { receipt: view.receipt, head: view.head, proof }

@@ -16,7 +16,7 @@ import { runShow } from './show.ts'
 import { supplyGroupBy } from './supply-group-by.ts'
 import { runVerify } from './verify.ts'
 
-/** `waypost add <url>`: puts a service before the maintainers; nothing goes live by itself. */
+/** `waypost add <url>`: proposes a service to the maintainers; nothing goes live by itself. */
 const runAdd: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     note: { type: 'string' },

@@ -3,9 +3,9 @@ import { build, type Plugin } from 'esbuild'
 const CLIENT = new URL('..', import.meta.url).pathname
 
 /**
- * The files that are published, by name: what the client takes from the product's own domain is
- * inside, what is the caller's (a wallet) is not. The command has a copy of its own, so that what it
- * alone needs is not in the library. So has the entry that does tasks, but for the errors.
+ * The published files, by name: what the client uses of the product's own domain is bundled, what
+ * the caller brings (a wallet) is not. The command has its own copy, so that what only it needs is
+ * not in the library. So has the entry for tasks, except for the errors.
  */
 export async function bundleClient(): Promise<Record<string, string>> {
   const library = ['waypost', 'waypost-error', 'lock']

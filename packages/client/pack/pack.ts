@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { bundleClient } from './bundle.ts'
 import { toApiTypes } from './to-api-types.ts'
 
-/** What `npm pack` runs first: JavaScript that any Node of 20.3 or newer takes, with its types. */
+/** Run first by `npm pack`: JavaScript for Node 20.3 or newer, with its types. */
 const CLIENT = new URL('..', import.meta.url).pathname
 const PRODUCT = join(CLIENT, '../..')
 const DIST = join(CLIENT, 'dist')
@@ -54,7 +54,7 @@ function writeTypes(source: string, target: string): void {
   const own = join(printed, 'packages/client/src')
   for (const name of readdirSync(own)) {
     const text = readFileSync(join(own, name), 'utf8')
-    // Readers look for the declarations beside the JavaScript of that name.
+    // TypeScript looks for the declarations next to the JavaScript of that name.
     writeFileSync(join(target, name), text.replaceAll(/(from '\.{1,2}\/[^']+)\.ts'/g, "$1.js'"))
   }
   rmSync(printed, { recursive: true })

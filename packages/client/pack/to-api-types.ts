@@ -1,9 +1,9 @@
 import { createOpenApi } from '../../../src/compile/openapi/create-openapi.ts'
 
 /**
- * TypeScript types out of the published OpenAPI document: its own schemas are the only source, so
+ * TypeScript types from the published OpenAPI document: its own schemas are the only source, so
  * that a client cannot promise what the service doesn't publish. Covers the part of JSON Schema
- * that our schemas use, and stops at what it does not know.
+ * that our schemas use, and fails on anything it does not know.
  */
 type Schema = Record<string, unknown>
 
@@ -20,7 +20,7 @@ interface PublishedApi {
   components: { schemas: Record<string, Schema> }
 }
 
-/** Components a client sees, with what they refer to; what sellers do on their dashboard is not among them. */
+/** Components a client sees, with their references; those of the dashboard are left out. */
 const ANSWERS = [
   'SearchResponse',
   'CompactSearchResponse',
@@ -42,16 +42,16 @@ const ANSWERS = [
   'Problem',
 ]
 
-/** Type name → path of the GET whose query it is. */
+/** Type name → path of the GET whose query it describes. */
 const PARAMETERS = {
   SearchParameters: '/api/v1/search',
   ChangesParameters: '/api/v1/changes',
   LintParameters: '/api/v1/lint',
 }
 
-/** Declarations of the package in the place of `src/answers.ts`, whose types are of schemas. */
+/** The package's declarations in place of `src/answers.ts`, whose types come from schemas. */
 export function toApiTypes(): string {
-  // As it is published: through JSON, whose members the generator looks at one by one.
+  // As published: through JSON, whose members the generator checks one by one.
   const { paths, components }: PublishedApi = JSON.parse(
     JSON.stringify(
       createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '', reading: '' }),
@@ -132,7 +132,7 @@ function toObjectType(schema: Schema): string {
   return members.length === 0 ? 'Record<string, unknown>' : `{ ${members.join('; ')} }`
 }
 
-/** A union needs brackets where something binds it. */
+/** A union needs parentheses where something binds tighter. */
 function toPart(schema: unknown): string {
   const type = toType(schema)
   return type.includes(' | ') ? `(${type})` : type

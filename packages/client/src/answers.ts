@@ -4,8 +4,8 @@ import type { ProbeProtocol } from '../../../src/domain/probe/read/finding.ts'
 import type { SearchQuery } from '../../../src/domain/search/search-query.ts'
 
 /**
- * What the interface sends and takes, by the schemas that its document is printed from. The package
- * has declarations printed from that document in the place of this file (`pack/to-api-types.ts`).
+ * What the interface sends and takes, from the schemas that its document is generated from. The
+ * package replaces this file by declarations generated from that document (`pack/to-api-types.ts`).
  */
 type Answer<Name extends keyof typeof SCHEMAS> = InferOutput<(typeof SCHEMAS)[Name]>
 type Shape<Name extends keyof typeof SHARED_SCHEMAS> = InferOutput<(typeof SHARED_SCHEMAS)[Name]>

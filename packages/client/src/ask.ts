@@ -3,11 +3,11 @@ import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Problem } from './answers.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/** The first wait before another try, doubled each time (milliseconds). */
+/** The first wait before a retry, doubled each time (milliseconds). */
 const FIRST_WAIT = 250
-/** The longest wait between two tries (milliseconds); who asks for more is asked by the caller. */
+/** The longest wait between two tries (milliseconds); beyond it the caller must retry. */
 const LONGEST_WAIT = 30_000
-/** Statuses behind which the same read may soon succeed. */
+/** Statuses after which the same read may soon succeed. */
 const PASSING = new Set([429, 502, 503, 504])
 
 export interface AskOptions {
@@ -23,14 +23,14 @@ export interface Asked {
   url: string
   init?: RequestInit
   signal?: AbortSignal | undefined
-  /** Statuses, and failures without an answer, after which it is asked again; reads: all that pass. */
+  /** Statuses, and failures without an answer, that are retried; for reads all transient ones. */
   mayRepeat: boolean
 }
 
 /**
- * Asks the service and reads its JSON; what may be repeated is asked again while it may pass.
+ * Asks the service and reads its JSON; repeatable requests are retried after transient failures.
  *
- * @throws WaypostError with the service's problem document, or what kept it from answering
+ * @throws WaypostError with the service's problem document, or the reason for having no answer
  */
 export async function askJson<Answer>(asked: Asked, options: AskOptions): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
@@ -39,7 +39,7 @@ export async function askJson<Answer>(asked: Asked, options: AskOptions): Promis
     const { error } = failure
     if (asked.signal?.aborted === true) throw asked.signal.reason
     const mayPass = error.status === 0 ? error.code !== 'unreadable' : PASSING.has(error.status)
-    // A refusal for want of budget did nothing, whatever was asked.
+    // A rate-limited request had no effect, whatever it was.
     if (!mayPass || !(asked.mayRepeat || error.status === 429)) throw error
     if (tries > options.retries) throw error
     const ms = toWait(tries, error.retryAfter, Math.random())
@@ -48,7 +48,7 @@ export async function askJson<Answer>(asked: Asked, options: AskOptions): Promis
   }
 }
 
-/** Waits so many milliseconds, less when the signal aborts. */
+/** Waits this many milliseconds, less when the signal aborts. */
 function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -90,7 +90,7 @@ function readAnswer<Answer>(url: string, status: number, text: string) {
   }
 }
 
-/** The service's own words about a status that is not a success. */
+/** The service's own message about a failure status. */
 export function toProblemError(response: Response, text: string): WaypostError {
   const { status } = response
   const problem = readProblem(text)
@@ -111,7 +111,7 @@ function readProblem(text: string): Problem | undefined {
   return isProblem(value) ? value : undefined
 }
 
-/** Both members that are read here are looked at; the rest is the service's contract. */
+/** Both members that are read here are checked; the rest is the service's contract. */
 function isProblem(value: unknown): value is Problem {
   return isJsonObject(value) && typeof value.code === 'string' && typeof value.detail === 'string'
 }

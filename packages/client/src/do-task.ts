@@ -16,7 +16,7 @@ export interface DoneTask {
   output: Record<string, unknown> | null
   seller: string | null
   attempts: Attempt[]
-  /** What was paid or may have been, all attempts together. */
+  /** What was paid or may have been, over all attempts. */
   spent_usd: number
 }
 
@@ -25,10 +25,10 @@ const MAX_SELLERS = 5
 const SAME_PRICE = 1.001
 
 /**
- * Gets a task done by any seller of it: the first of the plan is asked what it wants without paying,
- * paid within the budget, and its answer held against the task's contract; where it fails, the next one
- * has its turn. No seller is paid twice for one deed. One that asks more than the plan says has its turn
- * again where its price belongs; one that failed in this session before comes last.
+ * Gets a task done by any of its sellers: the first of the plan is asked for its price without
+ * payment, paid within the budget, and its answer checked against the task's contract; where it
+ * fails, the next one gets its turn. No seller is paid twice for one deed. One that asks more than
+ * the plan says moves to where its price belongs; one that failed in this session comes last.
  *
  * @throws WaypostError where the directory does not know the task or refuses the input
  */
@@ -75,7 +75,7 @@ async function takeTurns(turn: Turn, rows: readonly PlanRow[]): Promise<DoneTask
     const standing = STANDINGS[attempt.end]
     if (standing !== undefined) await turn.session.remember(row.seller.id, turn.task, standing)
     if (asked === undefined) continue
-    // It may still be the cheapest: its turn comes again before those that cost more.
+    // It may still be the cheapest: it gets its turn again before those that cost more.
     const place = queue.findIndex((other) => other.mostUsd > asked)
     queue.splice(place < 0 ? queue.length : place, 0, { row, mostUsd: asked })
   }
@@ -86,7 +86,7 @@ async function takeTurns(turn: Turn, rows: readonly PlanRow[]): Promise<DoneTask
 
 const UNKNOWN_PRICE = Number.POSITIVE_INFINITY
 
-/** What an end says of the seller; nothing where the fault is the caller's or the price alone. */
+/** What an outcome says about the seller; nothing for the caller's faults or a mere price. */
 const STANDINGS: Readonly<Partial<Record<AttemptEnd, Standing>>> = {
   delivered: 'delivered',
   unreachable: 'failed',

@@ -2,7 +2,7 @@ import { isAtAddress } from '../../../src/domain/operation/is-at-address.ts'
 import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/pins/offer.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/** What is not as it was pinned. Written out here: the package's types name no file outside it. */
+/** What differs from the pin. Spelled out here: the package's types name no file outside it. */
 export interface Difference {
   what: 'digest' | 'payee' | 'price'
   expected: string
@@ -11,7 +11,7 @@ export interface Difference {
 
 /** What a caller relies on of one listing, as `waypost pin` writes it. */
 export interface LockEntry {
-  /** Of all of it; null where only some calls are pinned. */
+  /** Digest of the whole listing; null where only some calls are pinned. */
   digest: string | null
   hosts: string[]
   /** The most a call may cost, in US dollars; null where no price is known. */
@@ -25,7 +25,7 @@ export interface LockEntry {
 /** `waypost.lock`, parsed. */
 export interface Lock {
   version: 1
-  /** Which directory said so: another one may mean another service by the same id. */
+  /** The directory it comes from: another one may mean another service by the same id. */
   directory: string
   listings: Record<string, LockEntry>
 }
@@ -38,7 +38,7 @@ export function pinnedIn(lock: Lock, id: string): LockEntry {
   return entry
 }
 
-/** What the relay is told to hold the call to. @param digest of the listing as it may be */
+/** What the relay must hold the call to. @param digest the accepted digest of the listing */
 export function toExpected(entry: LockEntry, digest: string): string {
   const payee = toAccounts(entry)
   return toExpectText({
@@ -66,7 +66,7 @@ export function findCall(
 }
 
 /**
- * A policy for an `x402Client`: of a seller's offers those that the lock allows.
+ * A policy for an `x402Client`: keeps the offers of a seller that the lock allows.
  *
  * @throws WaypostError `changed` where the listing is not pinned
  * @example new x402Client().register(…).registerPolicy(allowedBy(lock, 'x402.exa'))
@@ -77,7 +77,7 @@ export function allowedBy(lock: Lock, id: string) {
     offers.filter((offer) => judgePinned(entry, readOffer(offer)).length === 0)
 }
 
-/** What keeps a way to pay from being used. Where the lock names no payee, nothing may be. */
+/** Why a way to pay may not be used. Where the lock names no payee, none may be. */
 export function judgePinned(
   entry: LockEntry,
   offered: { payee: string | null; usd: number | null },

@@ -8,11 +8,11 @@ import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /**
- * What signs: an `x402Client` of `@x402/core`, or anything that makes a payment payload out of the
+ * The signer: an `x402Client` of `@x402/core`, or anything that makes a payment payload from the
  * terms of a 402. This client never sees a key.
  */
 export interface Wallet {
-  /** The terms are the wallet library's own type of them, whichever library it is. */
+  /** The terms have the wallet library's own type, whichever library it is. */
   createPaymentPayload(terms: never): Promise<object>
 }
 
@@ -27,13 +27,13 @@ export interface PayWith {
 /** The terms of a 402, as the seller wrote them. */
 export type PaymentTerms = Record<string, unknown> & { accepts: unknown[] }
 
-/** The terms of a 402 of x402; null where it speaks another rail or none. */
+/** The x402 terms of a 402; null where it uses another rail or none. */
 export async function readTerms(response: Response): Promise<PaymentTerms | null> {
   const terms = readPaymentRequired(toRecord(response.headers), await response.clone().text())
   return terms !== null && hasAccepts(terms) ? terms : null
 }
 
-/** The seller's word on the settlement, where it gave one. */
+/** The seller's report on the settlement, where it gave one. */
 export function receiptOf(response: Response): unknown {
   return readReceipt(toRecord(response.headers))
 }
@@ -70,7 +70,7 @@ export async function signPayment(
       { status: 402 },
     )
   const offered = { ...terms, accepts: within.map(({ offer }) => offer) }
-  // What a seller wrote: the wallet's library judges it by its own type.
+  // Written by the seller: the wallet's library checks it by its own type.
   const payload = await wallet.createPaymentPayload(offered as never)
   const header = toPaymentHeader(payload)
   if (header === null) throw new WaypostError('unreadable', 'The wallet gave no x402 payment.')

@@ -12,11 +12,11 @@ export interface CallRequest {
   /** GET without it, POST where there is a body. */
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined
   headers?: Record<string, string> | undefined
-  /** Text and bytes go as they stand, anything else as JSON. */
+  /** Text and bytes are sent as they are, anything else as JSON. */
   body?: unknown
-  /** Pays where the seller asks for it; without it a 402 is handed back with its terms. */
+  /** Pays where the seller asks for it; without it a 402 is returned with its terms. */
   pay?: PayWith | undefined
-  /** What `waypost pin` wrote: where listing, payee or price are not as pinned, nothing is paid. */
+  /** The lock of `waypost pin`: if listing, payee or price differ from it, nothing is paid. */
   lock?: Lock | undefined
   signal?: AbortSignal | undefined
   /** Milliseconds each of the two requests may take until its answer begins. */
@@ -26,15 +26,15 @@ export interface CallRequest {
 export interface CallReply {
   /** The seller's answer, or the relay's refusal (`application/problem+json`), unread. */
   response: Response
-  /** What the seller asked for, where it asked. */
+  /** The seller's terms, where it asked for payment. */
   terms?: PaymentTerms
-  /** A payment was sent along; whether it settled, the receipt says. */
+  /** A payment was sent along; the receipt says whether it settled. */
   paid: boolean
-  /** The seller's word on the settlement. */
+  /** The seller's report on the settlement. */
   receipt?: unknown
 }
 
-/** Sellers settle after they answer: a paid call that is given up early may have been paid. */
+/** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
 export const PAID_TIMEOUT = 330_000
 
 /**
@@ -66,7 +66,7 @@ export async function callThroughRelay(
   }
   const refusal = entry && (await findRefusal(first))
   if (entry !== undefined && refusal) {
-    // Another of its calls may have changed, and this one not.
+    // Another of its calls may have changed, but not this one.
     expected = await toHeader(pinned, entry, null, refusal)
     first = await send(url, request, { ...expected }, unpaid)
     await refuseChanged(first)
@@ -93,8 +93,8 @@ interface PinnedCall {
 }
 
 /**
- * What the relay is told to hold the call to: the listing as it was pinned, or, without a digest, as
- * it is now where the call itself is as pinned.
+ * What the relay must hold the call to: the listing as it was pinned, or, without a digest, its
+ * current state if the call itself is as pinned.
  *
  * @throws WaypostError `changed` where it is not
  */
@@ -128,7 +128,7 @@ async function readKit({ baseUrl, id, request, options }: PinnedCall, call: stri
   }
 }
 
-/** The relay's own word that something is not as pinned; a seller's 409 is its answer. */
+/** Whether the relay reports that something is not as pinned; a seller's 409 is its answer. */
 async function findRefusal(response: Response): Promise<WaypostError | undefined> {
   if (response.status !== 409 || !response.headers.has('proxy-status')) return undefined
   const { detail = '' }: { detail?: string } = await response.json()

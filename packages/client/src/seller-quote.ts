@@ -7,7 +7,7 @@ import { memberOf } from '../../../src/domain/wire/parse-json.ts'
 import { readTerms, type Wallet } from './payment.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/** What signs on either rail, one of them at least. */
+/** The signers of both rails, at least one of them. */
 export interface TaskWallet extends Partial<Wallet> {
   /** MPP: the value of `Authorization` for a 402, as `mppx`'s client makes it. */
   createCredential?(response: Response): Promise<unknown>
@@ -18,17 +18,17 @@ export interface PayRules {
   allowTestCoins: boolean
 }
 
-/** One way to pay what a seller asks. */
+/** One way to pay a seller's price. */
 export interface Quote {
   rail: 'x402' | 'mpp'
   usd: number
-  /** CAIP-10; null where it does not say so readably. */
+  /** CAIP-10; null where it is missing or unreadable. */
   payee: string | null
   /** Asks the wallet; nothing was signed before. @throws WaypostError `wallet-refused` */
   sign(): Promise<{ name: string; value: string }>
 }
 
-/** What a 402 asks for, the cheapest first: ways the wallet can sign, in dollars that we know. */
+/** The offers of a 402, the cheapest first: those the wallet can sign, in known dollars. */
 export async function readQuotes(response: Response, rules: PayRules): Promise<Quote[]> {
   const quotes = [...(await readX402(response, rules)), ...readMpp(response, rules)]
   return quotes.sort((a, b) => a.usd - b.usd)
@@ -41,7 +41,7 @@ async function readX402(response: Response, { wallet, allowTestCoins }: PayRules
     const { usd, payee } = readOffer(offer, { allowTestCoins })
     if (usd === null) return []
     const sign = async () => {
-      // What a seller wrote: the wallet's library judges it by its own type.
+      // Written by the seller: the wallet's library checks it by its own type.
       const offered = { ...terms, accepts: [offer] } as never
       const payload = await refusable(() => wallet.createPaymentPayload?.(offered))
       return toPaymentHeader(payload) ?? refuse('an x402 payment')
@@ -88,7 +88,7 @@ function refuse(what: string): never {
   throw new WaypostError('wallet-refused', `The wallet gave something that is not ${what}.`)
 }
 
-/** The seller's word on a settlement, on either rail. */
+/** The seller's report on a settlement, on either rail. */
 export function receiptIn({ headers }: Response): unknown {
   const record = Object.fromEntries(headers.entries())
   return readReceipt(record) ?? readMppReceipt(record)

@@ -12,19 +12,19 @@ import { judgeAnswer } from './task-answer.ts'
 import { readVerdict, type Witnessed, witnessedIn } from './witnessed.ts'
 
 export interface DoOptions {
-  /** Without it only sellers that take no money are asked. */
+  /** Without it only free sellers are called. */
   pay?: {
     wallet: TaskWallet
-    /** The most the deed may cost, all attempts together, in US dollars. */
+    /** The most the deed may cost over all attempts, in US dollars. */
     maxUsd: number
     /** Coins of test networks count as dollars too. */
     allowTestCoins?: boolean
   }
   rail?: 'x402' | 'mpp' | undefined
   network?: string | undefined
-  /** The money of several deeds, and what they learned of their sellers; else this deed has its own. */
+  /** Shares money and knowledge of sellers between deeds; else this deed has its own. */
   session?: Session
-  /** Names the deed: under the same name it goes on where it was broken off, and pays nobody again. */
+  /** Names the deed: the same name resumes where it was interrupted, and pays nobody twice. */
   deed?: string
   /** Called with each step as it happens. */
   onAttempt?: (attempt: Attempt) => void
@@ -36,7 +36,7 @@ export interface DoOptions {
   fetch?: typeof fetch
 }
 
-/** What became of one seller's turn. */
+/** The outcome of one seller's turn. */
 export type AttemptEnd =
   | 'delivered'
   | 'unreachable'
@@ -53,12 +53,12 @@ export type AttemptEnd =
 export interface Attempt {
   seller: string
   end: AttemptEnd
-  /** What was sent to this seller in US dollars. */
+  /** The amount sent to this seller in US dollars. */
   usd: number
-  /** Whether it took the money: `no` where none was sent, or the seller says so itself. */
+  /** Whether it took the money: `no` where none was sent, or the seller itself says so. */
   paid: 'no' | 'paid' | 'unsure'
   detail?: string
-  /** The seller's word on the settlement. */
+  /** The seller's report on the settlement. */
   receipt?: unknown
   /** The directory's own receipt, where the call went through its relay. */
   witnessed?: Witnessed
@@ -78,7 +78,7 @@ export interface Turn {
 }
 
 const ASK_TIMEOUT = 20_000
-/** Sellers settle after they answer: a paid call that is given up early may have been paid. */
+/** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
 const PAID_TIMEOUT = 120_000
 type Outcome = Attempt & { output?: Record<string, unknown>; asked?: number }
 
@@ -117,7 +117,7 @@ function left({ spent }: Turn, maxUsd: number): number {
   return (toNano(maxUsd) - toNano(sumUsd(spent))) / 1e9
 }
 
-/** From here on the money counts as spent: it was written down before. */
+/** From here on the money counts as spent: it was recorded before. */
 async function paySeller(
   turn: Turn,
   row: PlanRow,
@@ -160,16 +160,16 @@ async function paySeller(
   return told('payment_asked_again', 'it asked for money again after it was paid')
 }
 
-/** Ends the time limit too: it would hold the process of a command that is done. */
+/** Ends the time limit too: it would keep the process of a finished command alive. */
 async function leave({ response, stop }: Sent): Promise<void> {
   await response.body?.cancel().catch(() => undefined)
   stop()
 }
 
-/** Verdicts on an answer that may have the shape of the task and still does not deliver. */
+/** Verdicts on an answer that may have the task's shape but still does not deliver. */
 const NO_DELIVERY = new Set(['canned', 'empty', 'error_in_200'])
 
-/** The directory has seen what other callers were told: a copy of theirs looks right to this one. */
+/** The directory has seen other callers' answers: a copy of one looks right to this caller. */
 async function holdAgainstReceipt({ baseUrl, options }: Turn, outcome: Outcome): Promise<Outcome> {
   const { end, seller, witnessed } = outcome
   if (end !== 'delivered' || witnessed === undefined) return outcome

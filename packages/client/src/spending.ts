@@ -1,4 +1,4 @@
-/** What became of one payment. A payment that was sent counts until the seller says it took nothing. */
+/** The state of one payment. A sent payment counts until the seller says it took nothing. */
 export type PaymentState = 'sent' | 'paid' | 'unsure'
 
 export interface Payment {
@@ -9,12 +9,13 @@ export interface Payment {
   usd: number
 }
 
-/** How a seller did when it was last asked here. */
+/** How a seller did when it was last called here. */
 export type Standing = 'delivered' | 'failed'
 
 /**
- * The money of several deeds, and what is known of their sellers. `reserve` is called before a payment
- * is signed, and what it wrote must outlive the process: then whatever happens, it can say what was paid.
+ * The money of several deeds, and what is known of their sellers. `reserve` is called before a
+ * payment is signed, and its record must outlive the process, so that what was paid is always
+ * known.
  */
 export interface Session {
   /** @returns the payment's name in the session; null where the session's budget does not allow it */
@@ -37,7 +38,7 @@ export function sumUsd(prices: readonly number[]): number {
   return prices.reduce((sum, usd) => sum + toNano(usd), 0) / 1e9
 }
 
-/** A session in memory, for a program that lives as long as its deeds. @param maxUsd of all of them */
+/** A session in memory, for deeds that end with their program. @param maxUsd for all of them */
 export function createSession(maxUsd = Number.POSITIVE_INFINITY): Session {
   const payments: Payment[] = []
   const standings = new Map<string, Standing>()

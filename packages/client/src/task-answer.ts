@@ -1,10 +1,10 @@
 import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 
-/** A longer answer is not read to its end: no contract is as long. */
+/** A longer answer is not read to its end: no contract allows as much. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-/** The seller's answer held against the task's contract. A picture or a sound becomes a data URL. */
+/** Checks a seller's answer against the task's contract. Pictures and sounds become data URLs. */
 export async function judgeAnswer(
   response: Response,
   contract: Record<string, unknown>,

@@ -4,7 +4,7 @@ export interface WaypostErrorFacts {
   /** HTTP status; 0 where no answer came. */
   status?: number
   problem?: Problem
-  /** Seconds after which another try makes sense, where the service said so. */
+  /** Seconds to wait before a retry, where the service said so. */
   retryAfter?: number
   cause?: unknown
 }
@@ -14,8 +14,8 @@ export class WaypostError extends Error {
   override readonly name = 'WaypostError'
   /**
    * A problem code of the service, or what this client found: `unreachable` and `timeout` before an
-   * answer came, `changed` and `over-budget` before anything was signed, `payment-unsure` when a paid
-   * call broke off, `unreadable` for an answer that the interface does not know.
+   * answer came, `changed` and `over-budget` before anything was signed, `payment-unsure` when a
+   * paid call was interrupted, `unreadable` for an unexpected answer.
    */
   readonly code: string
   readonly status: number

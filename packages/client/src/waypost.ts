@@ -25,13 +25,13 @@ import { type AskOptions, askJson } from './ask.ts'
 import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
 
 export interface WaypostOptions {
-  /** Where the directory stands, `https://directory.example`; a path below it is kept. */
+  /** The directory's address, `https://directory.example`; a path below it is kept. */
   baseUrl: string
   /** Instead of the platform's own, such as one that goes through a proxy. */
   fetch?: typeof fetch
-  /** Tries after the first one of what may be repeated: 3 unless said otherwise. */
+  /** Retries of repeatable requests: 3 by default. */
   retries?: number
-  /** Milliseconds one try may take: 30,000 unless said otherwise. */
+  /** Milliseconds one try may take: 30,000 by default. */
   timeoutMs?: number
   /** Header fields of every request, such as a User-Agent. */
   headers?: Record<string, string>
@@ -43,7 +43,7 @@ export interface RelayInfo extends Record<string, unknown> {
   reason: string | null
 }
 
-/** What a search of operations takes. */
+/** Parameters of a search for operations. */
 export type OperationsParameters = Omit<SearchParameters, 'sort' | 'facets' | 'view' | 'explain'>
 
 export interface PlanFilters {
@@ -67,13 +67,13 @@ type Search = <const Asked extends SearchParameters>(
 ) => Promise<SearchAnswer<Asked>>
 type SearchRow<Asked> = Asked extends { view: 'compact' } ? CompactRow : SearchResult
 
-/** What a directory answers; every method but `call` and `report` reads and may be repeated. */
+/** A directory's methods; all but `call` and `report` only read and may be repeated. */
 export type Waypost = ReturnType<typeof createWaypost>
 
-/** Rows a page of an iterator has, the most the service gives. */
+/** Rows per page of an iterator, the service's maximum. */
 const PAGE = 50
 const CHANGES_PAGE = 1000
-/** Milliseconds a look at a slow service may take. */
+/** Milliseconds a check of a slow service may take. */
 const LOOK_TIMEOUT = 120_000
 
 /** @throws TypeError when `baseUrl` is not an http(s) address */
@@ -90,13 +90,13 @@ export function createWaypost(given: WaypostOptions) {
     read<Changes>(`/api/v1/changes${toQuery(asked)}`, options)
   const at = (id: string, of = 'listings') => `/api/v1/${of}/${encodeURIComponent(id)}`
   return {
-    /** Where this directory stands, without a slash at its end. */
+    /** The directory's address without a trailing slash. */
     baseUrl,
     search,
-    /** Every result of a search, page after page, each listing once; stop whenever enough is seen. */
+    /** Every result of a search, page after page, each listing once; stop at any time. */
     results: <const Asked extends SearchParameters>(asked: Asked, options?: Signalled) =>
       eachResult(search, asked, options),
-    /** What can be called for a task, each with all that the first call takes. */
+    /** Operations for a task, each with everything the first call takes. */
     operations: (asked: OperationsParameters, options?: Signalled) =>
       read<OperationsAnswer>(`/api/v1/operations${toQuery(asked)}`, options),
     /** What buyers want done, each task with its contract. */
@@ -117,22 +117,22 @@ export function createWaypost(given: WaypostOptions) {
     /** Every change since then, page after page. */
     eachChange: (asked?: ChangesParameters, options?: Signalled) =>
       eachChange(changes, asked, options),
-    /** What a service answers, as a client would see it; asks a minute at most. */
+    /** A service's answers, as a client would see them; takes at most a minute. */
     lint: (asked: LintParameters, options?: Signalled) =>
       read<LintReport>(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
-    /** Tells the directory's maintainers of a service to list, or of what is wrong; they decide. */
+    /** Reports a service to list, or an error, to the directory's maintainers; they decide. */
     report: (report: ReportBody, { signal }: Signalled = {}) => {
       const headers = { 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify(report) }
       const asked = { url: `${baseUrl}/api/v1/reports`, init, signal, mayRepeat: false }
       return askJson<ReportTaken>(asked, options)
     },
-    /** Whether and how the relay would call a listing; the seller is not asked. */
+    /** Whether and how the relay would call a listing; the seller is not contacted. */
     callInfo: (id: string, endpoint?: string, options?: Signalled) => {
       const query = toQuery({ relay_info: 1, endpoint })
       return read<RelayInfo>(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
     },
-    /** One call to a seller, through the relay, paid by the caller's own wallet where it says so. */
+    /** One call to a seller, through the relay, paid by the caller's own wallet where allowed. */
     call: (id: string, request: CallRequest = {}): Promise<CallReply> =>
       callThroughRelay(baseUrl, id, request, options),
   }
@@ -147,10 +147,10 @@ async function* eachResult<const Asked extends SearchParameters>(
   for (let offset = asked.offset ?? 0; ; ) {
     const page = await search({ limit: PAGE, ...asked, offset }, options)
     for (const row of page.results) {
-      // A release may be swapped between two pages: what moved down is not given twice.
+      // A release may be swapped between two pages: rows that moved down are not returned twice.
       if (seen.has(row.id)) continue
       seen.add(row.id)
-      // `view` chose the form of the rows, which the signature says.
+      // `view` chose the form of the rows, as the signature says.
       yield row as SearchRow<Asked>
     }
     offset += page.results.length

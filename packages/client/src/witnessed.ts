@@ -8,9 +8,9 @@ import { memberOf } from '../../../src/domain/wire/parse-json.ts'
 /** The directory's receipt of a paid call that it relayed. */
 export interface Witnessed {
   id: string
-  /** What the hashes of the receipt are salted with: only the caller has it. */
+  /** The salt of the receipt's hashes: only the caller has it. */
   secret: string
-  /** What the directory saw come back, once it was asked. */
+  /** The answer the directory saw, once requested. */
   verdict?: string
 }
 
@@ -21,12 +21,12 @@ export function witnessedIn({ headers }: Response): Witnessed | undefined {
   return /^[\w-]{22}$/.test(id) && /^[\w-]{43}$/.test(secret) ? { id, secret } : undefined
 }
 
-/** A receipt is in the log a moment after its call ended. */
+/** A receipt is in the log shortly after its call ended. */
 const TRIES = 4
 const BETWEEN_MS = 250
 const PATIENCE_MS = 2_000
 
-/** What a receipt says, for a caller that has its answer already; undefined where it does not come soon. */
+/** A receipt, for a caller that has its answer already; undefined if it does not come soon. */
 export async function readVerdict(
   baseUrl: string,
   { id, seller }: { id: string; seller: string },

@@ -21,7 +21,7 @@ type AgentSkill = v.InferOutput<typeof SkillSchema>
 
 /**
  * An agent card of protocol 0.3 (one `url`) or 1.0 (`supportedInterfaces`), alone or as a registry
- * keeps it with the address it was read from.
+ * stores it with the address it was read from.
  */
 const CardSchema = v.pipe(
   v.object({
@@ -42,7 +42,7 @@ const CardSchema = v.pipe(
       url: textOf(preferred?.url) ?? card.a2aEndpoint ?? card.url ?? '',
       protocol: textOf(preferred?.protocolVersion) ?? card.protocolVersion,
       binding: textOf(preferred?.protocolBinding) ?? card.preferredTransport ?? 'JSONRPC',
-      /** Where the card itself was read, if anybody says. */
+      /** Where the card itself was read, if known. */
       cardUrl: card.wellKnownURI ?? null,
       skills: (card.skills ?? []).filter((skill) => v.is(SkillSchema, skill)),
       auth: toAuth(card.securitySchemes ?? {}),
@@ -105,7 +105,7 @@ export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mappe
   )
 }
 
-/** What an agent's card says of its skills, as evidence. */
+/** The skills in an agent's card, as evidence. */
 export function toInterface({ skills: told, ...card }: AgentCard, now: string) {
   const skills = toSkills(told)
   const line = (text: string | null | undefined) => toSeedLine(text, 100) ?? undefined

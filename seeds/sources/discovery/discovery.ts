@@ -16,7 +16,7 @@ import type {
 import { withPlainWords } from '../../facts/seed-texts.ts'
 import { parseAgentCard, toInterface } from '../a2a/map-agent.ts'
 
-/** A listing, and what stands at its own origin. */
+/** A listing, and the files at its own origin. */
 interface Target {
   id: string
   kind: Kind
@@ -32,7 +32,7 @@ interface FoundTarget {
   signIn?: SignIn | undefined
 }
 
-/** What the sellers that are listed publish about themselves. */
+/** Facts that listed sellers publish about themselves. */
 export const discovery: SeedSource = {
   id: 'discovery',
   title:
@@ -58,7 +58,7 @@ function toTargets(listings: readonly ListedFacts[]): Target[] {
   })
 }
 
-/** Each origin is read once, however many listings stand on it. */
+/** Each origin is read once, however many listings it has. */
 async function follow(values: readonly unknown[], reader: SellerReader) {
   const targets = values.filter(isTarget)
   const origins = [...new Set(targets.map(({ origin }) => origin))]

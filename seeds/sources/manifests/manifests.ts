@@ -12,12 +12,12 @@ const SOURCE = 'package_manifests'
 const PACKAGES_URL = 'https://registry.npmjs.org'
 
 /**
- * MCP servers as their packages describe them to machines: `package.json`, the registry's
- * `server.json`, and the `manifest.json` of a bundle (MCPB, formerly DXT). Files of one folder, or
- * of one package and its repository, tell of one server.
+ * MCP servers as described by their packages: `package.json`, the registry's `server.json`, and the
+ * `manifest.json` of a bundle (MCPB, formerly DXT). Files of one folder, or of one package and its
+ * repository, tell of one server.
  *
- * A package vouches for itself alone: of a `server.json` beside a `package.json` only that package
- * counts, since anybody may write a stranger's address into a file of his own.
+ * A package vouches for itself alone: of a `server.json` next to a `package.json` only that package
+ * counts, since anybody may write a stranger's address into their own file.
  */
 export const manifests: SeedSource = {
   id: 'manifests',
@@ -42,7 +42,7 @@ export const manifests: SeedSource = {
   },
 }
 
-/** Where the package registry shows the manifests of the packages that are listed. */
+/** Where the package registry shows the manifests of listed packages. */
 function toPackageAddresses(listings: readonly ListedFacts[]): string[] {
   const names = listings.flatMap(({ facts: { invoke = [] } }) =>
     invoke.flatMap((entry) =>
@@ -132,13 +132,13 @@ function isServer(file: unknown): boolean {
   return isJsonObject(file) && (Array.isArray(file.packages) || Array.isArray(file.remotes))
 }
 
-/** Where these facts stand: the package's page, else the server's own. */
+/** The source of these facts: the package's page, else the server's own. */
 function refOf({ own, server }: Found): string {
   if (own !== undefined) return `https://www.npmjs.com/package/${own.name}`
   return tidyUrl(server?.repository?.url ?? server?.websiteUrl ?? '')
 }
 
-/** What all files say together, in the registry's words; null where nothing says how to run it. */
+/** The facts of all files, in the registry's terms; null where nothing says how to run it. */
 function toServer({ own, server, bundle }: Found): RegistryServer | null {
   const environmentVariables = toVariables(bundle)
   const named = (server?.packages ?? []).filter(isJsonObject)
@@ -148,7 +148,7 @@ function toServer({ own, server, bundle }: Found): RegistryServer | null {
   const [scope, name] = own.name.startsWith('@') ? own.name.slice(1).split('/') : ['', own.name]
   const alone = { registryType: 'npm', identifier: own.name, transport: { type: 'stdio' } }
   const vouched = named.filter(({ identifier }) => identifier === own.name)
-  // Without a program in it nobody can start it by its name.
+  // A package without a program cannot be started by its name.
   const packages =
     vouched.length > 0 ? vouched : Object.keys(own.bin ?? {}).length > 0 ? [alone] : []
   return {
@@ -161,7 +161,7 @@ function toServer({ own, server, bundle }: Found): RegistryServer | null {
   }
 }
 
-/** What a bundle asks its user for, by the variables that it hands to the server. */
+/** Settings a bundle asks its user for, by the variables it passes to the server. */
 function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
   return Object.entries(server?.mcp_config?.env ?? {}).flatMap(([name, value]) => {
     const [, key = ''] = /\$\{user_config\.([\w-]+)\}/.exec(String(value)) ?? []
@@ -183,7 +183,7 @@ function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
 
 const PLATFORMS = { darwin: 'macos', linux: 'linux', win32: 'windows' } as const
 
-/** Where a bundle runs, as tags, if not everywhere. */
+/** Platforms of a bundle, as tags, if not all. */
 function platformsOf({ compatibility }: Partial<Bundle> = {}): string[] {
   const named = Object.entries(PLATFORMS).flatMap(([name, tag]) =>
     compatibility?.platforms?.includes(name) === true ? [tag] : [],

@@ -15,8 +15,8 @@ const list = v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
 const counted = v.fallback(v.optional(count), undefined)
 
 /**
- * A server as Docker's catalogue tells it (`server.yaml` with its `tools.json`, or a row of the
- * catalogue that is built from them) or as ToolHive's does (`spec.yaml`, or a row of `registry.json`).
+ * A server in Docker's catalogue (`server.yaml` with its `tools.json`, or a row of the catalogue
+ * built from them) or in ToolHive's (`spec.yaml`, or a row of `registry.json`).
  */
 const RowSchema = v.object({
   name: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,100}$/, 'expected a name')),
@@ -30,7 +30,7 @@ const RowSchema = v.object({
   env: list,
   env_vars: list,
   tools: list,
-  /** What ToolHive counted: stars of the repository, pulls of the image. */
+  /** ToolHive's counts: stars of the repository, pulls of the image. */
   metadata: v.fallback(
     v.nullish(v.object({ stars: counted, pulls: counted, last_updated: InstantSchema })),
     undefined,
@@ -38,7 +38,7 @@ const RowSchema = v.object({
 })
 type Row = v.InferOutput<typeof RowSchema>
 
-/** A server in the registry's words, and names and parameters of its tools as evidence. */
+/** A server in the registry's terms, and names and parameters of its tools as evidence. */
 export function mapServerWith(
   row: Pick<RegistryRow, 'server' | 'told' | 'tags'>,
   words: readonly unknown[],
@@ -53,12 +53,12 @@ export function mapServerWith(
   return { ...mapped, seed: { ...mapped.seed, evidence: { interface: read } } }
 }
 
-/** With what the catalogue counted of its use, as of the day that it names. */
+/** With the catalogue's usage counts, as of the day it names. */
 function withUse(mapped: MappedSeed, { metadata }: Row, source: string): MappedSeed {
   if (!mapped.ok || !metadata) return mapped
   const { stars, pulls, last_updated: as_of } = metadata
   if (stars === undefined && !pulls) return mapped
-  // No pulls means that it did not look: most images are in a registry that tells none.
+  // Zero pulls means not counted: most images are in a registry without counts.
   const use = {
     source,
     as_of,
@@ -71,7 +71,7 @@ function withUse(mapped: MappedSeed, { metadata }: Row, source: string): MappedS
   }
 }
 
-/** The server in the registry's words. */
+/** The server in the registry's terms. */
 function toServer(row: Row, namespace: string) {
   const { about, source, remote, config } = row
   const url = remote?.url ?? row.url
@@ -107,7 +107,7 @@ function toSetting(value: unknown, isSecret: boolean): object[] {
   return [{ name, isSecret: secret, isRequired: isSecret || value.required === true }]
 }
 
-/** ToolHive's word for tools that a server names only once it runs. */
+/** ToolHive's placeholder for tools that a server only names at run time. */
 const NAMED_LATER = 'set_during_runtime'
 
 /** A name alone, or a name with its arguments: a catalogue's sentences stay where they are. */
@@ -133,7 +133,7 @@ const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'objec
 interface Catalog extends Pick<SeedSource, 'id' | 'title' | 'liveUrl'> {
   /** Id in `tables/sources.yaml`. */
   source: string
-  /** Where a server's own entry is shown. */
+  /** Address of a server's own entry. */
   entryUrl: (name: string) => string
 }
 

@@ -39,7 +39,7 @@ function oneOf<const Words extends readonly string[]>(words: Words) {
   )
 }
 
-/** Words of closed lists; what else is wrong with an entry is its shape. */
+/** Fields with closed lists of values; any other error of an entry is its shape. */
 const REASONS: Readonly<Record<string, Fault['reason']>> = {
   type: 'unknown_transport',
   'transport.type': 'unknown_transport',
@@ -105,8 +105,8 @@ function keyOf(entry: InvokeEntry): string {
 }
 
 /**
- * A listing names a package, not one version of it. An image's digest and tag go too, since the
- * newest row would otherwise change the listing with every release.
+ * A listing names a package, not one of its versions. An image's digest and tag are removed too,
+ * since the newest row would otherwise change the listing with every release.
  *
  * @example normalizeIdentifier('npm', '@scope/name@1.2.3') → '@scope/name'
  */

@@ -46,12 +46,12 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
   )
 }
 
-/** A title that is there stands, even when nothing in it can be read: it is what the seller wants. */
+/** An existing title is used, even if nothing in it is readable: it is the seller's choice. */
 function nameOf({ title, name }: RegistryServer): string {
   return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
 }
 
-/** Its endpoints, and a page about it; both are needed. */
+/** Its endpoints and a page about it; both are required. */
 function mapCallable(server: RegistryServer, rules: HostRules) {
   const { entries, faults } = mapInvoke(server, rules)
   if (entries.length === 0)
@@ -67,7 +67,7 @@ function mapCallable(server: RegistryServer, rules: HostRules) {
   return { facts: { kind, url, ...(auth !== null && { auth }), invoke: entries }, faults }
 }
 
-/** A name and a version are the registry's where the row is its own; elsewhere they may be made up. */
+/** Name and version come from the registry in its own rows; elsewhere they may be invented. */
 function registryFacts({ name, version }: RegistryServer, { source }: SourceRef) {
   if (source !== REGISTRY_SOURCE) return {}
   return {
@@ -120,14 +120,14 @@ function imagePage(image: string): string {
 }
 
 /**
- * The slug of a registry name: a function of the name alone, so that every import, on any machine
+ * The slug of a registry name: a function of only the name, so that every import, on any machine
  * and in any order, gives the same id.
  *
- * Collision-free by its form. A plain name (`namespace/server`, single separators, no capital and no
- * dot in the server's part) only has its slash turned into a dot, which can be undone: the last dot
- * was the slash. Every other name carries a hash of the whole name, and no plain name ends like a
- * hash. The case of a namespace doesn't count: it is a domain or an account name, where case never
- * told two owners apart.
+ * Collision-free by its form. A plain name (`namespace/server`, single separators, no capital and
+ * no dot in the server's part) only has its slash turned into a dot, which can be undone: the last
+ * dot was the slash. Every other name carries a hash of the whole name, and no plain name ends like
+ * a hash. The case of a namespace doesn't count: it is a domain or an account name, where case
+ * never distinguishes two owners.
  *
  * @example registrySlug('io.github.user/weather') → 'io.github.user.weather'
  * @example registrySlug('io.github.user/Weather_API') → 'io.github.user.weather_api-e6edc801'

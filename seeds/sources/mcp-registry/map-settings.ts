@@ -7,8 +7,8 @@ import { toSeedLine } from '../../facts/seed-texts.ts'
 import { findInstruction } from '../../text/plain-text.ts'
 
 /**
- * What a server asks for before it runs: environment variables of a package, headers of a remote,
- * arguments. A setting that can't be read costs itself and not the server.
+ * Settings a server requires: environment variables of a package, headers of a remote, arguments.
+ * An unreadable setting is dropped, not the server.
  */
 const MAX_SETTINGS = 60
 const MAX_DESCRIPTION = 200
@@ -32,7 +32,7 @@ export function toHeaders(values: unknown): Setting[] {
   return toSettings(values, FIELD_NAME)
 }
 
-/** The arguments behind the server's name: fixed ones as they are, the rest as places to fill in. */
+/** The arguments after the server's name: fixed ones as they are, the rest as placeholders. */
 export function toArgs(values: unknown): string[] {
   return inputsOf(values).flatMap((input) => {
     const value = input.value ?? input.default
@@ -47,7 +47,7 @@ export function toArgs(values: unknown): string[] {
   })
 }
 
-/** What a caller must have first, where its settings say so. */
+/** What a caller must have first, according to its settings. */
 export function authOf(entries: readonly InvokeEntry[]): Auth | null {
   for (const entry of entries) {
     const settings: readonly Setting[] = (entry.kind === 'mcp' ? entry.headers : entry.env) ?? []
@@ -80,7 +80,7 @@ function toSettings(values: unknown, names: RegExp): Setting[] {
   return [...byName.values()].slice(0, MAX_SETTINGS)
 }
 
-/** A value that is meant for everybody; of a secret only its shape, such as `Bearer <token>`. */
+/** A value meant for everybody; for a secret only its form, such as `Bearer <token>`. */
 function exampleOf({ value, default: fallback, placeholder }: Input, isSecret: boolean) {
   const given = value ?? fallback ?? placeholder
   if (typeof given !== 'string') return null
@@ -88,7 +88,7 @@ function exampleOf({ value, default: fallback, placeholder }: Input, isSecret: b
   return isSecret && shape === given ? null : toValue(shape)
 }
 
-/** A value is not prose: as it stands, or not at all. */
+/** A value is not prose: verbatim or not at all. */
 function toValue(text: string): string | null {
   const isFine =
     text.trim() !== '' &&

@@ -7,7 +7,7 @@ import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.
 import { mapServer } from './map-server.ts'
 import { parseRegistryRow, REGISTRY_URL, type RegistryRow } from './registry-row.ts'
 
-/** The MCP registry, newest version of every server, with those it marks as deleted. */
+/** The MCP registry, the newest version of every server, including those marked as deleted. */
 export const mcpRegistry: SeedSource = {
   id: 'mcp-registry',
   title: 'servers of the MCP registry',
@@ -23,9 +23,9 @@ export const mcpRegistry: SeedSource = {
 }
 
 /**
- * From foreign rows to listings. Of servers that offer nothing but what another offers, the first
- * published stays; a name under the remote's own domain goes before all, so that nobody takes a
- * vendor's place by naming its address.
+ * Maps foreign rows to listings. Of servers that offer the same as another, the first published
+ * stays; a name under the remote's own domain takes precedence, so that nobody takes a vendor's
+ * place by naming its address.
  */
 function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const refused: MappedSeed[] = []
@@ -39,7 +39,7 @@ function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   return { ...chosen, deleted: deleted.map(({ name }) => name) }
 }
 
-/** One row a name: the registry has one per version. */
+/** One row per name: the registry has one per version. */
 function pickNewest(values: readonly unknown[], refused: MappedSeed[]): RegistryRow[] {
   const byName = new Map<string, RegistryRow>()
   for (const value of values) {

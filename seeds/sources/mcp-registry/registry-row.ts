@@ -7,7 +7,7 @@ import * as member from '../../facts/row-members.ts'
 
 /**
  * A row of the MCP registry, API v0.1 (`{server, _meta}`), of a saved file (`{server, found_at}`)
- * or a bare `server.json`. Only what is used is read; every list and text is bounded, since the row
+ * or a bare `server.json`. Only used fields are read; every list and text is bounded, since the row
  * is a stranger's. Entries of `remotes` and `packages` are judged one by one, so that one bad entry
  * doesn't cost the server.
  */
@@ -55,11 +55,11 @@ export interface RegistryRow {
   status: string
   statusMessage: string
   isLatest: boolean
-  /** Day of publication, `2026-11-20`, or null where the row doesn't tell. */
+  /** Day of publication, `2026-11-20`, or null where the row doesn't say. */
   published: string | null
-  /** Where a saved row was found, if it says; a row of the live API is its own source. */
+  /** Where a saved row was found, if it says so; a row of the live API is its own source. */
   foundAt: readonly string[]
-  /** Whose words these are where they are not the registry's. */
+  /** The author of the words where it is not the registry. */
   told?: SourceRef
   tags?: readonly string[]
 }
@@ -105,9 +105,9 @@ export interface SourceRef {
 
 /**
  * Where a row's facts come from. A row of the registry is its own entry; a saved row says where it
- * was found, and the table of sources says whose that is and whether its text may be carried over.
+ * was found, and the table of sources says whose that is and whether its text may be copied.
  *
- * @returns why it is not listed, where it is gone or every place it was found at keeps its texts
+ * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
  */
 export function findSource(
   { server, status, statusMessage, foundAt, told }: RegistryRow,

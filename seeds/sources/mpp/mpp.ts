@@ -26,8 +26,8 @@ const PaymentSchema = v.object({
 })
 
 /**
- * A service of the MPP directory. Its API tells each endpoint's price under `payment`; its file puts
- * method and path into one `route` and the coin beside the service: both are read.
+ * A service of the MPP directory. Its API has each endpoint's price under `payment`; its file has
+ * method and path in one `route` and the coin at the service: both are read.
  */
 const EndpointSchema = v.object({
   ...priced,
@@ -118,14 +118,14 @@ function parseEndpoint(value: unknown, { payments }: Service) {
   const path = value.path ?? routePath
   if (method === undefined || path === undefined || !path.startsWith('/')) return null
   const said = { ...value, ...(value.payment ?? {}) }
-  // The first way to pay is the one the amounts are written in.
+  // The amounts are in the coin of the first way to pay.
   const coin = value.payment ?? payments?.[0]
   const isFixed = said.dynamic !== true && said.amount !== null && said.amount !== undefined
   return {
     method,
     path,
     description: value.description ?? value.desc ?? null,
-    /** Atomic units; null where it depends on the call, or costs nothing. */
+    /** Atomic units; null where it depends on the call, or is free. */
     amount: isFixed ? String(said.amount) : null,
     unit: said.unitType ?? 'request',
     hint: said.amountHint ?? '',
@@ -157,8 +157,8 @@ function isDollar({ rail, currency, decimals }: Endpoint): boolean {
 }
 
 /**
- * A price in words, where both ends are said: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
- * "$0.12/hr" are not what a call costs at most.
+ * A price in words with both ends given: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
+ * "$0.12/hr" do not limit what a call costs.
  */
 function readHint(hint: string) {
   const amounts = [...hint.matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, text]) => Number(text))

@@ -8,8 +8,8 @@ const ADDRESS =
   /^https:\/\/(?:github\.com\/([\w-]+\/[\w.-]+)(?:\/(?:tree|blob)\/([\w.-]+)(?:\/([\w.@/-]+?))?)?|raw\.githubusercontent\.com\/([\w-]+\/[\w.-]+)\/([\w.-]+)\/([\w.@/-]+))\/?$/
 
 /**
- * Addresses of skills on GitHub become rows: of the file itself, of its folder, or of the folder of a
- * plugin whose one skill has its name. Other rows stay as they are.
+ * Addresses of skills on GitHub become rows: addresses of the file itself, of its folder, or of the
+ * folder of a plugin whose only skill has its name. Other rows stay as they are.
  */
 export async function followSkills(
   values: readonly unknown[],
@@ -61,7 +61,7 @@ function parseAddress(address: string) {
   return { repo, ref: pageRef, paths: [`${below}SKILL.md`, ...plugin] }
 }
 
-/** By the title of a licence's text, as far as it is well known. */
+/** By the title of a licence's text, if well known. */
 function nameLicence(text: string): string | null {
   const head = text.slice(0, 600)
   if (/\bMIT License\b/i.test(head)) return 'MIT'

@@ -4,10 +4,10 @@ import { readYaml } from '../../text/read-yaml.ts'
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
 
-/** Text that nobody sees and a model reads. */
+/** Text that people don't see but a model reads. */
 const HIDDEN = /[\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]/u
 
-/** What a `SKILL.md` says of itself: https://agentskills.io/specification */
+/** Front matter of a `SKILL.md`: https://agentskills.io/specification */
 export interface ReadSkill {
   name: string
   description: string
@@ -38,7 +38,7 @@ export function readSkill(text: string): ReadSkill | Fault {
   }
 }
 
-/** How people write well-known licences, each with its name in the list of SPDX. */
+/** Common spellings of well-known licences, each with its SPDX id. */
 const WELL_KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^(?:the )?mit(?: license| licence)?\b/i, 'MIT'],
   [/^(?:the )?apache(?: license| licence)?,?[ -]?(?:version |v)?2(?:\.0)?\b/i, 'Apache-2.0'],
@@ -51,7 +51,7 @@ const EXPRESSION = /^[A-Za-z][\w.+-]*(?: (?:OR|AND|WITH) [A-Za-z][\w.+-]*)*$/
 const SAYS_NOTHING = /^(?:none|unknown|tbd|other|noassertion|unlicensed|license|custom)$/i
 
 /**
- * A licence as a name, or where it is written; null where a text says neither.
+ * A licence as a name, or where to find it; null where a text has neither.
  *
  * @example toLicence('Complete terms in LICENSE.txt') → 'see LICENSE.txt'
  */

@@ -10,7 +10,7 @@ const READ =
   /(?:\$\{?|\bprocess\.env\.|\bos\.environ\[["']|\bos\.(?:environ\.get|getenv)\(["']|\bexport )([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
 /** A variable that a script sets for itself. */
 const SET = /^[ \t]*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=/gm
-/** What the agent itself sets, such as the folder of a plugin. */
+/** Variables the agent itself sets, such as the folder of a plugin. */
 const AGENTS_OWN = /^(?:CLAUDE|CODEX|SKILL|PLUGIN)_|_ROOT$/
 
 const CODE_BLOCK = /^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```/gm
@@ -27,7 +27,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   go: 'Go',
 }
 
-/** What a skill needs, as far as its folder says it: names alone, none of its sentences. */
+/** Requirements of a skill, as far as its folder shows them: only names, none of its sentences. */
 export function readNeeds(
   { text, files, allowed }: { text: string; files: readonly string[]; allowed: unknown },
   rules: HostRules,
@@ -52,12 +52,12 @@ export function readNeeds(
   }
 }
 
-/** The format's place for what is run; what lies elsewhere may be a template. */
+/** The format's folder for scripts; files elsewhere may be templates. */
 function isScript(file: string): boolean {
   return !file.includes('/') || /(?:^|\/)scripts\//.test(file)
 }
 
-/** `allowed-tools`: a list, or words between spaces or commas. */
+/** `allowed-tools`: a list, or words separated by spaces or commas. */
 function toTools(allowed: unknown): string[] {
   const words = Array.isArray(allowed) ? allowed : [allowed]
   return words
@@ -65,7 +65,7 @@ function toTools(allowed: unknown): string[] {
     .flatMap((word) => word.slice(0, 10_000).match(/[^\s,(]+(?:\([^()]{0,80}\))?/g) ?? [])
 }
 
-/** Each once, sorted, without what is not of the shape. */
+/** Each once, sorted, without values of another form. */
 export function tidy(found: readonly string[], shape = /./): string[] {
   return [...new Set(found)]
     .filter((each) => shape.test(each))

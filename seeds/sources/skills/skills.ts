@@ -12,10 +12,10 @@ import { readNeeds, tidy } from './skill-needs.ts'
 
 const SOURCE = 'agent_skills'
 const MAX_FILES = 5000
-/** Of a whole `SKILL.md`; a row may be no longer anyway. */
+/** Characters of a whole `SKILL.md`; a row may be no longer anyway. */
 const MAX_SKILL_LENGTH = 256 * 1024
 
-/** One `SKILL.md` of a public repository, with what lies beside it. */
+/** One `SKILL.md` of a public repository, with the files next to it. */
 const RowSchema = v.object({
   repo: v.pipe(
     member.text,
@@ -26,7 +26,7 @@ const RowSchema = v.object({
     v.regex(/^(?:[\w@][\w.@-]*\/|\.[\w-]+\/){0,12}SKILL\.md$/, 'expected a path to SKILL.md'),
   ),
   commit: v.nullish(v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/, 'expected a commit'))),
-  /** Null says that the repository has it no more. */
+  /** Null means that the repository no longer has it. */
   text: v.nullable(
     v.pipe(
       v.string('expected the text of SKILL.md, or null where it is gone'),
@@ -61,7 +61,7 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
       prefix: 'kit',
       slug: slugOf(key),
       names: [`${read.name} by ${owner}`],
-      // An agent follows all of it, so all of it is looked through for orders against its user.
+      // An agent follows all of it, so all of it is scanned for orders against its user.
       said: [read.description, read.body],
       facts: { ...FREE_KIT, url, sources: [{ source: SOURCE, ref: url }] },
     },
@@ -77,7 +77,7 @@ const FREE_KIT = {
   auth: { type: 'none' },
 } as const
 
-/** The skill's own, the one beside it, or its repository's. */
+/** The skill's own licence, the file next to it, or its repository's. */
 function licenceOf({ files, license }: Row, read: ReadSkill): string | null {
   const beside = files?.find((file) => /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/.test(file))
   const licence = toLicence(read.license) ?? toLicence(beside) ?? toLicence(license)
@@ -115,7 +115,7 @@ function slugOf(key: string): string {
   })
 }
 
-/** Where the kits that are listed lie. */
+/** Where the listed kits are. */
 function toListedAddresses(listings: readonly ListedFacts[]): string[] {
   const urls = listings.flatMap(({ facts: { kind, url = '' } }) =>
     kind === 'kit' && url.startsWith('https://github.com/') ? [url] : [],
@@ -125,7 +125,7 @@ function toListedAddresses(listings: readonly ListedFacts[]): string[] {
 
 const choose = chooseRows(RowSchema, 'path', mapSkill)
 
-/** Skills for agents in public repositories: kits by others, with their licence and what they need. */
+/** Agent skills in public repositories: kits by others, with their licence and requirements. */
 export const skills: SeedSource = {
   id: 'skills',
   title: 'skills for agents, by the SKILL.md of public repositories',

@@ -19,7 +19,7 @@ export const BazaarRowSchema = v.pipe(
     type: v.optional(v.string(), 'http'),
     ...member.texts('description', 'serviceName'),
     tags: member.optionalList,
-    /** What the catalogue counts of its use. */
+    /** The catalogue's counts of its use. */
     quality: v.optional(
       v.fallback(
         v.nullable(v.object({ l30DaysTotalCalls: counted, l30DaysUniquePayers: counted })),
@@ -27,7 +27,7 @@ export const BazaarRowSchema = v.pipe(
       ),
       null,
     ),
-    /** Of a saved page, beside the rows. */
+    /** A saved page's members next to the rows. */
     captured_utc: v.pipe(v.nullish(v.string()), v.transform(toInstant)),
     accepts: v.pipe(
       v.array(v.unknown(), 'expected a list of ways to pay'),
@@ -47,9 +47,9 @@ export const BazaarRowSchema = v.pipe(
         const way = v.safeParse(AcceptSchema, accept)
         return way.success ? [way.output] : []
       }),
-      /** What the seller says a call takes. */
+      /** The seller's description of a call's input. */
       input: toSeenInput({ extensions, accepts: [first] }),
-      /** What the seller says comes back. */
+      /** The seller's description of the output. */
       output: toSeenOutput({ extensions, accepts: [first] }),
     }
   }),

@@ -32,7 +32,7 @@ const SOURCE = 'cdp_bazaar'
 /** How many endpoints a made-up summary names. */
 const NAMED_ENDPOINTS = 4
 
-/** The x402 discovery catalogue. Its rows come and go with payments: what is missing is not gone. */
+/** The x402 discovery catalogue. Its rows come and go with payments: a missing one is not gone. */
 export const x402Bazaar: SeedSource = {
   id: 'x402-bazaar',
   title: 'paid endpoints of the x402 Bazaar, one listing for each origin',
@@ -65,7 +65,7 @@ function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds
   ])
 }
 
-/** An endpoint that can be listed, with what of its prices can't. */
+/** An endpoint that can be listed, with those of its prices that can't. */
 interface Endpoint {
   row: BazaarRow
   origin: string
@@ -74,7 +74,7 @@ interface Endpoint {
   wallets: string[]
 }
 
-/** One row, judged by itself. */
+/** One row, on its own. */
 function mapEndpoint(row: BazaarRow, rules: MapRules) {
   const { resource, accepts } = row
   const address = toOperationAddress(resource, rules)
@@ -89,7 +89,7 @@ function mapEndpoint(row: BazaarRow, rules: MapRules) {
     return refuse(resource, faultOf('known_fake', placeholder))
   const priced = accepts.map(priceAccept)
   const offers = priced.filter((price): price is Offer => 'rail' in price)
-  // A deferred scheme beside an exact one says the same price again.
+  // A deferred scheme next to an exact one repeats its price.
   const faults = offers.length > 0 ? [] : priced.filter((price) => 'reason' in price)
   const method = toMethod(row.input.method)
   const description = toSeedLine(row.description, 300)
@@ -112,7 +112,7 @@ function mapEndpoint(row: BazaarRow, rules: MapRules) {
   return { row, origin: originOf(address.url) ?? '', operation, faults, wallets }
 }
 
-/** All endpoints of one origin as the one thing a buyer chooses. */
+/** All endpoints of one origin as one listing. */
 function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
   const { http, pricing, left } = collapseOperations(endpoints.map(({ operation }) => operation))
   const host = URL.parse(origin)?.host ?? origin

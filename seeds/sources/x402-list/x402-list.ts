@@ -93,7 +93,7 @@ function toOffers(service: Service, networks: string[]): { offers: Offer[]; drop
   return { offers: places.map((network) => ({ ...offer, network })), dropped: [] }
 }
 
-/** Evidence members, each only where the provider has it and it is of a shape that can be true. */
+/** Evidence members, each only where the provider has a plausible value. */
 function toEvidence(row: Service, now: string): SeedEvidence {
   const measured = toMeasured(row, now)
   const signals = toSignals(row)
@@ -146,7 +146,7 @@ function toInstant(value: string | null | undefined): string | null {
   return Number.isNaN(time) ? null : new Date(time).toISOString()
 }
 
-/** Services with what was measured of them: listings, and the evidence behind a trust score. */
+/** Services with measurements: listings, and the evidence behind a trust score. */
 export const x402List: SeedSource = {
   id: 'x402-list',
   title: 'services of x402-list.com with their measurements (CC BY 4.0)',
