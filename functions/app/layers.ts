@@ -14,6 +14,7 @@ import type { ListingCards } from '../cards/listing-cards.ts'
 import { compressAnswer } from '../http/compress-answers.ts'
 import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/method-answers.ts'
+import type { MakeProblem } from '../http/problem.ts'
 import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/serialize-requests.ts'
 import { wantsPage } from '../http/wants-page.ts'
@@ -113,7 +114,7 @@ function createLayerTable(layers: Layers): Layer[] {
     },
     (asked) =>
       [release().files, pages, cards].some((layer) => layer?.has(asked.path) === true) &&
-      refuseOtherMethods(asked, problem),
+      refuseOtherMethods(asked, problem, pages?.hasForm(asked.path) ? ['POST'] : []),
     ({ req, res, path }) =>
       wantsPage(req, path) &&
       findAllowedMethods(path).length === 0 &&
@@ -134,7 +135,7 @@ function answered(_answer: unknown): true {
   return true
 }
 
-function refuseFault({ req, res, path }: Asked, problem: Parts['problem']): boolean {
+function refuseFault({ req, res, path }: Asked, problem: MakeProblem): boolean {
   const fault = findRequestFault(req)
   if (fault === null) return false
   res.shouldKeepAlive = false
@@ -147,7 +148,7 @@ function refuseFault({ req, res, path }: Asked, problem: Parts['problem']): bool
 function answerSwitchedOff(
   { req, res, path }: Asked,
   { site, files }: Release,
-  problem: Parts['problem'],
+  problem: MakeProblem,
 ): boolean {
   if (!isSwitchedOff(path, site.switches)) return false
   if (wantsPage(req, path) && files.serve(req, res, '/404.html', 404)) return true
@@ -175,11 +176,7 @@ function toFirstHeaders({ config }: Parts): Layer {
 }
 
 /** 308 where it moved; else 410, as a page for a browser and as a problem for everybody else. */
-function answerGone(
-  { req, res, path }: Asked,
-  release: Release,
-  problem: Parts['problem'],
-): boolean {
+function answerGone({ req, res, path }: Asked, release: Release, problem: MakeProblem): boolean {
   const gone = findGone(release, path)
   if (gone === null) return false
   const hasPage = gone.moved_to === undefined && wantsPage(req, path)
@@ -208,7 +205,7 @@ function nameChosenPage(asked: Asked): false {
 export function toFaultProblem(
   { code, detail }: RequestFault,
   isCall: boolean,
-  problem: Parts['problem'],
+  problem: MakeProblem,
 ): Response {
   const proxyStatus = { 'Proxy-Status': `${PROXY_NAME}; error=http_request_error` }
   return problem(code, { detail, ...(isCall && { headers: proxyStatus }) })
@@ -226,9 +223,9 @@ function isForDoor({ req, path }: Asked, { files }: Pick<Release, 'files'>): boo
 }
 
 /** For the address of a file or page. False where a function handles this method. */
-function refuseOtherMethods({ req, res, path }: Asked, problem: Parts['problem']): boolean {
+function refuseOtherMethods({ req, res, path }: Asked, problem: MakeProblem, more: string[]) {
   const { method = '' } = req
-  const allowed = [...new Set([...READ_METHODS, ...findAllowedMethods(path)])]
+  const allowed = [...new Set([...READ_METHODS, ...more, ...findAllowedMethods(path)])]
   if (method === 'OPTIONS') return answered(sendResponse(req, res, answerPreflight(path, allowed)))
   if (allowed.includes(method)) return false
   return answered(sendResponse(req, res, refuseMethod(method, allowed, problem)))

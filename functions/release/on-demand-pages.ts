@@ -29,6 +29,8 @@ const ON_DEMAND = new Set<string>(['/search', ...Object.values(PREPARED), CHOSEN
 
 export interface OnDemandPages {
   has(path: string): boolean
+  /** Whether a form can be sent to it. */
+  hasForm(path: string): boolean
   /** Answers GET and HEAD of such a page, and a form that was sent to it; false leaves the request to the next layer. */
   serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean
 }
@@ -87,6 +89,7 @@ export function createOnDemandPages({
   }
   return {
     has: (path) => ON_DEMAND.has(path),
+    hasForm: (path) => FORMS.has(path),
     serve(req, res, path, next) {
       if (!takes(path, req.method)) return false
       answer(req, res, path, next).catch((error: unknown) => {

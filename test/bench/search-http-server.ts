@@ -68,7 +68,7 @@ const server = createWaypostServer({
   parts: parts as unknown as Parts,
   handlers: { search: route },
   search: door,
-  pages: { has: () => false, serve: answerUsage },
+  pages: { has: () => false, hasForm: () => false, serve: answerUsage },
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

@@ -23,6 +23,7 @@ beforeAll(async () => {
   const used = await send('/sellers/sign-in', { token }, { cookie: wanted.split(';')[0] ?? '' })
   expect(used.status).toBe(303)
   expect(used.headers.get('location')).toBe('/sellers/dashboard?listing=x402.weather')
+  expect(used.headers.get('cache-control')).toBe('no-store')
   const [session = '', blank] = used.headers.getSetCookie()
   expect(blank).toMatch(/^wanted-listing=; Max-Age=0; /)
   cookie = session.split(';')[0] ?? ''
@@ -122,3 +123,13 @@ test.each(['nobody', 'a@b.example, c@d.example'])('the address %j gets no mail',
   expect(answer.status).toBe(400)
   expect(await answer.text()).toContain('one plain address')
 })
+
+test.each(['/sellers/sign-in', '/sellers/dashboard', '/report', '/watch'])(
+  '%s says that a form can be sent to it, with its origin',
+  async (path) => {
+    const answer = await fetch(`${waypost.url}${path}`, { method: 'PUT' })
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS, POST')
+    // A page without any referrer sends its forms from the origin "null".
+    expect(await (await fetch(`${waypost.url}${path}`)).text()).not.toContain('no-referrer')
+  },
+)

@@ -14,3 +14,11 @@ export function setAnswer(
   for (const [name, value] of Object.entries(answer.headers ?? {}))
     response.headers.set(name, value)
 }
+
+/** The answer to a form that leads to another page of this site; no cache keeps it. */
+export function leaveTo(path: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location: path, 'cache-control': 'no-store' },
+  })
+}
