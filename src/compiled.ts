@@ -24,18 +24,18 @@ import type {
 import type { StatsView } from './domain/views/stats-view.ts'
 import type { TrustMethodView } from './domain/views/trust-method-view.ts'
 
-/** One step from nothing to the score; the points of all steps add up to it. */
+/** One step from zero to the score; the points of all steps add up to it. */
 export interface ScorePart {
   /** Anchor on the method's page. */
   rule: 'buyers' | 'settlements' | 'volume' | 'share' | 'recency' | 'sample'
   label: string
-  /** Points, one decimal; negative where something was taken off. */
+  /** Points, one decimal; negative for a deduction. */
   points: number
 }
 
-/** The compiled catalogue, as pages print it. The build writes it, this file alone reads it. */
+/** The compiled catalogue, as pages print it. The build writes it, only this file reads it. */
 export interface CompiledListing {
-  /** Names all that the rest is made from, beside tables, code and what is similar. */
+  /** Digest of all inputs of the rest, except tables, code and similar listings. */
   key: string
   id: string
   view: ListingView
@@ -48,33 +48,33 @@ export interface CompiledListing {
   /** The description rendered to HTML; raw HTML of the source is shown as text. */
   description_html: string
   added: string
-  /** Why the relay does not take it; null when it does. */
+  /** Why the relay does not forward to it; null when it does. */
   relay_reason: string | null
-  /** What our probes saw; null where nothing was probed yet. */
+  /** Results of our probes; null where nothing was probed yet. */
   handshakes: HandshakesView | null
-  /** Ids of listings like this one, best first. */
+  /** Ids of similar listings, best first. */
   similar: string[]
   history: ListingHistory
-  /** Why its score is what it is; empty without one. */
+  /** The explanation of its score; empty without one. */
   score_parts: ScorePart[]
 }
 
-/** What machines saw of a listing, day by day. */
+/** Measurements of a listing, day by day. */
 export interface ListingHistory {
   /** Oldest first. */
   probes: readonly Probe[]
   /** Settlements by day, oldest first; empty where only totals are known. */
   days: readonly Day[]
-  /** What changed between two looks, newest first. */
+  /** Changes between two probes, newest first. */
   drift: readonly Drift[]
   /** The newest payments behind its score, counted or not. */
   payments: readonly LedgerPayment[]
-  /** When and where its operations, tools or skills were read; null where nobody looked. */
+  /** When and where its operations, tools or skills were read; null where they were not. */
   seen: Seen | null
 }
 
 interface Seen extends Pick<Interface, 'at' | 'from' | 'server' | 'truncated'> {
-  /** No person wrote any of the descriptions here. */
+  /** No person wrote any of these descriptions. */
   is_sellers_text: boolean
 }
 
@@ -88,17 +88,17 @@ export interface CompiledSite {
   market_reports: MarketReportsView
   trust_method: TrustMethodView
   compare: CompareView[]
-  /** Listings that are gone, sorted by id. */
+  /** Removed listings, sorted by id. */
   gone: Gone[]
   /** Hosts without a listing, by reason. */
   not_listed: NotListed[]
   also_search: Tables['alsoSearch']
   texts: Tables['site']
-  /** Registries of their own, by policy. */
+  /** Separate registries, by policy. */
   policies: PolicyView[]
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
-  /** Drawings of the brands whose marks listings wear, as SVG, by id. */
+  /** Drawings of the brand marks of listings, as SVG, by id. */
   marks: Readonly<Record<string, string>>
   tasks: Tables['tasks']
   /** The same on the wire, with how many sellers each has. */
@@ -115,35 +115,35 @@ export interface Compiled {
 /** Set by the build for the pages it renders: the folder of the compiled catalogue. */
 export const COMPILED_DIR_VARIABLE = 'COMPILED_DIR'
 
-/** What every page may print without saying so in its key. */
+/** Data that every page may print without naming it in its key. */
 export interface Shared {
   base_url: string
   /** Names, banner, and where the content can be edited. */
   texts: Tables['site']
 }
 
-/** The catalogue of a build that renders in its own process, and which part of it may be read. */
+/** The catalogue of a build that renders in its own process, and whether it may be read. */
 interface Handed {
   compiled: Compiled
   openApi: unknown
-  /** While a page is rendered that is named by its props. */
+  /** True while a page keyed by its props is rendered. */
   isFrozen: boolean
 }
 
-/** Pages are bundled, so they have a copy of this module: the two meet at the global object. */
+/** Pages are bundled, so they have their own copy of this module: both share the global object. */
 const HANDED = Symbol.for('directory.compiled')
 
 let cached: Compiled | undefined
 
-/** Gives the pages of this process a catalogue that is in memory already. */
+/** Gives the pages of this process a catalogue that is already in memory. */
 export function provideCompiled(compiled: Compiled, openApi: unknown): void {
   const handed: Handed = { compiled, openApi, isFrozen: false }
   Reflect.set(globalThis, HANDED, handed)
 }
 
 /**
- * While sealed, `readCompiled` throws: a page that is left as it was while its props are the same
- * must be made from its props alone.
+ * While sealed, `readCompiled` throws: a page that is reused while its props are the same must be
+ * made only from its props.
  */
 export function freezeCompiled(isFrozen: boolean): void {
   const handed = findHanded()
@@ -161,8 +161,8 @@ export function readCompiled(): Compiled {
 }
 
 /**
- * Date of the newest fact of the directory. Null on a page that is named by its props: it says the dates
- * of its own facts, and with this one it would be another page each day.
+ * Date of the newest fact of the directory. Null on a page keyed by its props: it shows the dates
+ * of its own facts, and with this one it would change each day.
  */
 export function readDataDate(): string | null {
   return findHanded()?.isFrozen === true ? null : readCompiled().site.stats.updated
@@ -176,7 +176,7 @@ export function readShared(): Shared {
 
 let sharedKey: { texts: unknown; key: string } = { texts: null, key: '' }
 
-/** Names a page by all it is made from: one with the same key is the same page, byte for byte. */
+/** Names a page by all its inputs: one with the same key is the same page, byte for byte. */
 export function keyOf(props: object): string {
   const shared = readShared()
   // The texts of the site are long, and the same for every page of a build.

@@ -65,7 +65,7 @@ export async function noteSettled(
   await writer.write(SETTLED_FILE, renderJson(Object.fromEntries(sorted)))
 }
 
-/** @throws OperatorError with every fault. @returns warnings, one line each */
+/** @throws OperatorError with every error. @returns warnings, one line each */
 export function checkFile(place: ReviewPlace, file: ReviewFile): string[] {
   return createFileCheck(place)(file)
 }

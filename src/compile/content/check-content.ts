@@ -9,8 +9,8 @@ import type { ComparePage, PartialTables } from './read-tables.ts'
 import { type Fault, faultOf } from './schema-faults.ts'
 
 /**
- * What no single file can know: ids, tables and other files held against each other. Files and
- * tables with faults of their own take part with what is sound in them.
+ * Checks across files: ids, tables and other files are compared with each other. Files and tables
+ * with errors of their own take part with their valid fields.
  * @param today such as 2026-11-20
  */
 export function checkAcross(
@@ -90,7 +90,7 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: str
   return faults
 }
 
-/** A directory is linked because nothing is taken from it: the table of sources must agree. */
+/** A directory is linked because nothing is copied from it: the table of sources must agree. */
 function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
   return alsoSearch.flatMap(({ name, url }) => {
     const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
@@ -102,7 +102,7 @@ function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string
   })
 }
 
-/** Tables whose rows are told apart by a key of their own. */
+/** Tables whose rows are identified by a key of their own. */
 function findRepeatedKeys({
   categories = [],
   sources = [],

@@ -16,8 +16,8 @@ import type { PartialTables } from './read-tables.ts'
 import { type Fault, toField } from './schema-faults.ts'
 
 /**
- * What the fields of one listing are held against: its place, the tables, each other. Fields with
- * faults of their own are absent, and the rest is judged all the same.
+ * Checks the fields of one listing against its path, the tables and each other. Fields with errors
+ * of their own are absent, and the rest is still checked.
  */
 export function checkListing(listing: PartialListing, tables: PartialTables): Fault[] {
   const { file, yaml, facts } = listing
@@ -59,7 +59,7 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
     report(['invoke'], 'expected invoke entries on mcp_server listings only')
 }
 
-/** A table with faults of its own is absent: nothing is held against it. */
+/** A table with errors of its own is absent: nothing is checked against it. */
 function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {
   const { categories = [], sources = [], http = [] } = facts
   const hold = (

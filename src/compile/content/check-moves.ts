@@ -4,7 +4,7 @@ import { parseFrontMatter } from './parse-front-matter.ts'
 import type { PartialListing } from './read-listings.ts'
 import { type Fault, faultOf } from './schema-faults.ts'
 
-/** Where people say that listings are now: from each former id to the next. */
+/** Moves of listings according to people: from each former id to the next. */
 export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<string, string> {
   return new Map(
     [...tombstones].flatMap(([id, { moved_to }]) =>
@@ -57,7 +57,7 @@ export function urlIn(listing: string | undefined): string {
   return parsed.ok ? String(Object(parsed.data).url ?? '') : ''
 }
 
-/** Whose an address is: of a platform that strangers share, the account's. */
+/** The owner of an address: on a platform shared by strangers, the account. */
 function holderOf(url: string, shared: SharedHosts): string {
   const host = hostOf(url) ?? ''
   const owner = findHostOwner(host, shared)

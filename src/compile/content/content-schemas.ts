@@ -21,7 +21,7 @@ import { TaskRowSchema } from '../../domain/tasks/task.ts'
 import { EvidenceSchema } from '../../domain/trust/evidence.ts'
 import { NotListedSchema } from '../../domain/unlisted/not-listed.ts'
 
-/** What an editor shows beside a field of a listing while it is written. */
+/** The help an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {
   name: 'As the seller writes it. One line; no markup is needed and none is interpreted.',
   kind: 'What is called: an HTTP API, an MCP server, an A2A agent, or a kit.',
@@ -95,8 +95,8 @@ function toListOf(row: v.GenericSchema) {
 }
 
 /**
- * `input`: what people write, where fields with a default may be left out. Rules that are code
- * (a URL's host, a date's calendar) have no counterpart: `npm run check` knows them.
+ * `input`: the shape people write, where fields with a default may be omitted. Rules in code (a
+ * URL's host, a date's calendar) have no counterpart: `npm run check` applies them.
  */
 function toContentSchema(schema: v.GenericSchema) {
   const { $schema, ...rest } = toJsonSchema(schema, {

@@ -17,7 +17,7 @@ export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   sources: ReadonlyMap<string, SourceFile>
   /** Ids of `tables/sources.yaml`, in its order. */
   order: readonly string[]
-  /** What probes and others measured, by id. */
+  /** Measurements of probes and others, by id. */
   measured: ReadonlyMap<string, Evidence>
   tombstones: ReadonlyMap<string, Tombstone>
 }
@@ -28,18 +28,18 @@ export interface JoinedContent {
   broken: PartialListing[]
   faults: Fault[]
   evidence: Map<string, Evidence>
-  /** With those whose sources withdrew them. */
+  /** Including those whose sources withdrew them. */
   tombstones: Map<string, Tombstone>
-  /** What a listing was that its sources withdrew, by id. */
+  /** Former content of listings that their sources withdrew, by id. */
   withdrawn: Map<string, ListingFacts>
   said: Map<string, Said[]>
-  /** Who says each fact of a listing that sources tell of, by id. */
+  /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
-  /** Rows that no listing takes, in the order of precedence. */
+  /** Rows without a listing, in the order of precedence. */
   waiting: NamedRow[]
 }
 
-/** People, sources and evidence as listings; the same files give the same listings. */
+/** Joins people, sources and evidence into listings; the same files give the same listings. */
 export function joinContent(parts: ContentParts): JoinedContent {
   const { written, broken, sources, order, measured, tombstones } = parts
   const rows = orderRows(rowsOf(sources), order)
@@ -68,7 +68,7 @@ export function joinContent(parts: ContentParts): JoinedContent {
 function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedRow[]): void {
   const { id } = file
   const live = rows.filter(({ row }) => row.withdrawn === undefined)
-  // Words alone describe nothing: with its last source such a listing goes.
+  // Words without facts are not a listing: it goes when its last source does.
   const isWords = file.facts.url === undefined || file.facts.kind === undefined
   const notice = toWithdrawnNotice(rows)
   if (notice !== null && isWords) {
@@ -92,7 +92,7 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))
   const origins = toOrigins(file.facts, sayers)
   joined.origins.set(id, origins)
-  // What only one source says of a listing differs from nothing.
+  // A listing with only one source has no differences.
   const isCompared = !isWords || live.length > 1
   const said = live.flatMap((named) => {
     const part = toPart(named, origins, evidence.interface)
@@ -103,13 +103,13 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   if (said.length > 0) joined.said.set(id, said)
 }
 
-/** What every listing has and its last source alone said stays: a withdrawal must not stop the build. */
+/** Required facts known only from the last source stay: a withdrawal must not stop the build. */
 function joinLasting(file: WrittenFile, live: readonly NamedRow[], rows: readonly NamedRow[]) {
   const joined = joinListing(file, live)
   return joined.listing === null && live.length === 0 ? joinListing(file, rows) : joined
 }
 
-/** Which facts of the listing are a source's own word, and when its words were read, if it is known. */
+/** Which facts of the listing come verbatim from a source, and when they were read, if known. */
 function toPart({ importer, row }: NamedRow, origins: Origins, seen: Evidence['interface']) {
   const facts = Object.entries(origins).flatMap(([field, sayers]) =>
     field !== 'sources' && sayers.includes(importer) ? [field] : [],
@@ -121,7 +121,7 @@ function toPart({ importer, row }: NamedRow, origins: Origins, seen: Evidence['i
   return { ...(says.length > 0 && { says }), ...(shown.length > 0 && { at: read?.at }) }
 }
 
-/** A source's own word, to be compared with the listing. */
+/** A source's own text, to be compared with the listing. */
 function toSaid({ row }: NamedRow, part: Pick<Said, 'says' | 'at'>): Said[] {
   const { facts, names = {}, evidence } = row
   const { pricing, http, sources = [] } = facts

@@ -14,14 +14,14 @@ import {
 } from './read-listings.ts'
 import { type Fault, faultOf } from './schema-faults.ts'
 
-/** One listing where it is sound, else what of it is. */
+/** The listing if it is valid, else its valid fields. */
 export interface ParsedListing {
   listing: ListingFile | null
   partial: PartialListing | null
   faults: Fault[]
 }
 
-/** @param rows what sources say of it, in the order of precedence */
+/** @param rows the sources' facts on it, in the order of precedence */
 export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): ParsedListing {
   const { id, file, yaml } = written
   const facts = joinWith(written.facts, rows)
@@ -35,7 +35,7 @@ export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Pa
   return { listing: { ...written, facts: whole, digest }, partial: null, faults: [] }
 }
 
-/** A listing is as old as the oldest of its sources says, where people name no day. */
+/** A listing is as old as its oldest source says, where people give no date. */
 function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFacts {
   if (rows.length === 0) return written
   const [first] = rows.flatMap(({ row }) => row.added ?? []).sort()
@@ -43,11 +43,11 @@ function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFact
     written,
     rows.map(({ row }) => row.facts),
   )
-  // At the end, as in a file: a content hash must not show who named them.
+  // At the end, as in a file: a content hash must not depend on who named them.
   return { ...joined, sources, added: added ?? first }
 }
 
-/** What every listing has and nobody says of this one. */
+/** Required fields that this listing lacks. */
 export function toLackFaults(
   { file, facts, yaml, lacks = [] }: PartialListing,
   rows: readonly NamedRow[],

@@ -5,11 +5,11 @@ import { findYamlLine } from './parse-yaml.ts'
 import type { PartialListing } from './read-listings.ts'
 import { type Fault, faultOf, toField } from './schema-faults.ts'
 
-/** What a maintainer should look at, though the build takes it. */
+/** Warnings for a maintainer that do not fail the build. */
 
 type Path = (string | number)[]
 
-/** One thing a buyer chooses is one listing: same URL, endpoint or package is said of the later. */
+/** One service is one listing: the later one with the same URL, endpoint or package is reported. */
 export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   const first = new Map<string, PartialListing>()
   return listings.flatMap((listing) =>
@@ -27,7 +27,7 @@ const STALE_DAYS = 365
 const DAY_MS = 86_400_000
 
 /**
- * Listings that nobody, person or machine, has looked at for a year, and those of the future.
+ * Listings that no person or machine has looked at for a year, and those dated in the future.
  *
  * @param today `YYYY-MM-DD`
  */
@@ -103,7 +103,7 @@ function toWarning({ file, yaml }: PartialListing, path: Path, message: string):
 /** Listings of different owners that publish one payout: it counts for none until one proves it. */
 export function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const published = listings.flatMap((listing) =>
-    // A payout that no page of the seller's own names counts for nobody.
+    // A payout that no page of the seller's names counts for nobody.
     isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
       ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
       : [],

@@ -2,10 +2,10 @@ import matter from 'gray-matter'
 import { parseYaml, type YamlFault } from './parse-yaml.ts'
 
 /**
- * The only user of gray-matter. Front matter is foreign text, and gray-matter runs code in
- * `---js`, whatever language is set: so the first line must be exactly `---`, every engine but our
- * YAML refuses, and options are always given (without them its cache answers `{}` for a file it has
- * seen fail before).
+ * The only user of gray-matter. Front matter is foreign text, and gray-matter runs code in `---js`,
+ * whatever language is set: so the first line must be exactly `---`, every engine but our YAML
+ * refuses, and options are always passed (without them its cache returns `{}` for a file that
+ * failed before).
  */
 export type FrontMatter =
   /** `yaml` starts with the opening line's own end, so its line numbers are the file's. */
@@ -29,7 +29,7 @@ export function parseFrontMatter(text: string): FrontMatter {
         yaml = source
         const result = parseYaml(source)
         if (!result.ok) faults = result.faults
-        // gray-matter wants an object; what else the text holds is refused below.
+        // gray-matter needs an object; other content of the text is refused below.
         return result.ok && typeof result.value === 'object' && result.value !== null
           ? result.value
           : {}

@@ -9,8 +9,8 @@ import {
 } from 'yaml'
 
 /**
- * YAML as content may use it: core schema, unique keys, no aliases, no tags, no merge keys. Foreign
- * text: every one of those has been a way to run code, to explode in memory or to say two things.
+ * The YAML that content may use: core schema, unique keys, no aliases, no tags, no merge keys. It
+ * is foreign text: each of those has been a way to run code, to exhaust memory or to be ambiguous.
  */
 export interface YamlFault {
   /** 1-based line within the text. */
@@ -38,7 +38,7 @@ export function parseYaml(text: string): YamlResult {
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   const issues = [...document.errors, ...document.warnings]
-  // Where the text cannot be read any further, what the parser says next follows from it.
+  // Once the text cannot be read further, later errors of the parser are consequences.
   const broken = issues.filter(({ code }) => !Object.hasOwn(LOCAL_FAULTS, code)).sort(byPlace)[0]
   const faults = (broken === undefined ? issues : [broken]).map((issue) =>
     toYamlFault(issue, text, lines),
@@ -85,7 +85,7 @@ export function findYamlLine(
   return 1
 }
 
-/** Faults that leave the rest of the text readable: each of them is one of its own. */
+/** Errors that leave the rest of the text readable: each is reported. */
 const LOCAL_FAULTS: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: 'expected each key once',
   TAG_RESOLVE_FAILED: 'expected no tags (!…): plain values only',
@@ -104,13 +104,13 @@ function toYamlFault({ code, message, pos }: YAMLError, text: string, lines: Lin
   return unclosed ?? { line, message: LOCAL_FAULTS[code] ?? `expected valid YAML: ${reason}` }
 }
 
-/** The parser names the place where it gave up, which may be the end of the file. */
+/** The parser names the position where it gave up, which may be the end of the file. */
 function findUnclosed(message: string, before: string): YamlFault | null {
   const [, closing] = /end with an? ([\]}])/.exec(message) ?? []
   if (closing === undefined) return null
   const open: { bracket: string; line: number }[] = []
   let line = 1
-  // Texts in quotes and comments hide their brackets.
+  // Brackets inside quotes and comments do not count.
   for (const [piece] of before.matchAll(
     /"(?:[^"\\]|\\.)*"|(?<=[\s,[{:])'[^']*'|(?<=\s)#.*|[\s\S]/g,
   )) {
@@ -141,7 +141,7 @@ const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
 function findOddNumber(text: string, document: Document, lines: LineCounter): YamlFault | null {
   let fault: YamlFault | null = null
-  // Most texts have none anywhere, not even in an address: then nothing is visited.
+  // Most texts have none anywhere, not even in an address: then no node is visited.
   if (!/(?<![\w.]|\w[-+])0[xXoO\d]/.test(text)) return fault
   visit(document, {
     Scalar(_, { value, source = '', range }) {

@@ -32,13 +32,13 @@ export interface Content {
   tables: Tables
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
-  /** Listings that are gone, by id. */
+  /** Removed listings, by id. */
   tombstones: Map<string, Tombstone>
-  /** What a listing was that its sources withdrew, by id. */
+  /** Former content of listings that their sources withdrew, by id. */
   withdrawn: Map<string, ListingFacts>
-  /** What sources said of listings that several of them tell of, by id. */
+  /** The sources' facts on listings with several of them, by id. */
   said: Map<string, Said[]>
-  /** Who says each fact of a listing that sources tell of, by id. */
+  /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
 }
 
@@ -46,9 +46,9 @@ export interface ContentReport {
   /** Null when anything has an error: a build from half a catalogue would delist the rest. */
   content: Content | null
   faults: Fault[]
-  /** Listings as far as their files are sound, and what machines saw of them, errors or not. */
+  /** The valid fields of listings, and their evidence, errors or not. */
   seen: { listings: PartialListing[]; evidence: Map<string, Evidence> }
-  /** Rows of sources that no listing takes, in the order of precedence. */
+  /** Rows of sources without a listing, in the order of precedence. */
   waiting: NamedRow[]
   counts: { listings: number; evidence: number; pages: number }
 }
@@ -56,7 +56,7 @@ export interface ContentReport {
 /**
  * Reads and checks a whole content folder.
  *
- * @param known what was read or parsed before
+ * @param known files that were read or parsed before
  * @throws OperatorError when the folder has no `listings`.
  */
 export function readContent(
@@ -102,7 +102,7 @@ interface Reading {
   order: readonly string[]
 }
 
-/** What listings are joined from: files of people, of sources, and what was measured. */
+/** Inputs of listings: files of people, files of sources, and measurements. */
 function readParts(contentDir: string, { rules, known, order }: Reading) {
   const files = readWritten(contentDir, rules, known)
   const seen = new Set([
@@ -126,7 +126,7 @@ function byPlace(a: Fault, b: Fault): number {
   return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
-/** What a content folder may hold; `schema` is for editors, `seeds` and `review` for people who import. */
+/** Folders of the content; `schema` is for editors, `seeds` and `review` for people who import. */
 const FOLDERS = [
   'listings',
   'sources',
@@ -139,7 +139,7 @@ const FOLDERS = [
   'review',
 ]
 
-/** A folder that nobody reads is mostly a misspelt one: what lies in it would be missed in silence. */
+/** An unknown folder is usually a misspelt one: its files would be silently ignored. */
 function findUnreadFolders(contentDir: string): Fault[] {
   return readdirSync(contentDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))

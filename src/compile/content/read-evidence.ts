@@ -12,9 +12,9 @@ interface MachineFiles<Value> {
 }
 
 /**
- * Reads `evidence/<prefix>/<slug>.json`; evidence for a listing nobody has is a fault.
+ * Reads `evidence/<prefix>/<slug>.json`; evidence without a listing is an error.
  *
- * @param listed ids, those of files with faults too: their evidence is not blamed for that
+ * @param listed ids, including those of files with errors, whose evidence is fine
  */
 export function readEvidence(
   contentDir: string,
@@ -27,7 +27,7 @@ export function readEvidence(
   })
 }
 
-/** Reads `tombstones/<prefix>/<slug>.json`. A listing that is there has none. */
+/** Reads `tombstones/<prefix>/<slug>.json`. An existing listing has none. */
 export function readTombstones(
   contentDir: string,
   listed: ReadonlySet<string>,
@@ -46,7 +46,7 @@ interface Place {
   file: string
 }
 
-/** @param judge what is wrong with a file of a sound shape */
+/** @param judge finds errors in a file of valid shape */
 function readFolder<Schema extends v.GenericSchema>(
   contentDir: string,
   folder: string,

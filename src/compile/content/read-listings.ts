@@ -19,7 +19,7 @@ import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
 import { findYamlLine, type YamlFault } from './parse-yaml.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
-/** What people wrote of a listing, the shape checked. */
+/** A listing as people wrote it, with its shape checked. */
 export interface WrittenFile {
   id: string
   /** Path from the content folder. */
@@ -33,43 +33,43 @@ export interface WrittenFile {
 }
 
 /**
- * A listing as people and sources say it, not yet held against the rest of the content; its digest is
- * of all that they say.
+ * A listing from people and sources, not yet checked against the rest of the content; its digest
+ * covers all of that.
  */
 export interface ListingFile extends Omit<WrittenFile, 'facts'> {
   facts: ListingFacts
 }
 
-/** Fields that are sound in themselves; the others are absent. */
+/** Fields that are valid on their own; the others are absent. */
 export type PartialFacts = { [Key in keyof ListingFacts]?: ListingFacts[Key] | undefined }
 
-/** A listing as far as its file is sound: what is wrong in one field must not hide another's fault. */
+/** The valid fields of a listing: an error in one field must not hide another's. */
 export interface PartialListing {
   id: string
   file: string
   facts: PartialFacts
   yaml: string
-  /** What every listing has and this file does not name. */
+  /** Required fields that this file lacks. */
   lacks?: readonly string[]
 }
 
 export interface WrittenFiles {
   /** Sorted by id. */
   written: WrittenFile[]
-  /** Files with faults, sorted by id like the sound ones. */
+  /** Files with errors, sorted by id like the valid ones. */
   broken: PartialListing[]
   faults: Fault[]
 }
 
 export interface KnownFiles {
-  /** What earlier builds parsed. */
+  /** Parsed by earlier builds. */
   cache: BuildCache
   read: ReadFile
 }
 
 export const NOTHING_KNOWN: KnownFiles = { cache: noCache(), read: readFileSync }
 
-/** Reads `listings/<prefix>/<slug>.md`, sorted by id; every fault of every file in one run. */
+/** Reads `listings/<prefix>/<slug>.md`, sorted by id; reports every error of every file at once. */
 export function readWritten(
   contentDir: string,
   rules: UrlRules,
@@ -107,10 +107,10 @@ export function readWritten(
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 
-/** What a file without faults holds, whatever its name. */
+/** The content of a file without errors, whatever its name. */
 type SoundText = Pick<WrittenFile, 'facts' | 'yaml' | 'description'>
 
-/** Parsing is most of the cost of reading: a build reads again only what somebody wrote. */
+/** Parsing is most of the cost of reading: a build only parses changed files again. */
 function recall(cache: BuildCache, digest: string): SoundText | null {
   const row = cache.get(digest)
   if (row === null) return null
@@ -119,14 +119,14 @@ function recall(cache: BuildCache, digest: string): SoundText | null {
   return known
 }
 
-/** One file of people's: what they wrote where it is sound, else what of it is. */
+/** One file written by people: its content if valid, else its valid fields. */
 export interface ParsedFile {
   written: WrittenFile | null
   partial: PartialListing | null
   faults: Fault[]
 }
 
-/** Members of the full listing: those that an editor may write are known keys of the file. */
+/** Members of the full listing: those allowed in front matter are known keys of the file. */
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
 /** @returns a parser of files' texts; making its schema costs more than using it. */
@@ -169,7 +169,7 @@ export function toFault(file: string, { line, message }: YamlFault, field = ''):
 
 type FactsSchema = ReturnType<typeof createWrittenFactsSchema>
 
-/** The fields without a fault of their own; a fault anywhere inside a field takes the field away. */
+/** The fields without an error; an error anywhere inside a field removes the field. */
 function parseSound(
   { entries }: FactsSchema,
   data: unknown,
@@ -181,7 +181,7 @@ function parseSound(
   return result.success ? result.output : {}
 }
 
-/** A description may hold lines and tabs; what deceives its reader is refused as in a name. */
+/** A description may have line breaks and tabs; deceptive characters are refused as in names. */
 function findDescriptionFaults(text: string, body: string): YamlFault[] {
   const before = text.slice(0, text.lastIndexOf(body)).split('\n').length
   return body.split(/\r?\n/).flatMap((line, i) => {

@@ -13,7 +13,7 @@ import { digestOf } from '../files/release-writer.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 export interface SourceFiles {
-  /** By importer, sorted; files with faults are absent. */
+  /** By importer, sorted; files with errors are absent. */
   files: Map<string, SourceFile>
   faults: Fault[]
 }
@@ -23,7 +23,7 @@ export function sourceFileOf(importer: string): string {
   return `sources/${importer}/rows.json`
 }
 
-/** What each importer wrote last: `sources/<importer>/rows.json`. Links are not followed. */
+/** The last output of each importer: `sources/<importer>/rows.json`. Links are not followed. */
 export function readSources(
   contentDir: string,
   rules: UrlRules,
@@ -32,7 +32,7 @@ export function readSources(
   const root = join(contentDir, 'sources')
   const read: SourceFiles = { files: new Map(), faults: [] }
   const names = existsSync(root) ? readdirSync(root).sort() : []
-  // A run's mark lies beside them.
+  // A run's lock file is next to them.
   const importers = names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))
   for (const importer of importers) {
     const file = sourceFileOf(importer)

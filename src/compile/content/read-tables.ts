@@ -9,7 +9,7 @@ import { digestOf } from '../files/release-writer.ts'
 import { findYamlLine, parseYaml, type YamlResult } from './parse-yaml.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
-/** What the software knows of languages, hosts and itself; a content folder may have its own. */
+/** Tables about languages, hosts and the software; a content folder may have its own. */
 const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
 
 const KNOWLEDGE = new Set([
@@ -22,7 +22,7 @@ const KNOWLEDGE = new Set([
 ])
 
 const MAX_MARK_BYTES = 16_384
-/** It is served from our own origin: it may run nothing and load nothing. */
+/** It is served from our own origin: it must not run or load anything. */
 const ACTIVE_SVG =
   /<script|<foreignObject|<!ENTITY|\son\w+\s*=|(?:href|src)\s*=\s*["'](?!#)|url\((?!['"]?#)/i
 
@@ -32,13 +32,13 @@ const FILES: Readonly<Record<string, string>> = {
   foreignWords: 'foreign-words',
 }
 
-/** Words in other languages take a parser longer than all else; reviews and `dev` read them over and over. */
+/** Words in other languages take longest to parse; reviews and `dev` read them over and over. */
 const latest = keepInMemory(64)
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
 
 export interface TableFiles {
-  /** Null when a table has faults. */
+  /** Null when a table has errors. */
   tables: Tables | null
   /** The tables that have none. */
   partial: PartialTables
@@ -71,7 +71,7 @@ export function readTables(contentDir: string, cache = noCache()): TableFiles {
   return { tables: isComplete(partial) ? partial : null, partial, mark: mark.svg, faults }
 }
 
-/** Nothing can be built without one table: the directory's name. */
+/** Only one table is required for a build: the directory's name. */
 function toEmpty(file: string, schema: v.GenericSchema) {
   const raw: unknown[] = []
   const message = 'expected this file: it names the directory; `npm run new -- <folder>` writes one'
@@ -128,7 +128,7 @@ export function readCompare(
   return { pages, faults }
 }
 
-/** One YAML file of the content, held against its schema; `raw` is what it says as it stands. */
+/** One YAML file of the content, checked against its schema; `raw` is its unchecked value. */
 function readYamlFile<Schema extends v.GenericSchema>(
   path: string,
   { file, schema, cache }: { file: string; schema: Schema; cache: BuildCache },

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
 
-/** One schema issue in the words of a maintainer: where in the data, and what would be right. */
+/** One schema issue as a maintainer needs it: where in the data, and what would be right. */
 export interface SchemaFault {
   path: (string | number)[]
   field: string
@@ -12,7 +12,7 @@ export interface SchemaFault {
 
 const MAX_SHOWN = 60
 
-/** @param schema what the issues were raised by: it knows the keys that would be right. */
+/** @param schema the schema that raised the issues: it knows the valid keys. */
 export function toSchemaFaults(
   schema: unknown,
   issues: readonly v.BaseIssue<unknown>[],
@@ -25,7 +25,7 @@ export function toSchemaFaults(
   })
 }
 
-/** The schema's own issue names the first key alone: every other one is told in the same run. */
+/** The schema's own issue only names the first key: every other one is reported in the same run. */
 function unknownKeysAt(
   schema: unknown,
   path: readonly (string | number)[],
@@ -91,11 +91,11 @@ function toShown(input: unknown): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
 }
 
-/** One thing wrong with the content: where it stands, what it is, what would be right. */
+/** One error in the content: where it is, what it is, what would be right. */
 export interface Fault {
   /** Path from the content folder, with forward slashes. */
   file: string
-  /** 1-based; null where the fault is the whole file's. */
+  /** 1-based; null where the error is in the whole file. */
   line: number | null
   /** Dotted path of the field, empty for the file itself. */
   field: string

@@ -7,17 +7,17 @@ import { findContentType, toUrlPath } from '../../domain/wire/static-file.ts'
 import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
 import { extensionOf, isSingle } from './nginx-rules.ts'
 
-/** What a host finds out by itself, or says only where an answer depends on the request. */
+/** Headers a host adds itself, or sends only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
-/** Each listing's own: a block for each would be a file of megabytes. */
+/** Headers that differ per listing: a block for each would make a file of megabytes. */
 const TWIN_LINK = 'rel="alternate"'
 
 /** Path below some folder, and its block of headers. */
 type Block = [path: string, headers: string]
 
 /**
- * Files by the first folder of their addresses, empty for those in none. Of hashed names that change
- * with each build the first of each folder and type stands for the rest.
+ * Files by the first folder of their addresses, empty for those in none. Of hashed names that
+ * change with each build, only the first of each folder and type.
  */
 export function groupByFolder(names: readonly string[]): Map<string, string[]> {
   const seen = new Set<string>()
@@ -33,8 +33,8 @@ export function groupByFolder(names: readonly string[]): Map<string, string[]> {
 }
 
 /**
- * Of all files of such a folder those that rules hang on: where their headers are equal, the first of
- * each type and address stands for the rest. @param names sorted
+ * The files of such a folder that need rules: where headers are equal, only the first of each type
+ * and address. @param names sorted
  */
 export function toHeaderFiles(names: readonly string[], folder: string): TypedFile[] {
   const files = names.map((file) => ({ file, type: findContentType(file) }))
@@ -49,8 +49,8 @@ export function toHeaderFiles(names: readonly string[], folder: string): TypedFi
 }
 
 /**
- * `_headers` as static hosts read it: one block for each folder whose files share their headers, one
- * for each other file. No address has two blocks with different values: hosts would join them.
+ * `_headers` as static hosts read it: one block for each folder whose files share their headers,
+ * one for each other file. No address has two blocks with different values: hosts would merge them.
  */
 export function toHeaderRules(baseUrl: string, files: readonly TypedFile[]): string {
   const transport = toHeaderLines(toTransportHeaders(baseUrl))
@@ -74,7 +74,7 @@ function toHeaderLines(headers: Record<string, string>): string {
 
 const PATTERNS = Object.values(ROUTES).map(({ path }) => ({ path, pattern: toPattern(path) }))
 
-/** The route that JSON without an extension is asked for by, or its own address; empty for others. */
+/** The route for JSON without an extension, or its own address; empty for others. */
 function routeOf({ file }: TypedFile): string {
   if (!file.endsWith('/index.json')) return ''
   const address = toUrlPath(file)
@@ -82,8 +82,9 @@ function routeOf({ file }: TypedFile): string {
 }
 
 /**
- * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not find
- * in `index.json`. What only functions answer stands as comments, with the lines that would proxy it.
+ * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not
+ * find in `index.json`. Routes only functions answer are comments, with the lines that would proxy
+ * them.
  */
 export function toRedirectRules(files: readonly TypedFile[]): string {
   const addresses = files.map(routeOf).filter((address) => address !== '')
@@ -117,7 +118,7 @@ const KINDS = {
 } as const
 const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[prefix])} 302`)
 
-/** Pages that are rendered for each request, and addresses that lead to one. */
+/** Pages rendered for each request, and addresses that lead to one. */
 const PAGES = [
   '/search',
   '/sellers/check',
@@ -129,7 +130,7 @@ const PAGES = [
   '/dispute',
 ].map((path) => ({ path, answer: 'live' as const }))
 
-/** One block for a folder where all below it are equal; else what lies right in it, then its folders. */
+/** One block for a folder where all below it are equal; else its own files, then its folders. */
 function joinEqual(folder: string, blocks: readonly Block[]): Block[] {
   const [first] = blocks
   if (folder !== '' && first && blocks.every(([, headers]) => headers === first[1]))

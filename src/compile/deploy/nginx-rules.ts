@@ -16,8 +16,8 @@ const ROOT = '/srv/directory'
 
 /**
  * A server block for nginx in front of several instances: files from the release, everything live
- * from the functions. Generated, so that its headers are the ones our own server sends. Whatever is
- * no plain read of a file goes to the functions, which know every error, redirect and method.
+ * from the functions. Generated, so that its headers are the ones our own server sends. Anything
+ * but a plain read of a file goes to the functions, which know every error, redirect and method.
  */
 export function toNginxRules(baseUrl: string, files: readonly TypedFile[]): string {
   const headers: ToHeaders = (values) => addHeaders({ ...values, ...toTransportHeaders(baseUrl) })
@@ -97,7 +97,7 @@ function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): strin
   return locations.map((location) => `  ${location}`).join('\n')
 }
 
-/** Types by extension, as nginx looks them up; it adds the charset itself. */
+/** Types by extension, as nginx maps them; it adds the charset itself. */
 function toTypes(files: readonly TypedFile[]): string {
   const byExtension = new Map(
     files.filter((file) => !isSingle(file)).map(({ file, type }) => [extensionOf(file), type]),
@@ -109,13 +109,13 @@ function toTypes(files: readonly TypedFile[]): string {
     .join(' ')
 }
 
-/** A file whose protocol asks for a type that its extension has not, or that has none. */
+/** A file whose protocol requires a type other than its extension's, or that has no extension. */
 function toSingle(file: TypedFile, headers: ToHeaders): string {
   const { 'content-type': type = '', ...others } = fileHeaders(file)
   return `location = /${file.file} { types { } default_type '${bare(type)}'; try_files $uri @functions; ${headers(others)} }`
 }
 
-/** Whether a web server would take it for something else, by its name. */
+/** Whether a web server would infer another type from its name. */
 export function isSingle({ file, type }: TypedFile): boolean {
   return findTypeByExtension(file) !== type
 }

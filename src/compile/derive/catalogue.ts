@@ -35,17 +35,19 @@ import {
   toRotatingNotice,
 } from './payout-standings.ts'
 
-/** The content with everything that follows from it; what every output is written from. */
+/** The content with everything derived from it; the input of every output. */
 export interface Catalogue {
   baseUrl: string
   /** Sorted by id. */
   listings: DerivedListing[]
-  /** Of each listing, in their order: names all that it and its views are derived from, beside tables and code. */
+  /**
+   * A digest for each listing, in order: all inputs of it and its views, except tables and code.
+   */
   keys: string[]
   /** Operators known to be independent whose payments are measured. */
   measuredOperators: number
   byId: ReadonlyMap<string, DerivedListing>
-  /** What is published beside the payments. */
+  /** Published facts in addition to the payments. */
   trustPayees: TrustPayees
   /** The newest payments of the window by listing id, counted or not. */
   paid: ReadonlyMap<string, readonly LedgerPayment[]>
@@ -145,7 +147,7 @@ function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListin
   return { id, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) }
 }
 
-/** A listing that took another's place starts with what was seen of that. */
+/** A listing that replaced another starts with the other's evidence. */
 function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
   const former = new Map([...moved].map(([from, to]) => [to, from]))
   return (id: string): Evidence => ({
@@ -159,27 +161,27 @@ function toTrustPayees({ asOf, payees }: LedgerFacts, seeds: readonly string[]):
   return { as_of, seeds: [...seeds], payees: [...payees] }
 }
 
-/** Without the buyers one by one: a change of theirs alone changes no page. */
+/** Without the individual buyers: a change in only those changes no page. */
 function toOwn(score: ListingScore | undefined) {
   return score && { measured: score.measured, sharers: score.sharers }
 }
 
-/** Who names another address each time has not changed it. */
+/** A seller that names another address each time has not changed it. */
 function withoutPayoutChange(evidence: Evidence, isRotating: boolean): Evidence {
   if (!isRotating || evidence.notices === undefined) return evidence
   return { ...evidence, notices: evidence.notices.filter(({ id }) => id !== 'payout_changed') }
 }
 
 interface Placed {
-  /** What is listed. */
+  /** Names of listed servers. */
   files: readonly ListingFile[]
   optedOut: readonly ListingFile[]
-  /** Where owners say that theirs went. */
+  /** Moves announced by owners. */
   moved: ReadonlyMap<string, string>
   baseUrl: string
 }
 
-/** What is gone by its tombstone, and what owners took out themselves. */
+/** Listings with a tombstone, and those that owners removed themselves. */
 function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Placed): Gone[] {
   const moves = new Map([...moved, ...readMoves(tombstones)])
   const hosts = new Map(files.map((file) => [file.id, hostAt(file, baseUrl)]))
@@ -198,7 +200,7 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
     const url = urlIn(tombstone.listing).replace(BASE_URL_PLACEHOLDER, baseUrl)
     const move = toMove(id, hostOf(url))
     if (move !== null) return { id, at, ...move }
-    // Where it went is gone too, by a tombstone of its own or by its owner's wish.
+    // Its new id is gone too, by its own tombstone or its owner's wish.
     const end = tombstones.get(followMoves(moves, id) ?? '')?.reason ?? 'opted_out'
     const reason = tombstone.reason === 'moved' ? end : tombstone.reason
     return { id, at, reason, ...(replaced_by !== undefined && { replaced_by }) }
@@ -220,9 +222,8 @@ function placeTables(tables: Tables, baseUrl: string): Tables {
 }
 
 /**
- * MCP servers that left: a registry's readers delete what they copied when they are told its name.
- * A tombstone keeps the file as it was; where it doesn't, or rules have changed since, the id is
- * all we know.
+ * Removed MCP servers: a registry's readers delete their copies when they get the name. A tombstone
+ * keeps the file as it was; where it doesn't, or rules have changed since, only the id is known.
  */
 function readGoneServers(
   gone: readonly Gone[],

@@ -11,8 +11,8 @@ interface Market {
 }
 
 /**
- * What this service saw paid itself, by listing id. Who sells what is as good as money vouches for nobody,
- * the person who wrote it on the list: its buyers may have given nothing away.
+ * Payments this service saw itself, by listing id. A seller of money equivalents vouches for
+ * nobody, even if a person put it on the list: its buyers may have given nothing away.
  */
 export function judgeSales(
   { asOf, payments, payees }: PaymentFacts,

@@ -16,7 +16,7 @@ import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { lazy } from '../files/build-cache.ts'
 
-/** The host a listing of the content is on. */
+/** The host of a listing of the content. */
 export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
   return hostOf(urlAt(file, baseUrl))
 }
@@ -34,7 +34,7 @@ function urlAt({ facts }: Pick<ListingFile, 'facts'>, baseUrl: string): string {
   return facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl)
 }
 
-/** Opt-outs bind to what was proved: a listing that moved leaves them behind. */
+/** Opt-outs apply to the proved host: a listing that moved leaves them behind. */
 export function isOptedOut(
   file: ListingFile,
   { optedOut }: Pick<LedgerFacts, 'optedOut'>,
@@ -52,7 +52,7 @@ export function readPayoutStandings(
   return judgePayouts(readPayoutFacts(content, ledger, baseUrl))
 }
 
-/** Whose each payee is, of those that somebody proved or published. */
+/** The owner of each payee that was proved or published. */
 export function readPayees(
   content: Parameters<typeof readPayoutFacts>[0],
   ledger: Parameters<typeof readPayoutFacts>[1],
@@ -62,7 +62,7 @@ export function readPayees(
   return listPayees(facts, judgePayouts(facts))
 }
 
-/** What is known of the payouts of each listing that has not been taken out. */
+/** Facts about the payouts of each listing that was not removed. */
 export function readPayoutFacts(
   { listings, tables }: Pick<Content, 'listings' | 'tables'>,
   ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
@@ -73,16 +73,16 @@ export function readPayoutFacts(
     .filter((file) => !isOptedOut(file, ledger, baseUrl))
     .map((file) => {
       const { id, facts } = file
-      // A proof ends with its claim, and a claim gives nothing on another host.
+      // A proof ends with its claim, and a claim has no effect on another host.
       const place = isClaimed(file, ledger, baseUrl) ? ledger.claimed.get(id) : undefined
       const host = hostAt(file, baseUrl) ?? ''
       const { sharedHosts } = tables
-      // Who proved a repository speaks for no other page of the code host.
+      // The owner of a proved repository speaks for no other page of the code host.
       const owner = place?.includes('/') === true ? place : ownerAt(host, sharedHosts)
       const isSeed = seeds.has(owner)
       const published = isOnSiteOf(facts.payout_source, host, sharedHosts) ? facts.payout : []
       const proven = place === undefined ? [] : (ledger.provenPayouts.get(id) ?? [])
-      // A name below a large operator's domain may be taken over, and what is paid to a seed vouches for
+      // A name below a large operator's domain may be taken over, and payments to a seed vouch for
       // others: there a signature adds no payee to those that people found.
       const isWholeOperator = !isSeed || host === owner
       const known = new Set(published.map(normalizePayout))
@@ -96,7 +96,7 @@ export function readPayoutFacts(
     })
 }
 
-/** Payees of a month from which a seller's payees are said to change by design. */
+/** From this many payees in a month, a seller's payees are taken to change by design. */
 const FEWEST_ROTATING = 3
 const MONTH_MS = 30 * 86_400_000
 
@@ -121,8 +121,8 @@ export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
 }
 
 /**
- * Says that a seller's payees change by design, in the place of every "another payout". Naming addresses
- * is cheap: who broke into a seller's server does it too, so each of them must have been paid.
+ * States that a seller's payees change by design, in place of every "another payout". Naming
+ * addresses is cheap: an intruder on a seller's server can, so each must have been paid.
  */
 export function toRotatingNotice(
   { drift = [] }: Evidence,
@@ -144,8 +144,8 @@ export function toRotatingNotice(
 }
 
 /**
- * The notice of a listing that has a payout which counts for nothing there. Dated by what was known
- * last, as a build has no time of its own.
+ * The notice of a listing with a payout that does not count there. Dated by its latest fact, as a
+ * build has no time of its own.
  */
 export function toPayoutNotices(
   { facts }: Pick<ListingFile, 'facts'>,

@@ -1,8 +1,8 @@
 import markdownIt from 'markdown-it'
 
 /**
- * Descriptions are foreign text. Raw HTML becomes text, links are https or mailto
- * only and tell the other side nothing, images become links: nothing is fetched from elsewhere.
+ * Descriptions are foreign text. Raw HTML becomes text, links are https or mailto only and send no
+ * referrer, images become links: nothing is fetched from elsewhere.
  */
 const markdown = markdownIt({ html: false, linkify: false, typographer: false })
 markdown.disable('image')

@@ -2,10 +2,10 @@ import { type DerivedListing, trustScoreOf } from '../../domain/derived/derived-
 import { KINDS } from '../../domain/wire/vocabulary.ts'
 import { type BuildCache, memoize } from '../files/build-cache.ts'
 
-/** How many listings a page points to as like this one. */
+/** How many similar listings a page links to. */
 const MAX_SIMILAR = 6
 
-/** What two listings may share, with its weight: what they do says most, a category least. */
+/** What two listings may share, with weights: tasks count most, a category least. */
 const SHARED: readonly (readonly [
   weight: number,
   keysOf: (listing: DerivedListing) => string[],
@@ -17,7 +17,7 @@ const SHARED: readonly (readonly [
 ]
 const KIND_WEIGHT = 0.5
 
-/** A tag on more listings than this says nothing, and would make the build quadratic. */
+/** A tag on more listings than this means nothing, and would make the build quadratic. */
 const MAX_SHARED_BY = 400
 
 /**
@@ -32,8 +32,8 @@ export function createSimilarFinder(
     const keys = (listing: DerivedListing) => [...new Set(keysOf(listing))]
     return { weight, keys, groups: groupBy(organic, keys) }
   })
-  // Places instead of listings, and one array of scores for all calls: with 15,000 listings a map
-  // for each and a sort of all that share anything took a third of the build's own time.
+  // Positions instead of listings, and one array of scores for all calls: with 15,000 listings a
+  // map for each and a sort of all related ones took a third of the build's own time.
   const scores = new Float64Array(organic.length)
   const best = createBest(organic)
   return (listing) => {
@@ -55,8 +55,8 @@ export function createSimilarFinder(
 }
 
 /**
- * The same for each listing, in their order: from cache where nothing that it hangs on has changed,
- * which a new text or price of a listing leaves as it was.
+ * The same for each listing, in their order: from cache where its inputs have not changed; new
+ * texts and prices are not among them.
  */
 export function findAllSimilar(listings: readonly DerivedListing[], cache: BuildCache): string[][] {
   const inputs = listings.map((listing) => [
@@ -74,7 +74,7 @@ export function findAllSimilar(listings: readonly DerivedListing[], cache: Build
   return similar
 }
 
-/** Reads arrays of numbers alone while it looks: the listings themselves lie all over the memory. */
+/** Reads only arrays of numbers while searching: the listings are scattered over memory. */
 function createBest(organic: readonly DerivedListing[]) {
   const trust = Float64Array.from(organic, ({ trust }) => trustScoreOf(trust) ?? -1)
   const kinds = Uint8Array.from(organic, ({ facts }) => KINDS.indexOf(facts.kind))
@@ -84,7 +84,7 @@ function createBest(organic: readonly DerivedListing[]) {
     let least = 0
     for (const place of touched) {
       const score = (scores[place] ?? 0) + (kinds[place] === own ? KIND_WEIGHT : 0)
-      // Most are far below: no row is made of them.
+      // Most are far below: no rows are made for them.
       if (score < least) continue
       const id = organic[place]?.id ?? listing.id
       if (id !== listing.id) insert(found, { id, score, trust: trust[place] ?? -1 })
@@ -112,7 +112,7 @@ function compareSimilar(a: SimilarRow, b: SimilarRow): number {
   return b.score - a.score || b.trust - a.trust || (a.id < b.id ? -1 : 1)
 }
 
-/** Places in `listings` by key, in their order. */
+/** Positions in `listings` by key, in their order. */
 function groupBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],

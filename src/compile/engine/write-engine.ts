@@ -33,7 +33,7 @@ import { digestOf, splitRows } from '../files/release-writer.ts'
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
 
-/** What of the content's tables the indexes are made with. */
+/** The content tables that the indexes are made with. */
 export interface IndexTables {
   categories: string[]
   sources: string[]
@@ -42,7 +42,7 @@ export interface IndexTables {
   english?: readonly string[]
 }
 
-/** For the index of what may be asked of the listings: both read a question as the same language. */
+/** For the index of operations: both detect the same language in a query. */
 export function withEnglish(
   tables: IndexTables,
   listings: Uint8Array,
@@ -62,7 +62,7 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
   }
 }
 
-/** What may be asked of a listing, found by its own words and by those of the listing. */
+/** The operations of a listing, found by their own words and by those of the listing. */
 export function toOperationDocuments(listing: DerivedListing, baseUrl: string): SearchDocument[] {
   const document = toSearchDocument(listing, baseUrl)
   return toOperationEntries(listing, baseUrl).map((entry, at) => {
@@ -134,18 +134,18 @@ export function toSearchIndex(
   return joinReadings(readGroups(), options)
 }
 
-/** The index of the listings, and that of what may be asked of them, as their files. */
+/** The index of the listings and that of their operations, as files. */
 export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 /** Of each group of listings its rows of `toDocumentRow`, a line each. */
 export type Documents = Record<keyof SearchIndexes, Uint8Array<ArrayBuffer>[]>
 
-/** What the thread of the indexes is given. */
+/** The input of the index thread. */
 export interface IndexWork {
   /** The thread takes them over. */
   documents: Documents
   tables: IndexTables
-  /** Folder of what builds leave to later ones. */
+  /** Cache folder of builds. */
   cacheDir: string
   /** Of the code, see `openBuildCache`. */
   code: string
@@ -160,7 +160,7 @@ export function makeIndexesHere({ documents, tables, cacheDir, code }: IndexWork
   const told = withEnglish(tables, listings, cache)
   cache.close()
   const others = open('operations', told)
-  // Few changes of a listing change what may be asked of it; the other index is long, and always new.
+  // Few changes of a listing change its operations; the other index is long, and always new.
   const key = documents.operations.map((rows) => digestOf(rows, KEY)).join()
   const make = () => toSearchIndex('operation', documents.operations, told, others)
   const operations = memoize(others, key, make)

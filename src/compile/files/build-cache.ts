@@ -6,31 +6,31 @@ import { crc32 } from 'node:zlib'
 import { digestOf } from './release-writer.ts'
 
 /**
- * What builds leave to later ones: bytes by the digest of all that they are made from (`digestOf`, of
- * `KEY` characters).
+ * The cache between builds: bytes by the digest of all their inputs (`digestOf`, of `KEY`
+ * characters).
  */
 export interface BuildCache {
-  /** What was kept in this build or an earlier one; null where nothing was. */
+  /** A value stored by this build or an earlier one, or null. */
   get(key: string): Buffer | null
   set(key: string, bytes: Uint8Array): void
-  /** Writes down what was made in this build; what few ask for is forgotten. */
+  /** Writes the values of this build; rarely used ones are removed. */
   close(): void
 }
 
-/** Hex digits of a key: nobody may find two texts that share one. */
+/** Hex digits of a key: enough that nobody can find two texts with the same one. */
 export const KEY = 64
 
-/** Rows that are written together. */
+/** Rows written together. */
 const ROWS_AT_ONCE = 1000
 
-/** Share of the rows that nobody asked for, before they are removed. */
+/** Share of unused rows before they are removed. */
 const MAX_UNUSED = 0.25
 
 /**
- * A table in SQLite. One that is damaged, or of another version, is begun anew; where none can be
- * kept, the next build makes it again.
+ * A table in SQLite. A damaged one, or one of another version, is recreated; where none can be
+ * stored, the next build makes the values again.
  *
- * @param version whatever decides, beside the input, what is made of it: code, packages, rules
+ * @param version all else that decides the output besides the input: code, packages, rules
  */
 export function openBuildCache(path: string, version: string): BuildCache {
   try {
@@ -44,7 +44,7 @@ export function openBuildCache(path: string, version: string): BuildCache {
 function createTable(path: string, version: string): BuildCache {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true })
   const database = new DatabaseSync(path)
-  // A power cut may damage it, and is found by the checksums: nothing waits for the disk.
+  // A power cut may damage it, which the checksums detect: nothing waits for the disk.
   database.exec(`PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;
     CREATE TABLE version (version TEXT);
     CREATE TABLE made (key BLOB PRIMARY KEY, bytes BLOB, checksum INTEGER)`)
@@ -124,7 +124,7 @@ function removeUnused(database: DatabaseSync, used: ReadonlySet<string>): void {
   database.exec('COMMIT')
 }
 
-/** What `make` gives for an input, from the cache where it was made before. */
+/** The result of `make` for an input, from the cache where possible. */
 export function memoize(
   cache: BuildCache,
   input: string | Uint8Array,
@@ -139,13 +139,13 @@ export function memoize(
   return made
 }
 
-/** Keeps a value, unless JSON does not bring it back as it is. */
+/** Stores a value, unless it does not survive JSON unchanged. */
 export function setValue(cache: BuildCache, key: string, value: object): void {
   const row = JSON.stringify(value)
   if (isDeepStrictEqual(JSON.parse(row), value)) cache.set(key, Buffer.from(row))
 }
 
-/** What `make` gives the first time it is asked for. */
+/** The result of `make`, called on first use. */
 export function lazy<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined
   return () => {
@@ -154,7 +154,7 @@ export function lazy<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Of one process, gone with it: the latest rows that were kept or asked for. */
+/** In memory, for one process: the most recently used rows. */
 export function keepInMemory(most: number): BuildCache {
   const rows = new Map<string, Buffer>()
   const set = (key: string, bytes: Uint8Array) => {
@@ -178,7 +178,7 @@ export function noCache(): BuildCache {
   return { get: () => null, set: () => undefined, close: () => undefined }
 }
 
-/** Where nothing can be kept, the next build makes it again. */
+/** Where nothing can be stored, the next build makes it again. */
 function tryTo(work: () => void): void {
   try {
     work()

@@ -6,14 +6,14 @@ import { listFiles } from './release-writer.ts'
 
 export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What of the project decides what a release is made like, beside its tables and the content. */
+/** The project's files that decide a release's bytes, apart from tables and content. */
 const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
-/** Beside it where `DESIGN_PAGE=on` asks for the page of components, as the demonstration does. */
+/** Also this where `DESIGN_PAGE=on` asks for the page of components, as the demonstration does. */
 const DESIGN = 'test/demo/design'
 
 let ofThisProcess: string | undefined
 
-/** Hex digest of the code that makes a release, packages and Node's version included. */
+/** Hex digest of the code that makes a release, including packages and Node's version. */
 export function digestCode(): string {
   ofThisProcess ??= digestFiles()
   return ofThisProcess
@@ -28,7 +28,7 @@ function digestFiles(): string {
 
 export type ReadFile = (path: string) => Buffer
 
-/** Keeps what it read, for the next who reads the same: a build reads its content twice. */
+/** Remembers what it read: a build reads its content twice. */
 export function createReader(): ReadFile {
   const known = new Map<string, Buffer>()
   return function read(path) {

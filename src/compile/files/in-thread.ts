@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads'
 
-/** What is young in a thread is soon garbage: by itself each would set aside three times as much. */
+/** Young objects in a thread are soon garbage: by default it would reserve three times as much. */
 const LIMITS = { maxYoungGenerationSizeMb: 16 }
 
 /**
- * Runs a program in a thread of its own and gives what it posts.
+ * Runs a program in a thread of its own and returns what it posts.
  *
- * @param ended what it means when it ends without a word
- * @param transferList memory that it takes over: a copy would be as large again
+ * @param ended message for when it ends silently
+ * @param transferList transferred memory: a copy would be as large again
  * @throws what the program throws
  */
 export function inThread<Result>(
@@ -24,7 +24,7 @@ export function inThread<Result>(
   })
 }
 
-/** Pieces one behind the other, in memory of their own that a thread can take over. */
+/** Concatenates pieces in memory of their own that can be transferred to a thread. */
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0

@@ -9,17 +9,17 @@ import { digestOf, listFiles, type ReleaseWriter } from './release-writer.ts'
 /** By paths. */
 type Contents = readonly (readonly [file: string, content: string | Uint8Array])[]
 
-/** A folder of the release that a build makes: what is written is an object and a row of the list. */
+/** A folder of the release being built: each file written is an object and a row of the list. */
 export interface ReleaseFiles extends ReleaseWriter {
-  /** Lists the files that an earlier build made from `key`; false where one of them is not there. */
+  /** Lists the files that an earlier build made from `key`; false where one of them is missing. */
   reuse(key: string): boolean
-  /** Writes what is made from `key` and nothing else. */
+  /** Writes a file that depends only on `key`. */
   writeMade(key: string, made: Contents): void
   /** Adds every file of a folder. */
   writeFolder(from: string): void
-  /** A file that is too long to be in memory, in parts; it is listed once it is finished. */
+  /** A file too long for memory, in parts; it is listed once it is finished. */
   begin(file: string): { write(part: Uint8Array): void; finish(): Stored }
-  /** A file of the same bytes as one that is listed. */
+  /** A file with the same bytes as a listed one. */
   link(file: string, stored: Stored): void
   stored(file: string): Stored
   /** Paths below the folder, sorted. */

@@ -9,7 +9,7 @@ export interface ReleaseWriter {
   writeJson(file: string, value: unknown): void
 }
 
-/** Into files of a folder. */
+/** Writes files of a folder. */
 export function createReleaseWriter(root: string): ReleaseWriter {
   const write = (file: string, content: string | Uint8Array) => {
     const path = join(root, file)
@@ -22,7 +22,7 @@ export function createReleaseWriter(root: string): ReleaseWriter {
   }
 }
 
-/** Rows of JSON, a line each. The same typed `any` as `JSON.parse`: callers know who wrote them. */
+/** Rows of JSON, one per line. Typed `any` like `JSON.parse`: callers know who wrote them. */
 export function parseRows(lines: Uint8Array) {
   return JSON.parse(`[${Buffer.from(lines).toString().trimEnd().replaceAll('\n', ',')}]`)
 }
@@ -40,12 +40,12 @@ export function splitRows(lines: Uint8Array): Uint8Array[] {
   return rows
 }
 
-/** Hex SHA-256, cut to what a name needs. */
+/** Hex SHA-256, truncated to the length of a name. */
 export function digestOf(content: string | Uint8Array, characters = 32): string {
   return hash('sha256', content, 'hex').slice(0, characters)
 }
 
-/** Null where the file is not there, or cannot be read. */
+/** Null where the file is missing or unreadable. */
 export function readOr(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')

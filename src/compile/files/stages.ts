@@ -1,7 +1,7 @@
-/** Told when a stage ends: its name, how long it took (ms), and files written by then. */
+/** Called when a stage ends: its name, its duration (ms), and the files written so far. */
 export type OnStage = (stage: string, ms: number, files: number) => void
 
-/** Runs a stage and tells how long it took. */
+/** Runs a stage and reports how long it took. */
 export type Timed = <Result>(stage: string, work: () => Result, files?: number) => Result
 
 export function createStages(onStage: OnStage): Timed {

@@ -33,10 +33,10 @@ export function createOpenApi(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    // Open to everybody, but for what says otherwise.
+    // Open to everybody unless an operation says otherwise.
     security: [],
     tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
-    // Before the paths: the document travels compressed, and is smaller this way round.
+    // Before the paths: the document compresses better in this order.
     components: {
       schemas: toUsedSchemas(paths, site.switches),
       responses: toProblemResponses(paths),
@@ -97,7 +97,7 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   const codes = new Set([
     ...facts.problems,
     ...(needsStore ? (['store-unavailable'] as const) : []),
-    // Whatever is asked for, its target may be too long.
+    // Any request's target may be too long.
     'uri-too-long' as const,
   ])
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status)
@@ -106,7 +106,7 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   return responses
 }
 
-/** The schemas of what there is: a directory without sellers has no claims either. */
+/** The schemas in use: a directory without sellers has no claims either. */
 function toUsedSchemas(paths: object, switches?: Switches): Record<string, object> {
   const all = toComponentSchemas()
   const used = new Set(['Problem'])
@@ -127,7 +127,7 @@ function toUsedSchemas(paths: object, switches?: Switches): Record<string, objec
   )
 }
 
-/** One response for each problem, or problems of one status, that some operation answers with. */
+/** One response for each problem, or set of problems of one status, that an operation uses. */
 function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
   const named = JSON.stringify(paths).matchAll(/#\/components\/responses\/([\w-]+)/g)
   const content = { 'application/problem+json': { schema: toRef('Problem') } }

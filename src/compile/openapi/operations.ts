@@ -41,7 +41,7 @@ const ParameterSchema = v.strictObject({
     }),
     { type: 'string' },
   ),
-  /** A value that may be sent as it stands. */
+  /** A value that can be sent as it is. */
   example: v.unknown(),
 })
 
@@ -52,9 +52,9 @@ const OperationSchema = v.pipe(
   v.strictObject({
     tag: v.picklist(DOCS_GROUPS.flatMap(({ tag }) => tag ?? [])),
     summary: v.string(),
-    /** One sentence on what the summary leaves open. */
+    /** One sentence on what the summary leaves out. */
     description: v.string(),
-    /** Said instead by a directory without sellers, payments or trust. */
+    /** Used instead by a directory without sellers, payments or trust. */
     bare: v.optional(
       v.strictObject({
         summary: v.exactOptional(v.string()),
@@ -63,11 +63,11 @@ const OperationSchema = v.pipe(
       }),
       {},
     ),
-    /** Of the body; absent where it is the seller's or empty. */
+    /** Schema of the body; absent where it is the seller's or empty. */
     answer: v.optional(name),
-    /** What the answer is instead where a parameter asks for it. */
+    /** The alternative answer where a parameter asks for it. */
     other_answer: v.optional(name),
-    /** What it means, by status. */
+    /** Its meaning, by status. */
     answers: v.optional(v.record(v.string(), v.string()), { 200: 'OK' }),
     /** Type of the body where it is not JSON. */
     media: v.optional(v.string()),

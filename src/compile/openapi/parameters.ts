@@ -11,7 +11,7 @@ import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
 import { OPERATIONS, type OperationFacts } from './operations.ts'
 import { toOpenApiSchema } from './schemas.ts'
 
-/** Its example may be sent as it stands; it is an array where the wire has a comma list. */
+/** Its example can be sent as it is; it is an array where the wire has a comma list. */
 type Parameter = Omit<OperationFacts['parameters'][number], 'in' | 'schema'> & {
   in: 'path' | 'query' | 'header'
   schema: Record<string, unknown>
@@ -19,7 +19,7 @@ type Parameter = Omit<OperationFacts['parameters'][number], 'in' | 'schema'> & {
 
 const TEXT = { type: 'string' }
 
-/** Path parameters by their name in the route table. A name without words stops the build. */
+/** Path parameters by name in the route table. A name without a description stops the build. */
 const PATH_TEXTS: Readonly<Record<string, { description: string; example: string }>> = {
   receipt_id: {
     description: 'Id of a receipt: the end of the address in the Call-Receipt header.',
@@ -75,7 +75,7 @@ export function toParameters(id: RouteId, switches?: Switches): Parameter[] {
     .map((parameter) => ({ ...parameter, schema: toOfferedValues(parameter.schema, switches) }))
 }
 
-/** Closed lists, and what is taken of them unasked, without the values that ask about a part which is not there. */
+/** Closed lists and their defaults, without the values for parts that are switched off. */
 export function toOfferedValues(schema: object, switches?: Switches) {
   return JSON.parse(JSON.stringify(schema), (key, value) =>
     LISTS.has(key) && Array.isArray(value)

@@ -123,7 +123,7 @@ export const SCHEMAS = {
   Problem: ProblemSchema,
 } satisfies Record<string, v.GenericSchema>
 
-/** What several bodies hold, or a reader would want to name: written once, referred to elsewhere. */
+/** Schemas that several bodies share, or that deserve a name: written once, then referenced. */
 export const SHARED_SCHEMAS = {
   SearchQuery: SearchQuerySchema,
   SearchResult: search.SearchResultSchema,
@@ -172,18 +172,18 @@ export function toComponentSchemas(): Record<string, object> {
     TrustMethod: withProperties(TrustMethod, toOutline),
   })
   return Object.fromEntries(
-    // Bodies we take are published with every rule they are judged by.
+    // Request bodies are published with every rule they are checked by.
     published.map(([name, schema]) => [name, name.endsWith('Body') ? schema : toAnswer(schema)]),
   )
 }
 
-/** The method is a text with its constants for people: the answer itself says what is nested. */
+/** The method is a text with its constants for people: the answer itself shows the nesting. */
 function toOutline(property: JsonSchema): object {
   if (property.type === 'array') return { type: 'array', items: {} }
   return property.type === 'object' ? { type: 'object' } : property
 }
 
-/** The echo of a search's parameters: what each means is said once, where it is a parameter. */
+/** The echo of a search's parameters: each is described once, where it is a parameter. */
 function toSilent({ description: _, ...property }: JsonSchema): object {
   return property
 }
@@ -198,7 +198,7 @@ function withProperties(
   return { ...schema, properties: Object.fromEntries(changed) }
 }
 
-/** Rules for who writes content, which say nothing to who reads an answer; it may grow members. */
+/** Rules for authors of content, which readers of an answer don't need; it may gain members. */
 const WRITING_RULES = new Set(['pattern', 'minLength', 'maxLength', 'additionalProperties'])
 
 function toAnswer(schema: object): object {
@@ -213,7 +213,7 @@ function toAnswer(schema: object): object {
 
 const TextListSchema = v.looseObject({ type: v.literal('string'), enum: v.array(v.string()) })
 
-/** A list of texts says by itself that it is of texts. */
+/** A list of texts needs no description of its items. */
 function withoutType(value: unknown): unknown {
   if (!v.is(TextListSchema, value)) return value
   const { type: _, ...rest } = value

@@ -3,17 +3,17 @@ import { close, createIndex } from 'pagefind'
 import { parseRows } from '../files/release-writer.ts'
 import type { IndexFile, IndexJob, SearchPage } from './page-indexes.ts'
 
-/** Ready-made interfaces that Pagefind has beside its index; the search page has its own. */
+/** Pagefind's ready-made interfaces; the search page has its own. */
 const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
 
-/** What reads an index: one for all of them is enough. */
+/** The code that reads an index: one copy for all of them is enough. */
 const PROGRAM = /^(?:pagefind|pagefind-worker)\.js$|^wasm\./
 
-/** Pages told at once: Pagefind answers each, and answers must not pile up. */
+/** Pages sent at once: Pagefind answers each, and answers must not pile up. */
 const AT_ONCE = 200
 
 const made: IndexFile[][] = []
-// What a thread is given is typed `any`; `indexPages` gives it this.
+// A thread's data is typed `any`; `indexPages` passes this.
 const jobs: IndexJob[] = workerData
 for (const job of jobs) made.push(await index(job))
 await close()
@@ -29,7 +29,7 @@ async function index({ pages: rows, hasProgram }: IndexJob): Promise<IndexFile[]
     const refused = added.flatMap((answer) => answer.errors)
     if (refused.length > 0) throw new Error(`pagefind could not read: ${refused.join('; ')}`)
   }
-  // Writing them itself takes it as long as all the rest: for each file it makes its folder again.
+  // Pagefind's own writing takes as long as the rest: it creates the folder again for each file.
   const { files, errors: failures } = await made.getFiles()
   if (failures.length > 0)
     throw new Error(`pagefind could not make its index: ${failures.join('; ')}`)

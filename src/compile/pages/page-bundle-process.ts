@@ -11,8 +11,8 @@ import { type BundleOptions, BundleOptionsSchema, DISK_FULL } from './page-bundl
 /** The program that `preparePageBundle` runs; its only argument is the options as JSON. */
 
 /**
- * A server reads all of it at once, when the release is surely there. A hash in the name would be
- * of text that the folders are cut from below.
+ * A server reads all of it at once, while the release surely exists. A hash in the name would cover
+ * text from which folders are removed below.
  */
 const ONE_CHUNK = {
   chunkFileNames: '[name].mjs',
@@ -21,11 +21,11 @@ const ONE_CHUNK = {
 
 const ENTRY = fileURLToPath(new URL('./prerender-entry.ts', import.meta.url))
 
-// Tools that watch the project fail outside of every promise of ours.
+// Tools that watch the project fail outside our promises.
 process.on('uncaughtException', end)
 await bundle(v.parse(BundleOptionsSchema, JSON.parse(process.argv[2] ?? 'null'))).catch(end)
 
-/** The exit code tells of a full disk, so that the operator gets a sentence and no stack. */
+/** The exit code signals a full disk, so that the operator gets a sentence instead of a stack. */
 function end(error: unknown): never {
   if (isDiskFull(error)) process.exit(DISK_FULL)
   console.error(error)
@@ -35,7 +35,7 @@ function end(error: unknown): never {
 /** Leaves `client/`, `server/` and `prerender/` in `outDir`. */
 async function bundle({ outDir, cacheDir }: BundleOptions): Promise<void> {
   // Astro encrypts the props of server islands with it. There are none, and no request reaches
-  // their route; a random key would only make each build's bytes differ.
+  // their route; a random key would only change each build's bytes.
   process.env.ASTRO_KEY = createHash('sha256').update('no server islands').digest('base64')
   await build({
     root: PROJECT,
@@ -46,7 +46,7 @@ async function bundle({ outDir, cacheDir }: BundleOptions): Promise<void> {
     vite: {
       cacheDir: `${cacheDir}/vite`,
       logLevel: 'warn',
-      // A release stands alone: its folder may be anywhere, far from node_modules.
+      // A release is self-contained: its folder may be anywhere, far from node_modules.
       resolve: { noExternal: true },
       environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
       plugins: [{ name: 'directory-prerender-entry', configEnvironment: toEntry }],
@@ -55,14 +55,15 @@ async function bundle({ outDir, cacheDir }: BundleOptions): Promise<void> {
   forgetFolders(join(outDir, 'server'), [outDir, cacheDir])
 }
 
-/** Who brings a renderer brings its entry too; Astro keeps none of what a config says of it. */
+/** A renderer must bring its entry too; Astro drops a config's entry for it. */
 function toEntry(environment: string) {
   return environment === 'prerender' ? { build: { rolldownOptions: { input: ENTRY } } } : undefined
 }
 
 /**
- * Astro bundles the pages, renders them and throws the bundle away. Here it renders none, and the
- * bundle is kept: a later build renders the pages it needs (`prerender-entry.ts`) without bundling again.
+ * Astro bundles the pages, renders them and throws the bundle away. Here it renders none and keeps
+ * the bundle: later builds render the pages they need (`prerender-entry.ts`) without bundling
+ * again.
  */
 function keepBundle(outDir: string): AstroIntegration {
   return {
@@ -85,7 +86,7 @@ function keepBundle(outDir: string): AstroIntegration {
 
 /**
  * Astro writes the folders of the build and of the project into its server files, where they only
- * serve as names. They are cut so that the same content gives the same bytes in any folder.
+ * serve as names. They are removed so that the same content gives the same bytes in any folder.
  */
 function forgetFolders(serverDir: string, folders: readonly string[]): void {
   const root = PROJECT.replace(/\/$/, '')

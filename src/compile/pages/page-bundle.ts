@@ -11,7 +11,7 @@ const PROGRAM = fileURLToPath(new URL('./page-bundle-process.ts', import.meta.ur
 export const BundleOptionsSchema = v.strictObject({
   /** Receives the bundle. */
   outDir: v.string(),
-  /** Of its own for each build, so that two builds at once do not share one. */
+  /** Separate for each build, so that concurrent builds do not share one. */
   cacheDir: v.string(),
 })
 export type BundleOptions = v.InferOutput<typeof BundleOptionsSchema>
@@ -20,22 +20,21 @@ export type BundleOptions = v.InferOutput<typeof BundleOptionsSchema>
 export interface PageBundle {
   /** Holds `client/` (assets), `server/` (pages on demand) and `prerender/` (all others). */
   dir: string
-  /** Hex, of what it was made from. */
+  /** Hex digest of its inputs. */
   digest: string
 }
 
 /** Folder of `OUT_DIR/cache`. */
 const FOLDER = 'page-bundle'
 
-/** What a bundle was made of, beside its files. */
+/** Inputs of a bundle in addition to its files. */
 const DIGESTS = 'files.json'
 
 /**
- * Bundles the pages with Astro, or finds the bundle of an earlier build: of the same code and whole
- * to the last byte. In a process of its own: a bundler holds half a gigabyte that it never gives
- * back.
+ * Bundles the pages with Astro, or reuses the complete bundle of an earlier build of the same code.
+ * In a process of its own: a bundler holds half a gigabyte that it never frees.
  *
- * @param cacheDir folder for what builds leave to later ones
+ * @param cacheDir cache folder of builds
  * @throws Error when Astro fails; its own messages are on stderr by then.
  */
 export async function preparePageBundle(cacheDir: string): Promise<PageBundle> {
@@ -53,7 +52,7 @@ export async function preparePageBundle(cacheDir: string): Promise<PageBundle> {
   return { dir, digest: name }
 }
 
-/** Whether a bundle is there, with the files it was made with and no other. */
+/** Whether a bundle exists with exactly the files it was made with. */
 function isComplete(dir: string): boolean {
   try {
     return readFileSync(join(dir, DIGESTS), 'utf8') === JSON.stringify(digestFiles(dir))
@@ -71,12 +70,12 @@ function digestFiles(dir: string): Record<string, string> {
 /** Exit code of the bundling process: the number of ENOSPC. */
 export const DISK_FULL = 28
 
-/** Of the variables a bundler has use for; DESIGN_PAGE adds the page of components. */
+/** Variables that a bundler needs; DESIGN_PAGE adds the page of components. */
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'DESIGN_PAGE']
 
 /**
  * Astro writes variables that a page's code seems to name into that code: none that is a secret, or
- * says how the build was started, may be there. Nor does a build tell anybody of itself.
+ * depends on how the build was started, may be set. Telemetry is off.
  */
 function toEnvironment(): NodeJS.ProcessEnv {
   const passed = PASSED.flatMap((name) => {

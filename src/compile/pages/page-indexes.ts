@@ -11,8 +11,8 @@ import type { ReleaseFiles } from '../files/release-files.ts'
 import { digestOf } from '../files/release-writer.ts'
 
 /**
- * Listings that one index holds on average. Each has its index by its id alone, so that a changed
- * listing changes one of them; a browser asks all of them, so they are as few as that allows.
+ * Average listings per index. The id decides a listing's index, so that a changed listing changes
+ * one of them; a browser asks all of them, so they are as few as that allows.
  */
 const PAGES_PER_INDEX = 2000
 
@@ -20,15 +20,14 @@ const PAGES_PER_INDEX = 2000
 const FOLDER = 'pagefind'
 
 export interface PageIndexes {
-  /** Done once every index that has to be made is; what fails is thrown by `write`. */
+  /** Resolves once every new index is made; `write` throws failures. */
   indexed: Promise<unknown>
   /** @throws what Pagefind says when it cannot start, or read a page */
   write(): Promise<void>
 }
 
 /**
- * Begins to make the search in the browser, in a thread. An index whose texts are as they were is listed
- * as it was.
+ * Starts making the search in the browser, in a thread. An index with unchanged texts is reused.
  */
 export function beginPageIndexes(pages: readonly ShownPage[], files: ReleaseFiles): PageIndexes {
   const indexes = divideByIndex(pages).map((rows, place) => {
@@ -62,15 +61,15 @@ export interface IndexFile {
 
 /** An index for the search in the browser. */
 export interface IndexJob {
-  /** Rows of `SearchPage`, by `joinBytes`: the thread takes them over. */
+  /** Rows of `SearchPage`, by `joinBytes`: transferred to the thread. */
   pages: Uint8Array<ArrayBuffer>
-  /** Whether the program that reads it, and all beside it, is among its files. */
+  /** Whether its files include the program that reads it, with all it needs. */
   hasProgram: boolean
 }
 
 /**
  * Indexes listings for the search in the browser, in a thread of its own: Pagefind is another
- * process, and wants to be answered while pages are rendered.
+ * process, and needs answers while pages are rendered.
  *
  * @returns the files of each index
  * @throws what Pagefind says when it cannot start, or read a page.
@@ -82,7 +81,7 @@ export function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
   return inThread(program, given, 'the page search was not made', transferList)
 }
 
-/** What Pagefind is told of a listing: a page of its own, with nothing in it but what is searched. */
+/** A listing as Pagefind gets it: its own page with only the searchable content. */
 export interface SearchPage {
   url: string
   content: string
@@ -129,7 +128,7 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   }
 }
 
-/** What a result shows beside its name and summary (`src/site/search/page-index.ts`). */
+/** Members of a result in addition to its name and summary (`src/site/search/page-index.ts`). */
 function toIndexMeta(
   { id, kind, pricing, trust }: Shown['view'],
   order: string,
@@ -147,8 +146,8 @@ function toIndexMeta(
 }
 
 /**
- * What a listing is found by in each filter. Price and trust are cumulative: a listing at $0.005
- * has both `0.01` and `0.1`, so that one choice means "at most" or "at least".
+ * A listing's values for each filter. Price and trust are cumulative: a listing at $0.005 has both
+ * `0.01` and `0.1`, so that one choice means "at most" or "at least".
  */
 export function toFacets(view: ListingView): Record<string, readonly string[]> {
   const price = lowestPriceOf(view.pricing)

@@ -1,7 +1,7 @@
 import { StaticPaths } from 'astro:static-paths'
 import { createApp } from 'astro/app/entrypoint'
 
-/** What a bundle of pages exports. Text is faster made at once than streamed. */
+/** Exports of a bundle of pages. Making a text at once is faster than streaming it. */
 const app = createApp({ streaming: false })
 
 export const readPaths = () => new StaticPaths(app).getAll()

@@ -30,7 +30,7 @@ import { noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 
-/** Every view of the site that is not one listing's. */
+/** Every view of the site except those of single listings. */
 export function toCompiledSite(
   catalogue: Catalogue,
   dump: DumpFacts,
@@ -62,7 +62,7 @@ export function toCompiledSite(
   }
 }
 
-/** @param cache of what builds before made of the same listings */
+/** @param cache results of earlier builds for the same listings */
 export function toCompiledListings(catalogue: Catalogue, cache = noCache()): LazyListing[] {
   const similar = findAllSimilar(catalogue.listings, cache)
   return catalogue.listings.map(
@@ -71,7 +71,7 @@ export function toCompiledListings(catalogue: Catalogue, cache = noCache()): Laz
   )
 }
 
-/** Writes what `src/compiled.ts` reads. */
+/** Writes the files that `src/compiled.ts` reads. */
 export function writeCompiled(
   writer: ReleaseWriter,
   site: CompiledSite,
@@ -98,7 +98,7 @@ function hold(listing: LazyListing): void {
   oldest.forget()
 }
 
-/** What few pages print is made when the first asks for it. A class: as closures 15,000 of them took 28 MiB more. */
+/** Rarely used members are made on demand. A class: as closures 15,000 of them took 28 MiB more. */
 export class LazyListing implements CompiledListing {
   readonly key: string
   readonly similar: string[]
@@ -169,7 +169,7 @@ export class LazyListing implements CompiledListing {
     return toScoreParts(this.derived.trust)
   }
 
-  /** JSON leaves out what a class gives. */
+  /** JSON leaves out getters of a class. */
   toJSON(): CompiledListing {
     const { key, id, view, brief, tasks, kit, description_html, added, relay_reason } = this
     const { handshakes, similar, history, score_parts } = this
@@ -187,7 +187,7 @@ function toHistory(
   const { interface: seen, probes = [] } = evidence
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
-    // The source of the figures that are shown.
+    // The source of the displayed figures.
     drift: evidence.drift ?? [],
     payments,
     days: trust.evidence === 'no_payment_data' ? [] : (trust.measured.days ?? []),

@@ -54,7 +54,7 @@ export interface BuildOptions {
   ledger: LedgerFacts
 }
 
-/** Folder of the page code of a release that has none. */
+/** Folder of the page code for a release without any. */
 const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
 
 /**
@@ -62,7 +62,7 @@ const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
  * or the new one, never a mixture. A build that fails leaves the old one serving: what it wrote are
  * objects that nobody names.
  *
- * @param known names of objects that are there
+ * @param known names of existing objects
  */
 export async function buildRelease(
   options: BuildOptions & { onStage: OnStage; known: Set<string> },
@@ -72,7 +72,7 @@ export async function buildRelease(
   const timed = createStages(options.onStage)
   const cacheDir = join(outDir, 'cache')
   const bundle = preparePageBundle(cacheDir)
-  // Told by who waits for it.
+  // Reported by the code that waits for it.
   bundle.catch(() => undefined)
   const rules = { allowPrivate }
   const catalogue = timed('derive', () =>
@@ -132,7 +132,7 @@ function writeGroups(
   return { documents, searched, dump: dump.finish() }
 }
 
-/** Made beside the main thread; what fails is thrown where it is waited for. */
+/** Made off the main thread; failures are thrown where it is awaited. */
 function beginIndexes(
   catalogue: Catalogue,
   documents: Documents,
@@ -148,7 +148,7 @@ function beginIndexes(
 
 /**
  * What the functions need, for the development server: it renders pages itself, from `compiledDir`,
- * each time one is asked for. Nothing is compressed: it does not travel.
+ * each time one is requested. Nothing is compressed: it stays on this machine.
  */
 export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
   const { name, content, baseUrl, allowPrivate, issuer, ledger, compiledDir } = options
@@ -174,7 +174,7 @@ export function buildWithoutPages(options: BuildOptions & { compiledDir: string 
 
 /**
  * Rules for the host that serves the files: nginx, or a static host that reads `_headers` and
- * `_redirects`. They hang on the names of the files, which say their types.
+ * `_redirects`. They depend only on the names of the files, which give their types.
  */
 function writeDeploy(
   release: ReturnType<typeof createReleaseFiles>,

@@ -3,14 +3,14 @@ import type { ContentHash } from '../../domain/changes/change-log.ts'
 import { toPriceText } from '../../domain/operation/price-text.ts'
 import { digestOf } from '../files/release-writer.ts'
 
-/** Hex digits of a hash: of a whole listing, and of one member, which only says where to look. */
+/** Hex digits of a hash: of a whole listing, and of one member, which is only a hint. */
 const WHOLE = 32
 const MEMBER = 12
 
 export const CONTENT_HASHES = 'data/content-hashes.ndjson'
 
 /**
- * What a listing's JSON hashes to, as it is served.
+ * Hash of a listing's JSON, as it is served.
  *
  * @param line its JSON
  */
@@ -21,7 +21,7 @@ export function toContentHash(listing: CompiledListing, line: string): ContentHa
   return { id: view.id, hash, fields: hashMembers(view), facts }
 }
 
-/** What the log of changes tells in words. */
+/** Facts that the log of changes describes in words. */
 function toFacts({ view, kit, handshakes }: CompiledListing): Record<string, string> {
   const probe = handshakes?.recent.find(
     ({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable',

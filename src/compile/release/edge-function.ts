@@ -15,7 +15,7 @@ const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 /**
  * Writes the search for a function host: one file of code, and the server's own indexes beside it.
  *
- * @param cache of the code; a bundle is the same while what of the release goes into it is
+ * @param cache of the code; a bundle is unchanged while its parts of the release are
  */
 export async function writeSearchFunction(
   { functions, data }: Record<'functions' | 'data', ReleaseFiles>,
@@ -29,15 +29,15 @@ export async function writeSearchFunction(
   const code = known ?? (await bundleSearch(input))
   if (known === null) cache.set(key, code)
   functions.write('search/search.js', code)
-  // Without it Node takes a file of modules for CommonJS, wherever the folder is copied to.
+  // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
   functions.write('search/package.json', PACKAGE)
   for (const index of ['search.index', 'operations.index'])
     functions.link(`search/${index}`, data.stored(index))
 }
 
 /**
- * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }` and
- * has no import left. Nothing of Node is in it: a server's compression is left out.
+ * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }`
+ * and has no import left. Nothing from Node is in it: a server's compression is left out.
  * @param release the parts of the release file that answers repeat
  */
 async function bundleSearch(

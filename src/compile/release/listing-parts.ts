@@ -23,7 +23,7 @@ interface Made {
   catalogue: Catalogue
 }
 
-/** What a listing is in each file that holds all of them, as rows. */
+/** A listing's rows in each file that holds all listings. */
 const PARTS = {
   view: ({ compiled }: Made) => [compiled.view],
   hashes: ({ compiled }: Made) => [toContentHash(compiled, JSON.stringify(compiled.view))],
@@ -112,7 +112,7 @@ function makeParts(catalogue: Catalogue, { listings }: Group): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(ends)}\n`), ...rows])
 }
 
-/** Rows of JSON, a line each. */
+/** Rows of JSON, one per line. */
 export function toLines(rows: readonly unknown[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }

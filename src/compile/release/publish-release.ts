@@ -5,8 +5,8 @@ import { collectGarbage, putRelease, readCurrent, switchTo } from '../../store/r
 import { recordChanges } from './record-changes.ts'
 
 /**
- * Puts a release in place, switches to it and logs what changed. What is kept no longer goes last: by
- * then the new one is live.
+ * Puts a release in place, switches to it and logs what changed. Expired releases are deleted last:
+ * by then the new one is live.
  */
 export function publishRelease(
   outDir: string,

@@ -29,7 +29,7 @@ import { CONTENT_HASHES } from './content-hashes.ts'
 /** Folder of the log in `OUT_DIR`. */
 const FOLDER = 'changes'
 
-/** Rows of one part: what a request reads at most twice. */
+/** Rows of one part: a request reads at most two parts. */
 const PART_ROWS = 1000
 
 /** Rows the log keeps. A reader who was away for longer starts from the dump. */
@@ -39,9 +39,9 @@ const KEPT_PARTS = 5000
 const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
 
 /**
- * Writes down what the release being served changed, beginning with what the log's last row led to:
- * a build that was killed in between is caught up with by the next one, and going back to an earlier
- * release is a change like any other. The caller holds the lock on `OUT_DIR`.
+ * Records what the current release changed since the release of the log's last row: the next build
+ * catches up after a killed one, and going back to an earlier release is a change like any other.
+ * The caller holds the lock on `OUT_DIR`.
  *
  * @param name of the release that `current` leads to
  * @param rows the log's own bounds, smaller in tests
@@ -63,7 +63,7 @@ export function recordChanges(
   const after = parseRows(text, known === null ? null : earlier)
   if (after === null) return
   mkdirSync(dir, { recursive: true })
-  // A log whose end is not known can't be gone on with: cursors into it point to the dump.
+  // A log with an unknown end can't be continued: its cursors lead to the dump.
   const last = head === null || known === null ? startLog() : head
   const gone = parseGone(readReleased(outDir, name, 'data/gone.ndjson')?.toString() ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
@@ -104,7 +104,7 @@ function append(dir: string, last: LogHead, publication: Publication): LogHead {
     seq,
     at,
     before: last.release === '' ? null : { release: last.release, seq: last.seq },
-    // Another name even where nothing changed: the file that is named is never written to.
+    // A new name even where nothing changed: an existing file is never written to.
     hashes: `${last.log}.${nextNumber(last, seq)}.hashes`,
     parts: keepNewest([...last.parts, ...parts], bounds.keptRows),
   }
@@ -146,7 +146,7 @@ function parseGone(text: string): Map<string, Gone> {
   return new Map(parsed.success ? parsed.output.map((row) => [row.id, row]) : [])
 }
 
-/** On the disk before it has its name: what a reader finds is whole, after a power cut too. */
+/** On disk before it has its name: a reader finds it complete, even after a power cut. */
 function writeWhole(dir: string, name: string, text: string): void {
   const temporary = join(dir, '.next')
   const file = openSync(temporary, 'w')
@@ -159,7 +159,7 @@ function writeWhole(dir: string, name: string, text: string): void {
   renameSync(temporary, join(dir, name))
 }
 
-/** What a killed run wrote, what is too old, and the hashes of the release before. */
+/** Files of a killed run, old parts, and the hashes of the previous release. */
 function removeUnnamed(dir: string, head: LogHead): void {
   const named = new Set(['head.json', head.hashes, ...head.parts.map(({ file }) => file)])
   const own = /^(?:\.next|[0-9a-f]{16}\.\d+\.(?:ndjson|hashes))$/

@@ -44,7 +44,7 @@ export function beginRows(data: ReleaseFiles, catalogue: Catalogue) {
   }
 }
 
-/** By name; of two with one name a listed one, then the first by id (`toRegistryRows`). */
+/** By name; of two with the same name a listed one, then the first by id (`toRegistryRows`). */
 function beginRegistryRows({ goneServers, baseUrl, tables }: Catalogue) {
   const rows = new Map<string, Uint8Array>()
   return {
@@ -65,7 +65,7 @@ function beginRegistryRows({ goneServers, baseUrl, tables }: Catalogue) {
   }
 }
 
-/** What a release says of itself. */
+/** Facts about the release itself. */
 export function toReleaseFile(
   { baseUrl, tables, listings }: Catalogue,
   site: CompiledSite,

@@ -14,8 +14,8 @@ export interface ReleaseInputs {
 }
 
 /**
- * Names a release by everything it is made from, so that the same input is the same release, and
- * a start can tell a stale one without building.
+ * Names a release by all its inputs, so that the same input is the same release, and a start can
+ * detect a stale one without building.
  */
 export function nameRelease(inputs: ReleaseInputs): string {
   const { contentDir, baseUrl, allowPrivate, issuer, ledger, read = readFileSync } = inputs

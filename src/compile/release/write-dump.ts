@@ -4,8 +4,8 @@ import type { ReleaseFiles } from '../files/release-files.ts'
 import { beginLines } from './write-lines.ts'
 
 /**
- * Begins the file of every listing: what `/api/v1/listings/<id>` answers, a line each, sorted by id. It
- * is given the lines of a group at a time, so that a store gets the groups that changed alone.
+ * Begins the file of every listing: the answers of `/api/v1/listings/<id>`, one per line, sorted by
+ * id. It gets the lines of a group at a time, so that a store only gets changed groups.
  */
 export function beginDump(files: Pick<ReleaseFiles, 'begin'>, cache?: BuildCache) {
   const urls = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }

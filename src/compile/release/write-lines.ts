@@ -6,17 +6,17 @@ import type { ReleaseFiles } from '../files/release-files.ts'
 
 /** RFC 1952: magic, deflate, no flags, no time, written on Unix. */
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
-/** A last block that holds nothing, in fixed codes. */
+/** An empty last block, in fixed codes. */
 const LAST_BLOCK = Uint8Array.of(3, 0)
 const DEFLATE = { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH }
 
 /**
- * Begins a file of many lines and its compressed copy, which is also what a client gets that takes gzip
- * and asks for the other. Each part is compressed by itself, so that a changed part leaves the others as
- * they are, and is written before the next one is made: a file may be longer than the memory.
+ * Begins a file of many lines and its compressed copy, which also goes to clients that accept gzip
+ * and ask for the other. Each part is compressed on its own, so that a change leaves the others as
+ * they are, and is written before the next one is made: a file may be larger than memory.
  *
  * @param urls where the two are served
- * @param cache of what parts were compressed to
+ * @param cache of compressed parts
  */
 export function beginLines(
   files: Pick<ReleaseFiles, 'begin'>,

@@ -22,13 +22,13 @@ import type { LazyListing } from '../pages/write-compiled.ts'
 import { groupRows } from './listing-parts.ts'
 import { writeStatic } from './write-static.ts'
 
-/** Cards that builds before drew: nothing in them changes from day to day. */
+/** Cards drawn by earlier builds: nothing in them changes from day to day. */
 const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
 
 /** Nobody waits for a build's drawings: on a busy machine they may take their time (milliseconds). */
 const DRAWING_TIME = 120_000
 
-/** Hosts of files answer `/search` with `search.html`; where functions stand, they do. */
+/** Static hosts answer `/search` with `search.html`; where there are functions, they do. */
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export interface PublicInput {
@@ -40,8 +40,8 @@ export interface PublicInput {
 }
 
 /**
- * Writes `public/`: pages, their search in the browser, JSON and badges. What an earlier build made of
- * the same is listed as it was.
+ * Writes `public/`: pages, their search in the browser, JSON and badges. Output of an earlier build
+ * for the same input is reused.
  */
 export async function writePublic(files: ReleaseFiles, input: PublicInput): Promise<void> {
   const { site, listings, searched, timed } = input
@@ -56,7 +56,7 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
     }),
   )
   listed.catch(() => undefined)
-  // In a thread with a clock of its own, so while this one still listens.
+  // In a thread with its own time limit, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () => beginPageIndexes(searched, files))
   void timed('page search', () => indexes.indexed).catch(() => undefined)
@@ -71,7 +71,7 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
 }
 
 /**
- * Adds the code of the pages rendered on demand, in a folder named by what it holds: a server imports
+ * Adds the code of the pages rendered on demand, in a folder named by its content: a server imports
  * it once, however many releases it swaps in.
  *
  * @returns the folder
@@ -88,7 +88,7 @@ export function writePageCode(files: ReleaseFiles, { dir }: PageBundle): string 
 /** Pages that are remembered together, on average: a changed one has the others rendered too. */
 const A_GROUP = 8
 
-/** Writes pages that are not as they were. */
+/** Writes pages that changed. */
 async function writePages(files: ReleaseFiles, pages: readonly Page[]): Promise<void> {
   for (const group of groupRows(pages, A_GROUP, ({ file }) => file)) {
     const keyed = group.filter(({ key }) => key !== null)
@@ -112,20 +112,20 @@ function toById(listings: readonly CompiledListing[]): Map<string, CompiledListi
 export interface Page {
   /** Path below the public folder. */
   file: string
-  /** Names all it is made from; null where the page reads the whole catalogue. */
+  /** Digest of all its inputs; null where the page reads the whole catalogue. */
   key: string | null
-  /** @throws what the page throws */
+  /** @throws the page's own errors */
   render(): Promise<Uint8Array>
 }
 
-/** Pages say the address of the directory, never that of the request they are rendered for. */
+/** Pages show the address of the directory, never that of the request they are rendered for. */
 const ANY_ORIGIN = 'http://localhost'
 
-/** What `prerender-entry.ts` exports. */
+/** Exports of `prerender-entry.ts`. */
 type Bundled = typeof import('../pages/prerender-entry.ts')
 
 /**
- * Every page of the catalogue that was handed over (`provideCompiled`), with the means to render it.
+ * Every page of the provided catalogue (`provideCompiled`), with its renderer.
  *
  * @throws Error when the bundle is not one
  */
@@ -170,14 +170,14 @@ function toFile(pathname: string, type: string): string {
 }
 
 /**
- * Draws the cards of lists, by path in `public/`. A listing's is drawn by the functions when somebody
+ * Draws the cards of lists, by path in `public/`. The functions draw a listing's when somebody
  * first links to it: most never are.
  */
 async function drawCards({ categories, texts }: CompiledSite): Promise<Map<string, Uint8Array>> {
   const drawer = createDrawer(DRAWING_TIME)
   try {
     const drawn = new Map<string, Uint8Array>()
-    // One after another, as the drawer works: the first that fails ends the build.
+    // One after another, like the renderer: the first failure ends the build.
     for (const { path, card } of toPageCards(categories.categories, texts, texts.switches)) {
       const svg = renderCardSvg(card)
       const file = join(KEPT, `${toDrawingKey(svg)}.png`)
@@ -197,7 +197,7 @@ function readKept(file: string): Uint8Array | null {
   }
 }
 
-/** Where nothing can be kept, the next build draws again. */
+/** Where nothing can be stored, the next build draws again. */
 function keep(file: string, png: Uint8Array): Uint8Array {
   try {
     mkdirSync(KEPT, { recursive: true })

@@ -19,13 +19,13 @@ import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { LazyListing } from '../pages/write-compiled.ts'
 import type { Group } from './listing-parts.ts'
 
-/** Of the directory's own ARD entries, which take five queries at most. */
+/** For the directory's own ARD entries, which take at most five queries. */
 const MOST_TOPICS = 4
 const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
 
 /**
- * What is served of each listing of a group. A bare address is a folder with `index.json` in it: ids
- * contain dots and one may end in `.json`, so `<id>.json` beside `<id>/kit.json` could collide.
+ * What is served of each listing of a group. A bare address is a folder with `index.json` in it:
+ * ids contain dots and one may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
  *
  * @param lines the JSON of each listing, in their order
  */
@@ -79,7 +79,7 @@ export function writeStatic(
   writeDoors(writer, site, listings)
 }
 
-/** As YAML it takes as long as all pages of a small directory. */
+/** Reading it as YAML takes as long as all pages of a small directory. */
 function writeOpenApi(writer: ReleaseFiles, openApi: object): void {
   const json = `${JSON.stringify(openApi)}\n`
   const key = `OpenAPI ${json}`
@@ -92,14 +92,17 @@ function writeOpenApi(writer: ReleaseFiles, openApi: object): void {
   ])
 }
 
-/** Over the colours of `tokens.css`. The sign carries white letters on dark paper too, so it stays the darker one. */
+/**
+ * Over the colours of `tokens.css`. The sign's letters are always white, so it keeps the darker
+ * colour.
+ */
 function toColours({ light, dark }: { light: string; dark: string }): string {
   const deep = (colour: string, other: string) => `color-mix(in oklab, ${colour} 80%, ${other})`
   const night = `color-mix(in oklab, ${light} 75%, black)`
   return `html:root{--accent:light-dark(${light},${dark});--accent-deep:light-dark(${deep(light, 'black')},${deep(dark, 'white')});--accent-soft:light-dark(color-mix(in oklab,${light} 9%,white),color-mix(in oklab,${dark} 18%,black));--sign:light-dark(${light},${night});--sign-deep:light-dark(${deep(light, 'black')},${night});--on-sign-soft:#f0f3f1}\n`
 }
 
-/** Documents of the doors that say who we are and where each door stands. */
+/** Documents of the doors that describe us and give each door's address. */
 function writeDoors(
   writer: ReleaseWriter,
   { base_url: baseUrl, categories, stats, texts: names }: CompiledSite,
@@ -128,7 +131,10 @@ function writeDoors(
   writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, named))
 }
 
-/** RFC 9116: where to report a weakness. Its date is the content's: a build's own would change the bytes. */
+/**
+ * RFC 9116: where to report a vulnerability. Dated by the content: a build's date would change the
+ * bytes.
+ */
 function toSecurityText({ base_url, texts }: CompiledSite): string {
   const { contact, expires } = texts.security
   const lines = [

@@ -5,10 +5,10 @@ import type { BuildCache } from '../files/build-cache.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
 import { beginLines, describeFile } from './write-lines.ts'
 
-/** Rows that are in memory as text at once: a day adds to the end, and leaves the parts before as they are. */
+/** Rows in memory as text at once: a day adds to the end, and leaves earlier parts as they are. */
 const ROWS_A_PART = 2_000
 
-/** The payments behind the scores, and whose the payees are: the files that anybody may recompute from. */
+/** The payments behind the scores and the owners of payees, so that anybody can recompute them. */
 export function writeTrustLedger(
   files: Pick<ReleaseFiles, 'begin' | 'writeJson' | 'stored'>,
   payments: Iterable<LedgerPayment>,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 
-/** What a value of a request means, as its name, format and example say. */
+/** What a value of a request means, according to its name, format and example. */
 export const ARGUMENT_KINDS = [
   'latitude',
   'longitude',
@@ -34,9 +34,9 @@ export const ARGUMENT_KINDS = [
 ] as const
 export type ArgumentKind = (typeof ARGUMENT_KINDS)[number]
 
-/** A place in an example request that a question may fill. */
+/** A slot in an example request that a query may fill. */
 export const ArgumentSlotSchema = v.object({
-  /** `query`, `path`, `body` or `arguments`, and the members on the way. */
+  /** `query`, `path`, `body` or `arguments`, and the members below. */
   at: v.array(v.union([v.string(), v.number()])),
   kind: v.picklist(ARGUMENT_KINDS),
   required: v.boolean(),
@@ -51,7 +51,7 @@ interface Named {
   required: boolean
 }
 
-/** Rules by the name of a parameter, the first that fits decides. */
+/** Rules by the name of a parameter; the first match decides. */
 const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^(?:lat|latitude|from_lat|origin_lat)$/i, 'latitude'],
   [/^(?:lon|lng|long|longitude)$/i, 'longitude'],
@@ -87,11 +87,13 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^(?:text|input|content|title|word|message|task|description|name)$/i, 'text'],
 ]
 
-/** Settings: what they say does not depend on what is asked. */
+/** Settings: their values do not depend on the query. */
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
-/** Where an example request may be filled from a question. @param root `query`, `path`, `body` or `arguments` */
+/**
+ * Slots of an example request that a query may fill. @param root such as `query`, `path` or `body`
+ */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
   const kind = kindOf(named)
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }
@@ -140,7 +142,7 @@ function textOf(schema: unknown): string | undefined {
   return typeof description === 'string' ? description : undefined
 }
 
-/** Null for what is sent whatever is asked: settings, choices of a closed list, switches. */
+/** Null for values independent of the query: settings, choices of a closed list, switches. */
 function kindOf({ name, schema, example, description = '' }: Named): ArgumentKind | null {
   if (Array.isArray(memberOf(schema, 'enum')) || typeof example === 'boolean') return null
   const shown = typeof example === 'string' ? example : ''
@@ -169,11 +171,11 @@ const FORMATS: Readonly<Record<string, ArgumentKind>> = {
 
 function kindOfExample(name: string, shown: string): ArgumentKind | undefined {
   const kind = BY_EXAMPLE.find(([pattern]) => pattern.test(shown))?.[1]
-  // A question names whom something is sent to: who sends it is the caller.
+  // A query names the recipient: the sender is the caller.
   return kind === 'email' && SENDER.test(name) ? 'asked' : kind
 }
 
-/** Where the name says nothing, the words beside it may. */
+/** Where the name means nothing, its description may help. */
 const BY_DESCRIPTION: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/\b(?:ISO 4217|currency code)\b/i, 'currency'],
   [/\bticker\b/i, 'ticker'],
@@ -189,7 +191,7 @@ const BY_EXAMPLE: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^[\w.+-]+@[\w-]+\.[\w.]+$/, 'email'],
 ]
 
-/** `from` and `to` say by their example what they join. */
+/** The examples of `from` and `to` show what they connect. */
 function kindOfPair(name: 'from' | 'to', example: string): ArgumentKind {
   if (/^[A-Z]{3}$/.test(example)) return name === 'from' ? 'currency' : 'currency_to'
   if (/^[a-z]{2}$/.test(example)) return name === 'from' ? 'language_from' : 'language_to'

@@ -15,14 +15,14 @@ pt portuguese|ro romanian|ru russian|sk slovak|sl slovenian|sr serbian|sv swedis
 uk ukrainian|ur urdu|vi vietnamese|zh chinese mandarin
 `
 
-/** Coins by their symbol; the first word is the name that price services use as an id. */
+/** Coins by symbol; the first word is the name that price services use as an id. */
 const COINS = `
 ADA cardano|ARB arbitrum|AVAX avalanche|BCH bitcoin-cash|BNB binancecoin bnb|BTC bitcoin|DAI dai|DOGE dogecoin doge
 DOT polkadot|ETH ethereum ether|LINK chainlink|LTC litecoin|MATIC polygon|NEAR near|OP optimism|PEPE pepe|SHIB shiba-inu
 SOL solana|SUI sui|TON toncoin|TRX tron|UNI uniswap|USDC usd-coin|USDT tether|XLM stellar|XMR monero|XRP ripple xrp
 `
 
-/** Countries that are asked for by name, ISO 3166-1 alpha-2. */
+/** Countries that people ask for by name, ISO 3166-1 alpha-2. */
 const COUNTRIES = `
 AR argentina|AT austria|AU australia|BE belgium|BR brazil|CA canada|CH switzerland|CL chile|CN china|CO colombia
 CZ czechia|DE germany|DK denmark|EG egypt|ES spain|FI finland|FR france|GB britain uk england|GR greece|HU hungary
@@ -58,7 +58,7 @@ function rowsOf(table: string): string[][] {
     .map((row) => row.split(' '))
 }
 
-/** A row goes on where the next line begins in lower case and the table's codes do not. */
+/** A row continues on a line that begins in lower case, if the table's codes do not. */
 function isInsideRow(table: string, at: number): boolean {
   const isUpper = /^[A-Z]/.test(table)
   return isUpper && /^[a-z]/.test(table.slice(at + 1))

@@ -3,10 +3,10 @@ import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
 import { COIN_IDS } from './argument-tables.ts'
 import type { QuestionFacts } from './question-facts.ts'
 
-/** Where a value goes, and whether the question says it, or only that something must be there. */
+/** Where a value goes, and whether the query has it, or only that it is required. */
 export type Filled = { slot: ArgumentSlot; value: unknown; isSaid: boolean }
 
-/** What the question says for each slot, in their order. @param shownAt what the example has there */
+/** The query's value for each slot, in their order. @param shownAt the example's value there */
 export function readValues(
   slots: readonly ArgumentSlot[],
   facts: QuestionFacts,
@@ -16,7 +16,7 @@ export function readValues(
   return slots.map((slot) => ({ slot, ...toValue(slot, facts, taken, shownAt(slot)) }))
 }
 
-/** What a value says, whatever its parameter is called. */
+/** The meaning of a value, whatever its parameter is called. */
 export function meaningsOf(
   { slot: { kind }, value }: Filled,
   { places, currencies }: QuestionFacts,
@@ -26,14 +26,14 @@ export function meaningsOf(
   return kind === 'coin_pair' && currencies.length > 0 ? [meaning, 'currency'] : [meaning]
 }
 
-/** Kinds that say the same thing in several ways. */
+/** Kinds that express the same thing in several ways. */
 const MEANINGS: Readonly<Partial<Record<ArgumentKind, string>>> = {
   ...{ latitude: 'place', longitude: 'place', coordinates: 'place', country: 'place' },
   ...{ coin_id: 'coin', coin_pair: 'coin', ticker: 'coin' },
   ...{ domain: 'url', year: 'date', query: 'text', language_pair: 'language_to' },
 }
 
-/** What the question says; the placeholder of what is needed and not said; undefined for the rest. */
+/** The query's value; the placeholder of a required one that is missing; undefined for the rest. */
 function toValue(
   slot: ArgumentSlot,
   facts: QuestionFacts,
@@ -52,7 +52,7 @@ function toValue(
   return { value: required ? placeholderOf(slot) : undefined, isSaid: false }
 }
 
-/** A search box takes any question, so it says nothing of what the question gives. */
+/** A search box takes any query, so it does not show what the query contains. */
 function isGuessed(kind: ArgumentKind, value: unknown, { quoted, subject, places }: QuestionFacts) {
   if (kind !== 'query' && kind !== 'text') return false
   return value !== quoted && value !== subject && !places.some(({ name }) => name === value)
@@ -63,17 +63,17 @@ export function placeholderOf({ at }: ArgumentSlot): string {
   return toPlaceholder(names.at(-1) ?? 'value')
 }
 
-/** Its author's own word for what only the caller knows. */
+/** The author's own name for a value that only the caller knows. */
 const PLACEHOLDER = /^<[A-Z0-9_]+>$/
 
 type ReadValue = (facts: QuestionFacts, place: number, shown: string) => string | number | undefined
 
-/** Of the n-th slot of a kind, the n-th fact of it. */
+/** The n-th slot of a kind gets its n-th fact. */
 const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
   latitude: ({ places }, place) => places[place]?.latitude,
   longitude: ({ places }, place) => places[place]?.longitude,
   coordinates: ({ places }, place, shown) => {
-    // Several points in a row are written as routing services and GeoJSON have them: the longitude first.
+    // Several points in a row are written as in routing services and GeoJSON: longitude first.
     const points = shown.split(';').length
     const asked = points > 1 ? places.slice(0, points) : places.slice(place, place + 1)
     if (asked.length < points) return undefined
@@ -128,12 +128,12 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
   asked: () => undefined,
 }
 
-/** A longer one says what to do as well: `tweets mentioning x402` is nobody's name. */
+/** A longer one also says what to do: `tweets mentioning x402` is not a name. */
 function shortOf(topic: string | null): string | undefined {
   return topic !== null && countWords(topic) <= MAX_NAME_WORDS ? topic : undefined
 }
 const MAX_NAME_WORDS = 2
-/** A longer question tells a story: what of it to search for is for its author to say. */
+/** A longer query tells a story: only its author knows what part to search for. */
 const MAX_QUERY_WORDS = 12
 
 function countWords(text: string): number {

@@ -14,8 +14,8 @@ export interface ShownExample {
 }
 
 /**
- * An example request with what the question says in place of the example's own values. Where the question
- * says nothing of a value that is needed, its `<PLACEHOLDER>` stands; one that is not needed goes.
+ * An example request with values from the query in place of the example's own. A required value
+ * that the query lacks becomes its `<PLACEHOLDER>`; an optional one is removed.
  *
  * @param template address of the operation, with its `{placeholders}`
  */
@@ -41,7 +41,7 @@ export function fillArguments(
   }
 }
 
-/** How much of what a question says a request may say: places, addresses, the text it quotes. */
+/** How many facts of a query a request can hold: places, addresses, quoted text. */
 export function countSaid(
   template: string,
   example: ShownExample,
@@ -55,8 +55,8 @@ export function countSaid(
 }
 
 /**
- * A name or coordinates: where either will do, authors call each of them optional. An answer about no
- * place at all is not what the example asks for, so what it names the place with stays.
+ * A name or coordinates: where either will do, authors make both optional. An answer without any
+ * place is not what the example asks for, so its way of naming the place stays.
  */
 function keepPlace(values: readonly Filled[]): readonly Filled[] {
   const places = values.filter(({ slot }) => PLACE_KINDS.has(slot.kind))
@@ -111,7 +111,7 @@ function fillUrl(
 }
 
 /**
- * What the question says and the example leaves out: an optional parameter for it. One of each meaning:
+ * Adds optional parameters for facts of the query that the example leaves out. One per meaning:
  * services that take a coin by symbol or by name refuse both at once.
  */
 function findUnshown(
@@ -134,7 +134,7 @@ function findUnshown(
   })
 }
 
-/** What the example has in place of each placeholder of the path. */
+/** The example's value for each placeholder of the path. */
 function readPath(template: string, url: string): Map<string, string> {
   const names: string[] = []
   const pattern = (template.split('?', 1)[0] ?? '')

@@ -7,7 +7,7 @@ import {
 import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME, type Place, toPlainName } from './place-table.ts'
 import { readDates } from './question-dates.ts'
 
-/** What a question says, by kind, in its order. Nothing is guessed: a kind that it does not say is empty. */
+/** The facts in a query, by kind, in order. Nothing is guessed: a kind without any is empty. */
 export interface QuestionFacts {
   urls: string[]
   emails: string[]
@@ -18,7 +18,7 @@ export interface QuestionFacts {
   places: Place[]
   /** ISO 4217. */
   currencies: string[]
-  /** ISO 639-1: what is translated from, where it is said, and into. */
+  /** ISO 639-1: the source language, where given, and the target. */
   languages: { from?: string; to?: string }
   coins: string[]
   /** Tickers of shares: capitals that are neither a currency nor a coin. */
@@ -31,11 +31,11 @@ export interface QuestionFacts {
   numbers: number[]
   /** The words in quotation marks. */
   quoted: string | null
-  /** The question without the words that only say what to do. */
+  /** The query without the words that only say what to do. */
   topic: string | null
-  /** The topic where the question says what it is asked of: `papers on …`, `a picture of …`. */
+  /** The topic where the query names its form: `papers on …`, `a picture of …`. */
   subject: string | null
-  /** The whole, as it was asked. */
+  /** The whole query, unchanged. */
   question: string
 }
 
@@ -68,7 +68,7 @@ export function readQuestionFacts(question: string, now: number): QuestionFacts 
     languages: readLanguages(words),
     coins: known(words, COIN_BY_WORD, isCode),
     tickers: words.filter((word) => isTicker(word)),
-    // A code of two letters is a word as often.
+    // A code of two letters is as often a word.
     countries: known(words, COUNTRY_BY_WORD, () => false),
     dates: dated.dates,
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
@@ -82,7 +82,7 @@ function toWords(text: string): string[] {
   return text.match(/[\p{L}\p{N}€£¥₩₹$-]+/gu) ?? []
 }
 
-/** A code in lower case is a word of the language as often: `all`, `try`, `op`, `near`. */
+/** A code in lower case is as often an ordinary word: `all`, `try`, `op`, `near`. */
 function isCode(word: string): boolean {
   return word.length <= 4 && !AMBIGUOUS.has(word)
 }
@@ -149,7 +149,9 @@ const NOT_TICKERS = new Set([
   'QR',
 ])
 
-/** Names of up to three words; a longer name hides the shorter ones inside. Only a capital says a name. */
+/**
+ * Names of up to three words; a longer one hides the shorter ones in it. Only capitals mark names.
+ */
 function readPlaces(words: readonly string[]): Place[] {
   const places: Place[] = []
   const isAllLower = words.every((word) => word === word.toLowerCase())
@@ -178,7 +180,7 @@ function readLanguages(words: readonly string[]): QuestionFacts['languages'] {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
-/** Whether a question gives what a call takes, beside saying which call. */
+/** Whether a query gives arguments for a call, in addition to saying which call. */
 export function saysArguments(facts: QuestionFacts): boolean {
   const { urls, emails, domains, ips, evmAddresses, transactions, places, coins } = facts
   const { currencies, tickers, countries, languages, quoted, subject } = facts
@@ -189,7 +191,7 @@ export function saysArguments(facts: QuestionFacts): boolean {
   )
 }
 
-/** Words in front that only say what to do, and with what. */
+/** Leading words that only say what to do, and with what. */
 const COMMAND =
   /^(?:please |can you |could you |i (?:want|need) to |help me )?(?:(?:search|find|look ?up|look for|get|show|fetch|give|list|read|generate|create|make|draw|paint|write|ask|tell|summari[sz]e|define|what is|what are|who is|where is|turn|embed|run|prompt|query)(?: me| us| up)? )?/i
 const OBJECT =

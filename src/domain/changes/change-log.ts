@@ -10,7 +10,10 @@ import { present } from '../wire/parse-json.ts'
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CHANGES = ['added', 'changed', 'removed'] as const
 
-/** What people and programs rely on, in words: `price`, `probe`, `trust`, `payees`, `digest`, and each notice by its id. */
+/**
+ * Facts that callers rely on: `price`, `probe`, `trust`, `payees`, `digest`, and each notice by its
+ * id.
+ */
 const FactsSchema = v.record(v.string(), v.string())
 const FactChangesSchema = v.record(
   v.string(),
@@ -19,11 +22,11 @@ const FactChangesSchema = v.record(
 const differenceEntries = {
   id: v.string(),
   change: v.picklist(CHANGES),
-  /** Members of the listing's JSON that differ, of one that changed. */
+  /** Members of the listing's JSON that differ, for a changed one. */
   fields: v.optional(v.array(v.string())),
   /** What a caller relies on, before and after. Absent where none of it differs. */
   facts: v.optional(FactChangesSchema),
-  /** Why it left, where a tombstone or its owner says so. */
+  /** Why it was removed, if a tombstone or its owner says so. */
   reason: v.optional(v.string()),
   /** The id it has now, where it is still listed. */
   moved_to: v.optional(v.string()),
@@ -33,7 +36,7 @@ export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, 
 export const ChangeSchema = v.object({
   /** Counts up from 1 within a log. */
   seq: whole,
-  /** When the release that shows it was published. */
+  /** When its release was published. */
   at: v.string(),
   ...differenceEntries,
 })
@@ -63,16 +66,16 @@ export const LogHeadSchema = v.strictObject({
   release: v.string(),
   seq: whole,
   at: v.string(),
-  /** The release before, which a server may go on serving for a moment; null for the first. */
+  /** The previous release, which a server may still serve for a moment; null for the first. */
   before: v.nullable(v.strictObject({ release: v.string(), seq: whole })),
-  /** What the listings of that release hash to. */
+  /** Hashes of that release's listings. */
   hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),
   /** Oldest first; the earliest are dropped when the log grows too long. */
   parts: v.array(LogPartSchema),
 })
 export type LogHead = v.InferOutput<typeof LogHeadSchema>
 
-/** What one listing's JSON hashes to, as a whole and by member. A row of a release. */
+/** Hashes of one listing's JSON, as a whole and by member. A row of a release. */
 export const ContentHashSchema = v.strictObject({
   id: v.string(),
   hash: v.string(),
@@ -82,7 +85,7 @@ export const ContentHashSchema = v.strictObject({
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 
-/** By content alone, sorted by id. @param gone why listings are gone, by id */
+/** Only by content, sorted by id. @param gone why listings are gone, by id */
 export function findDifferences(
   before: ReadonlyMap<string, ContentHash>,
   after: ReadonlyMap<string, ContentHash>,

@@ -11,7 +11,7 @@ import { sourceIdsOf } from '../views/summary-view.ts'
 import { textLike } from '../wire/shapes.ts'
 import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 
-/** `content/compare/<slug>.yaml`: which listings stand on a comparison page, and what is said of them. */
+/** `content/compare/<slug>.yaml`: the listings of a comparison page, and the text about them. */
 export const FOCUSES = ['dedicated', 'broad'] as const
 
 export const CompareFactsSchema = v.strictObject({
@@ -47,7 +47,7 @@ export const CompareFactsSchema = v.strictObject({
 
 export type CompareFacts = v.InferOutput<typeof CompareFactsSchema>
 
-/** Longest summary in a row; the listing page has it whole. */
+/** Longest summary in a row; the listing page has all of it. */
 const MAX_ROW_SUMMARY = 120
 
 /** spec: Comparison page row. Unknown numbers are null: unknown is not zero. */
@@ -85,7 +85,7 @@ export function toCompareRow(
     min_usd: lowestPriceOf(facts.pricing),
     rails: [...railsOf(facts.pricing)],
     trust: trustScoreOf(trust),
-    // Buyers count in part; rows have whole ones.
+    // Buyers count fractionally; rows show whole numbers.
     buyers: measured && Math.round(measured.verified_buyers_30d),
     settlements: measured && Math.round(measured.settlements_30d),
     uptime: signals.uptime_30d ?? null,
@@ -110,10 +110,10 @@ function toRankFacts({ id, trust, buyers, remote, min_usd }: Ranked): RankFacts 
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** @param max what a reader counts as characters: no family emoji, flag or accented letter is split. */
+/** @param max in characters as people count them: no emoji, flag or accented letter is split. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text
-  // Of ASCII without line ends each is a character; asking for segments takes a hundred times longer.
+  // In ASCII without line ends each unit is a character; segmenting takes a hundred times longer.
   if (/^[ -~]*$/.test(text)) return `${text.slice(0, max - 1).trimEnd()}…`
   const characters = [...graphemes.segment(text)].map(({ segment }) => segment)
   if (characters.length <= max) return text

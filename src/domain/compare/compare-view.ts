@@ -42,7 +42,7 @@ export const CompareSchema = v.object({
 })
 export type CompareView = v.InferOutput<typeof CompareSchema>
 
-/** `GET /api/v1/compare?ids=`: the same record about listings that somebody chose. */
+/** `GET /api/v1/compare?ids=`: the same record about chosen listings. */
 export const ChosenComparisonSchema = v.object({
   ...CompareSchema.entries,
   slug: v.null(),
@@ -61,7 +61,7 @@ export interface CompareContext {
   demand: ReadonlyMap<string, Demand>
 }
 
-/** Unknown ids are left out; `check` reports them. First-party listings stand apart, unranked. */
+/** Unknown ids are left out; `check` reports them. First-party listings are separate, unranked. */
 export function toCompareView(
   slug: string,
   facts: CompareFacts,
@@ -102,7 +102,9 @@ export function toCompareView(
   }
 }
 
-/** Who does a task and needs no account. Where at least half of a listing is this task, it is its purpose. */
+/**
+ * Listings that do a task without an account. A task that is at least half of one is its purpose.
+ */
 function rowsOfTask(
   task: string,
   listings: Iterable<DerivedListing>,
@@ -122,12 +124,12 @@ export interface ChosenContext {
   isFirstParty: (id: string) => boolean
 }
 
-/** A comparison nobody wrote: one section in the order of every comparison, our own kits apart. */
+/** A comparison without an author: one section in the usual order, our own kits separate. */
 export function toChosenComparison(
   rows: readonly CompareRow[],
   { baseUrl, site, updated, isFirstParty }: ChosenContext,
 ): ChosenComparison {
-  // Nobody said that one of them is made for the job.
+  // No author said that one of them is made for the job.
   const others = rows
     .filter(({ id }) => !isFirstParty(id))
     .map((row) => ({ ...row, focus: 'broad' as const }))

@@ -10,7 +10,7 @@ import { type StaticFile, toUrlPath } from '../wire/static-file.ts'
 
 const API_CATALOG = '</.well-known/api-catalog>; rel="api-catalog"'
 
-/** Where a machine that comes to the door goes on (RFC 9727 §3, RFC 8631). */
+/** Where a machine at the front page goes next (RFC 9727 §3, RFC 8631). */
 export const HOME_LINK = [
   API_CATALOG,
   '</openapi.json>; rel="service-desc"; type="application/json"',
@@ -23,12 +23,12 @@ const LINKS: Readonly<Record<string, { link: string }>> = {
   '.well-known/api-catalog': { link: API_CATALOG },
 }
 
-/** Whether a file has another name once it has other bytes. */
+/** Whether a file's name changes with its bytes. */
 export function isHashed(file: string): boolean {
   return file.startsWith('_astro/') || /^pagefind\/\d+\/(?:fragment|index|filter)\//.test(file)
 }
 
-/** What its headers hang on. */
+/** What its headers depend on. */
 export type TypedFile = Pick<StaticFile, 'file' | 'type'>
 
 export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
@@ -44,7 +44,7 @@ export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
   }
 }
 
-/** A page that is there as Markdown too says where it is, and that the answer depends on what is asked for. */
+/** A page with a Markdown variant links to it, and varies by `Accept`. */
 function markdownHeaders(path: string): Record<string, string> {
   const markdown = markdownPathOf(path)
   if (markdown === null) return {}

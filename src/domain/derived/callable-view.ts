@@ -36,7 +36,7 @@ export const AuthViewSchema = v.object({
   name: v.optional(v.string()),
   docs: v.optional(v.string()),
   note: v.optional(v.string()),
-  /** Where to sign in, of RFC 9728 and RFC 8414; absent where nobody read it. */
+  /** Where to sign in, from RFC 9728 and RFC 8414; absent where it was not read. */
   sign_in: v.optional(SignInViewSchema),
 })
 
@@ -50,7 +50,7 @@ export const SeenCallSchema = v.object({
   pay_to: v.optional(v.array(v.string())),
 })
 
-/** What one operation is, without the schemas that kit.json carries. */
+/** One operation, without the schemas that kit.json has. */
 export const operationLine = {
   method: v.picklist(HTTP_METHODS),
   /** May hold `{placeholders}` in its path. */
@@ -59,7 +59,7 @@ export const operationLine = {
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
   task: v.optional(v.string()),
-  /** What a call changes; `assumed` names it where nobody says so. */
+  /** What a call changes; `assumed` has it where nobody declares it. */
   effect: v.picklist(EFFECTS),
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
   seen: v.optional(SeenCallSchema),
@@ -77,7 +77,7 @@ const SkillLineSchema = v.object({ id: text, name: text, description: text })
 
 /** Fields of the full listing that say how it is called. */
 export const callableEntries = {
-  /** Names what a caller relies on; changes exactly when any of it does. */
+  /** Digest of what a caller relies on; changes exactly when any of it does. */
   digest: v.string(),
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
@@ -85,7 +85,7 @@ export const callableEntries = {
   tools: v.array(ToolLineSchema),
   skills: v.array(SkillLineSchema),
   notices: v.array(NoticeSchema),
-  /** Tools, prices and payees as they were and as they are, newest first; absent where none changed. */
+  /** Tools, prices and payees before and after, newest first; absent where none changed. */
   drift: v.optional(v.array(DriftSchema)),
   /** How the last run of its package went, in a sandbox of ours; absent where none was run. */
   package_run: v.optional(PackageRunSchema),
@@ -95,7 +95,7 @@ export const callableEntries = {
 
 const CallableSchema = v.object(callableEntries)
 
-/** All but the digest, which takes longer than the rest: rows of lists print none. */
+/** Everything but the digest, which takes longer than the rest: rows of lists don't print it. */
 export function toCallableView(
   listing: DerivedListing,
 ): Omit<v.InferOutput<typeof CallableSchema>, 'digest'> {

@@ -6,7 +6,7 @@ const LEAST_KEPT = 0.6
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * @param maxLength in UTF-16 units, the ellipsis included
+ * @param maxLength in UTF-16 units, including the ellipsis
  * @returns the text, or its beginning up to a word's end with an ellipsis; never half a character,
  *   emoji sequence or accented letter.
  * @example cutText('one two three', 9) → 'one two…'
@@ -25,7 +25,7 @@ function wholeCharacters(text: string, room: number): string {
   // In ASCII every unit is a character.
   if (/^[ -~]*$/.test(text.slice(0, room + 1))) return text.slice(0, room)
   let end = 0
-  // Segmenting only what may be kept: the rest of a long text is not read.
+  // Segments only the part that may be kept: the rest of a long text is not read.
   for (const { segment } of segmenter.segment(text.slice(0, room + 100))) {
     if (end + segment.length > room) break
     end += segment.length

@@ -5,10 +5,10 @@ import { toDigest, toFactsOfCall } from '../pins/caller-facts.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
 
-/** An operation that the relay takes and that says what a good answer is, as receipts are judged by it. */
+/** An operation callable through the relay that declares good answers, for judging receipts. */
 export const DeclaredRowSchema = v.strictObject({
   listing_id: v.string(),
-  /** What a caller of this operation relies on: the same as in a lock. */
+  /** Digest of what a caller of this operation relies on: the same as in a lock. */
   digest: v.string(),
   method: v.picklist(HTTP_METHODS),
   url: v.string(),

@@ -23,7 +23,7 @@ import { type EarnedTiers, earnBadges, earnTiers, isLiveTested } from './tiers.t
 
 const HOUR_MS = 3_600_000
 
-/** Fewer probes than this say nothing about a share of time, or about the slowest answers. */
+/** Fewer probes than this say nothing about uptime or the slowest answers. */
 const LEAST_PROBES = 3
 
 /** A listing with everything that follows from its facts and evidence; views only print it. */
@@ -33,31 +33,31 @@ export interface DerivedListing {
   directory: string
   /** Markdown source of the description; foreign text. */
   description: string
-  /** Id of the brand's mark; null where the listing wears none. */
+  /** Id of the brand's mark; null where the listing has none. */
   mark: string | null
   status: Status
   buy: ReturnType<typeof judgeBuy>
   trust: TrustVerdict
   isLiveTested: boolean
-  /** What came back for payments that count; absent where nothing is known. */
+  /** Deliveries for payments that count; absent where nothing is known. */
   delivered?: Delivered
   /** Of the last 90 days. */
   probes: readonly Probe[]
   badges: BadgeId[]
   tiers: EarnedTiers
-  /** What a caller may ask of it: what people wrote, and what machines read. */
+  /** Its operations, tools and skills: written by people, and read by machines. */
   surface: Surface
   /** Newest first. */
   notices: Notice[]
   signals: Signals
-  /** As machines wrote it, for what is shown day by day. */
+  /** As machines wrote it, for day-by-day charts. */
   evidence: Evidence
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
   payouts: PayoutStanding
-  /** Who is paid, CAIP-10, as the listing and the seller's own 402 say. */
+  /** Its payees, CAIP-10, from the listing and the seller's own 402. */
   payees: string[]
-  /** Names what a caller relies on; changes when any of it does. */
+  /** Digest of what a caller relies on; changes when any of it does. */
   digest: string
 }
 
@@ -67,12 +67,12 @@ export interface DeriveInput {
   description: string
   evidence: Evidence
   mark?: string | null
-  /** What the meter saw, where it reads a payout of the listing: nothing paid to it is missed then. */
+  /** The meter's results, where it reads a payout of the listing: then it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
-  /** What came back for payments, where that is known. */
+  /** Deliveries for payments, where known. */
   delivered?: Delivered | undefined
-  /** What the ledger knows of it, beside the notices of its evidence. */
+  /** The ledger's facts on it, in addition to the notices of its evidence. */
   notices?: readonly Notice[]
   payouts: PayoutStanding
 }
@@ -88,7 +88,7 @@ export function deriveListing(
   given: DeriveInput,
   { rules, baseUrl, directory }: DeriveContext,
 ): DerivedListing {
-  // Every output is made of what this gives: here foreign text is cleaned once for all of them.
+  // Every output is made from its result: foreign text is cleaned here once for all of them.
   const { facts: written, description, evidence, notices = [] } = given
   const input = { ...given, ...withoutHidden({ facts: written, description, evidence, notices }) }
   const facts = completeFacts(input, baseUrl, rules)
@@ -119,7 +119,7 @@ export function deriveListing(
     evidence: input.evidence,
     payouts: input.payouts,
     payees,
-    // What most rows of a build print of it is remembered from the build before.
+    // The values that most rows print are cached from the previous build.
     get digest() {
       digest ??= toDigest({ ...facts, ...surface, payees })
       return digest
@@ -128,7 +128,7 @@ export function deriveListing(
   }
 }
 
-/** Newest first: what its evidence and the ledger say, and what its texts make a person look at. */
+/** Newest first: notices from its evidence and the ledger, and about its suspicious texts. */
 function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
   const { facts, evidence, notices = [] } = given
   const firstSeen = (name: string) =>
@@ -144,7 +144,7 @@ export function trustScoreOf(trust: TrustVerdict): number | null {
   return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
 }
 
-/** Whether the score rests on buyers that somebody independent vouches for. */
+/** Whether the score rests on buyers that an independent seller vouches for. */
 export function isVouched(trust: TrustVerdict): boolean {
   return trust.evidence === 'verified_non_wash_payments' && trust.isVouched
 }
@@ -153,7 +153,7 @@ export function verifiedBuyersOf(trust: TrustVerdict): number {
   return trust.evidence === 'no_payment_data' ? 0 : Math.round(trust.measured.verified_buyers_30d)
 }
 
-/** The provider's where there is one; else what our own probes saw, under our own name. */
+/** The provider's if there is one; else the results of our own probes, under our own name. */
 function chooseSignals({
   signals,
   measured,
@@ -165,14 +165,14 @@ function chooseSignals({
     : { signals: signals ?? {}, signalsSource: provider }
 }
 
-/** Both see one chain: where the meter reads, ours alone counts. */
+/** Both see the same chain: where the meter reads, only ours counts. */
 function chooseTrust({ evidence, own, payouts }: DeriveInput): TrustVerdict {
   return own === undefined
     ? judgeTrust(evidence.measured, payouts.sharers)
     : judgeTrust(own.measured, own.sharers)
 }
 
-/** With our own address, and with what machines read of the sign-in. */
+/** With our own address, and with the sign-in that machines read. */
 function completeFacts(
   { facts, evidence }: Pick<DeriveInput, 'facts' | 'evidence'>,
   baseUrl: string,
@@ -190,14 +190,14 @@ function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   return { ...facts, url: place(facts.url), sources }
 }
 
-/** As facts: only our own texts have our address put in. */
+/** As facts: only our own texts get our address filled in. */
 function describeAt(baseUrl: string, { facts, description }: DeriveInput): string {
   return facts.first_party
     ? description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
     : description
 }
 
-/** What the call relay takes; `reason` says why not otherwise. */
+/** Whether the relay can call it; `reason` says why not. */
 export function judgeBuy(facts: ListingFacts, rules: UrlRules) {
   const reason = findRelayFault(facts, rules)
   const buy: Buy = reason === null ? 'relay_x402' : 'link_out'
@@ -215,7 +215,7 @@ function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
     : 'The relay needs an https URL on a public host.'
 }
 
-/** For listings no provider measures. Who asks for credentials is up; the last probe is now. */
+/** For listings no provider measures. Asking for credentials means up; the last probe is now. */
 export function toProbeSignals(probes: readonly Probe[]): Signals {
   const conclusive = probes
     .filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')

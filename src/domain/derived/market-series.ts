@@ -3,12 +3,12 @@ import { textLike } from '../wire/shapes.ts'
 
 const MAX_POINTS = 400
 
-/** `tables/market.yaml`: what others measured of the paid market and published, as they published it. */
+/** `tables/market.yaml`: measurements of the paid market, as others published them. */
 export const MarketSeriesSchema = v.strictObject({
   id: textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case id such as payments_daily'),
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   unit: v.picklist(['count', 'usd'], 'expected count or usd'),
-  /** What the figures do not say, or say of one seller alone. */
+  /** Limits of the figures, such as covering only one seller. */
   note: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
   source: v.strictObject({
     name: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),

@@ -6,16 +6,16 @@ import { trustScoreOf } from './derived-listing.ts'
 const id = textLike(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected lower-case letters, digits and hyphens')
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
-/** `tables/policies.yaml`: which MCP servers an editor may offer. Each row is a registry of its own. */
+/** `tables/policies.yaml`: which MCP servers an editor may offer. Each row is a registry. */
 export const PolicySchema = v.strictObject({
   id,
   name: line,
   note: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
-  /** Least trust score; a server without one is out. */
+  /** Minimum trust score; a server without one is out. */
   min_trust: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100))),
   /** Claimed with proof of its domain. */
   verified: v.optional(v.boolean(), false),
-  /** Nothing is open against it: no notice on its page. */
+  /** No open notice on its page. */
   no_notices: v.optional(v.boolean(), false),
   /** Ids of listings; without it every server may be in. */
   allow: v.optional(v.array(v.string())),
@@ -26,7 +26,7 @@ export interface PolicyView extends Pick<Policy, 'id' | 'name' | 'note'> {
   servers: { id: string; name: string /** Empty for one that is in. */; reasons: string[] }[]
 }
 
-/** @returns why a server is out, in the words of the policy; empty for one that is in. */
+/** @returns why a server is out, in the terms of the policy; empty for one that is in. */
 export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
   const { min_trust, verified, no_notices, allow } = policy
   const score = trustScoreOf(listing.trust)
@@ -44,7 +44,7 @@ export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
   ]
 }
 
-/** Every MCP server under a policy, those that are in first. */
+/** Every MCP server under a policy, allowed ones first. */
 export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]): PolicyView {
   const { id, name, note } = policy
   const servers = listings

@@ -4,7 +4,7 @@ import { EFFECTS } from '../wire/vocabulary.ts'
 
 const LANGUAGES = ['zh', 'es', 'hi', 'ar', 'pt', 'ru', 'ja', 'de', 'fr', 'ko'] as const
 
-/** `content/tables/foreign-words.yaml`: bars between languages, commas between words. */
+/** `content/tables/foreign-words.yaml`: bars separate languages, commas separate words. */
 export const ForeignWordsSchema = v.pipe(
   v.strictObject({
     languages: v.pipe(v.array(v.picklist(LANGUAGES)), v.minLength(1)),
@@ -53,13 +53,13 @@ const phraseList = v.array(
   textLike(/^[a-z]+(?: [a-z]+)*$/, 'expected plain lower-case words with a space between them'),
 )
 
-/** Words, or a phrase, that sound like a filter; `use` is the parameter that is one. */
+/** Words, or a phrase, that sound like a filter; `use` is the actual parameter. */
 const FilterWordsSchema = v.strictObject({
   words: v.pipe(v.array(v.string(), 'expected a list of words or phrases'), v.minLength(1)),
   use: textLike(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
 })
 
-/** What is asked, to what listings say that offer it: `fly plane: flight airline`. */
+/** Words of queries, mapped to words of listings that offer it: `fly plane: flight airline`. */
 const RelatedSchema = v.pipe(
   v.record(v.string(), v.pipe(wordList, v.minLength(1), v.maxLength(MAX_RELATED))),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -83,20 +83,20 @@ const RelatedSchema = v.pipe(
 )
 
 export const SearchWordsSchema = v.strictObject({
-  /** Words that carry no task; names keep theirs, so that a search for nothing else finds them. */
+  /** Words without a task; names keep theirs, so that a search for only that name finds them. */
   stop: wordList,
-  /** Words nearly every listing of such a directory could carry. */
+  /** Words that nearly every listing of such a directory could have. */
   generic: wordList,
-  /** Words people wrap a task in. */
+  /** Words that people put around a task. */
   filler: wordList,
   /** Words of time, degree and manner, each also part of somebody's name. */
   aside: wordList,
-  /** Words and names that are not slips, though no listing may have them. */
+  /** Words and names that are not typos, though no listing may have them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
-  /** Phrases before the name of somebody who is not wanted: surely, or where a name follows. */
+  /** Phrases before the name of an unwanted seller: certain ones, and those before a name. */
   excluding: v.strictObject({ sure: phraseList, maybe: phraseList }),
-  /** Verbs by what a call of such an operation does; a weak one gives way to another behind it. */
+  /** Verbs by the effect of such an operation; a weak one yields to another after it. */
   effects: v.strictObject({ ...v.entriesFromList(EFFECTS, wordList), weak: wordList }),
   related: RelatedSchema,
 })

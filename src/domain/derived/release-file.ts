@@ -6,7 +6,7 @@ import { AlsoSearchSchema, PeerSchema, SiteTextsSchema } from './tables.ts'
 
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
-/** What the search page offers to filter by, with counts: data, so that new content needs no new code. */
+/** The search page's filters, with counts: data, so that new content needs no new code. */
 export const SearchChoicesSchema = v.strictObject({
   kinds: v.record(v.string(), count),
   rails: v.record(v.string(), count),
@@ -25,7 +25,7 @@ export const StoredSchema = v.strictObject({
 })
 export type Stored = v.InferOutput<typeof StoredSchema>
 
-/** `releases/<name>`: what a release is, written last. */
+/** `releases/<name>`: describes a release, written last. */
 export const ReleaseFileSchema = v.strictObject({
   name: v.string(),
   base_url: v.string(),
@@ -35,10 +35,10 @@ export const ReleaseFileSchema = v.strictObject({
   peers: v.optional(v.array(PeerSchema), []),
   search_choices: SearchChoicesSchema,
   not_listed: v.optional(v.array(NotListedSchema), []),
-  /** Hosts that listings are called at, beside those of their own addresses. */
+  /** Hosts that listings are called at, in addition to those of their own addresses. */
   other_hosts: v.optional(v.array(v.tuple([v.string(), v.string()])), []),
   tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),
-  /** Folder of the code of the pages rendered on demand, named by what it holds. */
+  /** Folder of the code of the pages rendered on demand, named by its content. */
   page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),
   /** Every file of it, see `src/store/release-list.ts`. */
   list: StoredSchema,

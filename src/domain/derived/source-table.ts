@@ -12,7 +12,7 @@ export const SourceRowSchema = v.strictObject({
   name: line,
   url: webUrl,
   license: line,
-  /** Shown wherever the data is; empty where none is asked for. */
+  /** Shown wherever the data is; empty where none is required. */
   attribution: v.optional(line, ''),
   decision: v.picklist(SOURCE_DECISIONS, `expected one of ${SOURCE_DECISIONS.join(', ')}`),
   reason: line,
@@ -21,7 +21,7 @@ export type SourceRow = v.InferOutput<typeof SourceRowSchema>
 
 const OWN_ATTRIBUTION = 'Settlements this directory verified on-chain'
 
-/** Attribution text of a source's evidence; its name where the table asks for none. */
+/** Attribution text of a source's evidence; its name where the table has none. */
 export function attributionOf(sources: ReadonlyMap<string, SourceRow>, id: string): string {
   if (id === OWN_EVIDENCE) return OWN_ATTRIBUTION
   const row = sources.get(id)

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 const PARTS = ['sellers', 'payments', 'business_model', 'roadmap', 'trust'] as const
 export type DirectoryPart = (typeof PARTS)[number]
 
-/** What each part answers: addresses, and all below them. */
+/** The addresses of each part, including everything below them. */
 const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
   sellers: ['/sellers', '/api/v1/sellers', '/docs/sellers'],
   payments: [
@@ -18,31 +18,31 @@ const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
   trust: ['/trust', '/api/v1/trust', '/badges', '/dispute'],
 }
 
-/** What an internal directory does not have: false leaves out its pages, endpoints, sentences and columns. */
+/** Parts an internal directory can omit: false removes pages, endpoints, sentences and columns. */
 export const SwitchesSchema = v.optional(
   v.strictObject(v.entriesFromList(PARTS, v.optional(v.boolean(), true))),
   {},
 )
 export type Switches = v.InferOutput<typeof SwitchesSchema>
 
-/** Parts that this directory does not have. */
+/** Parts that this directory lacks. */
 export function toMissingParts(switches: Partial<Switches>): DirectoryPart[] {
   return PARTS.filter((part) => switches[part] === false)
 }
 
-/** Whether a directory has no words for sellers, payments or trust. */
+/** Whether a directory leaves out sellers, payments or trust. */
 export function isBare(switches: Partial<Switches> = {}): boolean {
   return [switches.sellers, switches.payments, switches.trust].includes(false)
 }
 
-/** Whether an address belongs to a part that this directory does not have. */
+/** Whether an address belongs to a part that this directory lacks. */
 export function isSwitchedOff(path: string, switches: Partial<Switches> = {}): boolean {
   return toMissingParts(switches).some((part) =>
     ADDRESSES[part].some((address) => path === address || path.startsWith(`${address}/`)),
   )
 }
 
-/** Links of a navigation to what there is. */
+/** Navigation links to existing parts. */
 export function toPresentLinks<Link extends readonly [path: string, ...rest: unknown[]]>(
   links: readonly Link[],
   switches: Switches,

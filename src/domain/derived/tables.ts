@@ -24,19 +24,19 @@ export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, de
 
 export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: line })
 
-/** Another registry of ARD that searches may also ask: three facts of its own `ard.json`. */
+/** Another ARD registry that searchers may also ask: three facts from its own `ard.json`. */
 export const PeerSchema = v.strictObject({
   identifier: textLike(
     /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/,
     'expected the identifier of its registry, such as urn:air:peer.example:registry:main',
   ),
   name: line,
-  /** Its search stands at `<url>/search`. */
+  /** Its search is at `<url>/search`. */
   url: textLike(/^https?:\/\/[^\s?#]*[^\s?#/]$/, 'expected an address without / at its end'),
 })
 export type Peer = v.InferOutput<typeof PeerSchema>
 
-/** Texts only: the status is derived from the route table. `endpoint` null means planned. */
+/** Only texts: the status is derived from the route table. `endpoint` null means planned. */
 export const RoadmapRowSchema = v.strictObject({
   id: identifier,
   name: line,
@@ -46,10 +46,10 @@ export const RoadmapRowSchema = v.strictObject({
 
 const colour = textLike(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50", in quotes')
 
-/** What a directory is called and how it looks; every page, mail, card and door reads it from here. */
+/** A directory's name and look; every page, mail, card and door reads it from here. */
 const SiteNamesSchema = v.strictObject({
   name: v.optional(v.pipe(line, v.maxLength(60)), 'Directory'),
-  /** In User-Agent, names of servers and badges: letters, digits and hyphens alone. */
+  /** In User-Agent, names of servers and badges: only letters, digits and hyphens. */
   short_name: v.optional(
     textLike(
       /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
@@ -68,9 +68,9 @@ const SiteNamesSchema = v.strictObject({
   mark: v.optional(textLike(/^[a-z0-9-]+\.svg$/, 'expected a file name such as mark.svg')),
   /** Who runs it: an address for people, on the privacy page. */
   contact: v.optional(line),
-  /** Imprint, terms, whatever the operator must say; on the privacy page. */
+  /** Imprint, terms, whatever the operator must publish; on the privacy page. */
   legal: v.optional(v.array(v.strictObject({ title: line, text: line })), []),
-  /** What reading costs and needs: one sentence. A closed directory says where its tokens come from. */
+  /** Cost and requirements of reading: one sentence. A closed directory says how to get a token. */
   reading: v.optional(line, 'Search and reads need no key.'),
   /** Ids of listings whose badges can be seen although `READ_ACCESS=token` closes everything else. */
   public_badges: v.optional(v.array(v.string()), []),
@@ -87,7 +87,7 @@ export const SiteTextsSchema = v.strictObject({
   sponsored_policy: line,
   ranking: line,
   attribution: v.optional(v.array(line), []),
-  /** Nobody shows them any more; content of an earlier version that has them goes on. */
+  /** No longer shown; accepted so that content of an earlier version still works. */
   notes: v.optional(v.array(line)),
   /** Where anybody may propose a change, `{file}` for the path; else pages only name the file. */
   edit: v.optional(
@@ -96,7 +96,7 @@ export const SiteTextsSchema = v.strictObject({
       'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
     ),
   ),
-  /** Stands on top of every page: that this copy is a demonstration, or down for a while. */
+  /** Shown on top of every page: that this copy is a demonstration, or down for a while. */
   banner: v.optional(line),
   disclosure: line,
   /** `security.txt` (RFC 9116). RFC 2142 names the mailbox; `{host}` is the host of `BASE_URL`. */

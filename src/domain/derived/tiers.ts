@@ -85,7 +85,7 @@ export function earnBadges({ status, trust, isLiveTested, delivered }: BadgeFact
   return badges
 }
 
-/** What each badge says to a person, and how it is come by: the texts of `/badges`. */
+/** What each badge means, and how to earn it: the texts of `/badges`. */
 export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   unclaimed: {
     label: 'Unclaimed',
@@ -117,7 +117,7 @@ export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
 
 const HOUR_MS = 3_600_000
 
-/** The last three probes, over 24 hours, all spoke. `unknown` was our failure: it is left out. */
+/** The last three probes, over 24 hours, all succeeded. `unknown` was our failure: ignored. */
 export function isLiveTested(probes: readonly Probe[]): boolean {
   const last = probes
     .filter(({ outcome }) => outcome !== 'unknown')

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { InstantSchema } from '../trust/instant.ts'
 
-/** Why a listing is gone; the ledger knows `opted_out`, files know the others. */
+/** Why a listing was removed; `opted_out` is in the ledger, the others are in files. */
 export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const
 const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
 
 const id = v.pipe(v.string(), v.maxLength(200))
 
-/** `content/tombstones/<prefix>/<slug>.json`: a listing that was here, and what it was. */
+/** `content/tombstones/<prefix>/<slug>.json`: a removed listing, and its former content. */
 export const TombstoneSchema = v.strictObject({
   id,
   at: InstantSchema,
@@ -15,9 +15,9 @@ export const TombstoneSchema = v.strictObject({
   /** An importer, or a person's name. */
   by: v.pipe(v.string(), v.minLength(1, 'expected who took it away'), v.maxLength(200)),
   replaced_by: v.optional(id),
-  /** The same service, under the id it has now; with reason `moved` alone. */
+  /** The current id of the same service; only with reason `moved`. */
   moved_to: v.optional(id),
-  /** Of a move to another domain: a page on the former one that says so. */
+  /** For a move to another domain: a page on the former one that says so. */
   said_at: v.optional(v.pipe(v.string(), v.url('expected an https URL'), v.startsWith('https://'))),
   /** The file as it was, so that a return restores it. */
   listing: v.optional(v.string()),
@@ -31,9 +31,11 @@ export const GoneSchema = v.strictObject({
   at: v.nullable(v.string()),
   reason: v.picklist(GONE_REASONS),
   replaced_by: v.optional(v.string()),
-  /** The id it has now, whatever it was called in between. */
+  /** Its current id, whatever ids it had in between. */
   moved_to: v.optional(v.string()),
-  /** Set where that is on another host: nothing that was meant for the former host may follow by itself. */
+  /**
+   * Set where that is on another host: requests for the former host must not follow by themselves.
+   */
   another_host: v.optional(v.literal(true)),
 })
 export type Gone = v.InferOutput<typeof GoneSchema>
@@ -55,7 +57,7 @@ export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: G
   return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
 }
 
-/** Addresses that stand for one listing, by what precedes its id. */
+/** Addresses of a single listing, by the prefix before its id. */
 const PLACES = '/api/v1/listings/ /api/v1/call/ /listing/ /badge/ /go/ /gone/ /og/'.split(' ')
 
 /** Page that says why a listing is gone; answered with 410. */

@@ -5,7 +5,7 @@ import { isJsonObject, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { readOpenApiResponse } from './openapi-response.ts'
 
-/** What a listing's evidence holds at most; a longer description is cut and says so. */
+/** Limits of a listing's evidence; a longer description is cut and marked as such. */
 const MAX_OPERATIONS = 100
 const MAX_PARAMS = 30
 const MAX_TEXT = 300
@@ -94,7 +94,7 @@ function readParam(value: unknown): Params {
   ]
 }
 
-/** A place in the path that the document forgot to declare is still a place. */
+/** A path parameter that the document forgot to declare is still one. */
 function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
   const byKey = new Map(params.map((param) => [`${param.in} ${param.name}`, param]))
   for (const name of placeholdersOf(url))
@@ -116,7 +116,7 @@ function readBody(value: unknown): Operation['body'] {
   }
 }
 
-/** Dollars as the x402 dialect writes them: fixed, or bounds. */
+/** Dollars in the x402 dialect: fixed, or bounds. */
 function readPrice(info: unknown): Pick<Operation, 'price'> {
   const price = isJsonObject(info) && isJsonObject(info.price) ? info.price : {}
   if (price.currency !== undefined && price.currency !== 'USD') return {}
