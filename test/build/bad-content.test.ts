@@ -187,6 +187,11 @@ describe('YAML with a second meaning', () => {
     ],
     ['pricing: { "__proto__": 1 }', 'content/listings/x402/foo.md:2: expected no key __proto__'],
     ['name: a\nname: b', 'content/listings/x402/foo.md:3: expected each key once'],
+    ['auth: { type: none, type: other }', 'content/listings/x402/foo.md:2: expected each key once'],
+    [
+      'http:\n  - method: GET\n    params:\n      - { name: a, name: b }',
+      'content/listings/x402/foo.md:5: expected each key once',
+    ],
     [
       'tags: [a, "]", b\nname: x\nsummary: y',
       'content/listings/x402/foo.md:2: expected ] that closes the [',
