@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import solc from 'solc'
 import {
   type Address,
   createPublicClient,
@@ -182,24 +184,49 @@ function createWallet(url: string, index: number) {
   }).extend(publicActions)
 }
 
+/** What compiled contracts are kept in: the compiler takes seconds, and is loaded where there is no other way. */
+const COMPILED = '.cache/solidity'
+const PACKAGES = readFileSync(new URL('package.json', import.meta.url), 'utf8')
+
 /** The code of each contract of a Solidity file beside this one. */
 export function compile(file: string): Record<string, Hex> {
   const content = readFileSync(new URL(file, import.meta.url), 'utf8')
-  const input = {
+  const input = JSON.stringify({
     language: 'Solidity',
     sources: { [file]: { content } },
     settings: {
       outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
       evmVersion: 'shanghai',
     },
-  }
-  const output = JSON.parse(solc.compile(JSON.stringify(input)))
-  const contracts: Record<string, { evm: { deployedBytecode: { object: string } } }> | undefined =
-    output.contracts?.[file]
-  if (contracts === undefined) throw new Error(JSON.stringify(output.errors))
+  })
+  // The version of the compiler is among the packages.
+  const digest = createHash('sha256').update(PACKAGES).update(input).digest('hex')
+  const kept = join(COMPILED, `${digest}.json`)
+  const known = readKept(kept)
+  const output = known ?? createRequire(import.meta.url)('solc').compile(input)
+  const { contracts, errors } = JSON.parse(output)
+  const found: Record<string, { evm: { deployedBytecode: { object: string } } }> | undefined =
+    contracts?.[file]
+  if (found === undefined) throw new Error(JSON.stringify(errors))
+  if (known === null) keep(kept, output)
   return Object.fromEntries(
-    Object.entries(contracts).map(([name, { evm }]) => [name, `0x${evm.deployedBytecode.object}`]),
+    Object.entries(found).map(([name, { evm }]) => [name, `0x${evm.deployedBytecode.object}`]),
   )
+}
+
+function readKept(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+/** Other files of a run may write the same at the same time. */
+function keep(path: string, text: string): void {
+  mkdirSync(COMPILED, { recursive: true })
+  writeFileSync(`${path}.${process.pid}`, text)
+  renameSync(`${path}.${process.pid}`, path)
 }
 
 async function waitFor(isReady: () => Promise<unknown>): Promise<void> {
