@@ -1,28 +1,23 @@
-import { isPublicName, ownerAt } from '../../src/domain/owners/shared-hosts.ts'
-import {
-  type FindNotListed,
-  type NotListedReason,
-  toAddressNote,
-} from '../../src/domain/unlisted/not-listed.ts'
+import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import { type NotListedReason, toAddressNote } from '../../src/domain/unlisted/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { Release } from '../release/release.ts'
 
 const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i
-/** The search's own list of hosts is used instead. */
-export const NO_SHARED_HOSTS = { platforms: [], tenants: [], webmail: [] }
 
 /** Why a searched address has no listing; null for other texts, and for a listed one. */
 export function noteOnAddress(
   index: SearchIndex,
   text: string,
-  findNotListed: FindNotListed,
+  { findNotListed, sharedHosts }: Pick<Release, 'findNotListed' | 'sharedHosts'>,
 ): string | null {
   const [address, scheme] = ADDRESS.exec(text.trim()) ?? []
   if (address === undefined) return null
   const url = scheme === undefined ? `https://${address}` : address
   const host = URL.parse(url)?.hostname
-  if (host === undefined || isListed(index, host) || isExact(index, 'id', address)) return null
+  if (host === undefined || isListed(index, host, sharedHosts) || isExact(index, 'id', address))
+    return null
   const found = findNotListed(url)
   // Names of files and programs also have dots.
   const isAddress = scheme !== undefined || isPublicName(host) || found.host !== host
@@ -31,18 +26,18 @@ export function noteOnAddress(
 
 /** The same for a certain address; null where a listing is called at it. */
 export function whyNotListed(
-  { search, findNotListed }: Pick<Release, 'search' | 'findNotListed'>,
+  { search, findNotListed, sharedHosts }: Pick<Release, 'search' | 'findNotListed' | 'sharedHosts'>,
   url: string,
 ): NotListedReason | null {
   const host = URL.parse(url)?.hostname
-  if (host === undefined || isListed(search, host)) return null
+  if (host === undefined || isListed(search, host, sharedHosts)) return null
   const found = findNotListed(url)
   return 'listing' in found ? null : found
 }
 
 /** Whether a listing has the host, or the domain it is in, as its own. */
-function isListed(index: SearchIndex, host: string): boolean {
-  return [host, ownerAt(host, NO_SHARED_HOSTS)].some((name) => isExact(index, 'host', name))
+function isListed(index: SearchIndex, host: string, sharedHosts: SharedHosts): boolean {
+  return [host, ownerAt(host, sharedHosts)].some((name) => isExact(index, 'host', name))
 }
 
 function isExact(index: SearchIndex, kind: 'id' | 'host', text: string): boolean {

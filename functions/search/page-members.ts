@@ -1,12 +1,10 @@
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
-import { findHostOwner, hostOf } from '../../src/domain/owners/shared-hosts.ts'
+import { findHostOwner, hostOf, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { PageResponse } from '../../src/domain/search/search-response.ts'
-import { isSharedHost } from '../../src/search/index/exact-table.ts'
 import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { rankIndex, type SearchOutcome } from '../../src/search/query/search-index.ts'
-import { NO_SHARED_HOSTS } from './listed-address.ts'
 
 /** Best operations searched for those of the listings shown. */
 const LOOKED_AT = 100
@@ -15,6 +13,7 @@ const decoder = new TextDecoder()
 /** Parts of a release in addition to its index of listings. */
 interface Shown {
   operations: SearchIndex | undefined
+  sharedHosts: SharedHosts
   /** Path of a listing's mark. */
   markOf(id: string): string | undefined
 }
@@ -29,7 +28,7 @@ export type ToPageMembers = (
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: { query: SearchQuery; outcome: SearchOutcome },
-  { operations, markOf }: Shown,
+  { operations, sharedHosts, markOf }: Shown,
 ): PageMembers[] {
   const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
   const matching =
@@ -39,7 +38,7 @@ export function pageMembers(
   return bodies.map(({ id, url }) => {
     const [mark, domain, operation] = [
       markOf(String(id)),
-      domainOf(String(url)),
+      domainOf(String(url), sharedHosts),
       matching.get(String(id)),
     ]
     return {
@@ -51,11 +50,11 @@ export function pageMembers(
 }
 
 /** Null where strangers share the host. */
-function domainOf(url: string): string | null {
-  const host = hostOf(url) ?? ''
-  const owner = findHostOwner(host, NO_SHARED_HOSTS)
-  if (owner.kind === 'nobody') return null
-  return owner.kind === 'owned' && isSharedHost(host) ? null : owner.domain
+function domainOf(url: string, sharedHosts: SharedHosts): string | null {
+  const owner = findHostOwner(hostOf(url) ?? '', sharedHosts)
+  return owner.kind === 'nobody' || (owner.kind === 'owned' && owner.isPlatform)
+    ? null
+    : owner.domain
 }
 
 /** By listing, its best operation for the words, if among the first. */

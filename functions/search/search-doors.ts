@@ -124,9 +124,10 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
     pageMembers: (index, answered) =>
       pageMembers(index, answered, {
         operations: release().operations,
+        sharedHosts: release().sharedHosts,
         markOf: (id) => release().listings.get(id)?.mark,
       }),
-    noteOn: (index, text) => noteOnAddress(index, text, release().findNotListed),
+    noteOn: (index, text) => noteOnAddress(index, text, release()),
     randomUuid: randomUUID,
     onShown: shown.add,
   })

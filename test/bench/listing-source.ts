@@ -48,6 +48,6 @@ export function readOperations(): SearchDocument[] {
   const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
   if (content === null) throw new Error('the content has faults: run npm run check')
   const options = { baseUrl: 'https://waypost.example', rules, ledger: NO_LEDGER_FACTS }
-  const { listings } = createCatalogue(content, options)
-  return listings.flatMap((listing) => toOperationDocuments(listing, options.baseUrl))
+  const catalogue = createCatalogue(content, options)
+  return catalogue.listings.flatMap((listing) => toOperationDocuments(listing, catalogue))
 }

@@ -5,16 +5,17 @@
  */
 import { join } from 'node:path'
 import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
+import { type Catalogue, createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
+import { ownDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
-import { isSharedHost } from '../../src/search/index/exact-table.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 import { readSearchWords } from './shared-data.ts'
 
 const MOST = 100
@@ -29,12 +30,12 @@ export interface NameAnswer {
   first: string
 }
 
-/** Every listing of the content as the build derives it. */
-export function readOwnListings(): readonly DerivedListing[] {
+/** The content as the build derives it. */
+export function readOwnCatalogue(): Catalogue {
   const rules = { allowPrivate: false }
   const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
   if (content === null) throw new Error('the content has faults: run npm run check')
-  return createCatalogue(content, { baseUrl: BASE_URL, rules, ledger: NO_LEDGER_FACTS }).listings
+  return createCatalogue(content, { baseUrl: BASE_URL, rules, ledger: NO_LEDGER_FACTS })
 }
 
 /**
@@ -101,12 +102,13 @@ function listingsNamed(listings: readonly DerivedListing[], asked: string): stri
 /** The host, and the account on it where it is one for strangers. */
 function ownerOf(url: string): string {
   const { hostname, pathname } = new URL(url)
-  return isSharedHost(hostname) ? (pathname.split('/')[1] ?? '') : hostname
+  return ownDomainOf(url, SHARED_HOSTS) === null ? (pathname.split('/')[1] ?? '') : hostname
 }
 
 if (import.meta.main) {
-  const listings = readOwnListings()
-  const documents = listings.map((listing) => toSearchDocument(listing, BASE_URL))
+  const catalogue = readOwnCatalogue()
+  const { listings } = catalogue
+  const documents = listings.map((listing) => toSearchDocument(listing, catalogue))
   const index = loadSearchIndex(buildSearchIndex(documents, { words: readSearchWords() }))
   const answers = askForMostUsed(listings, (q) => {
     const [first] = searchIndex(index, { q, limit: 1, offset: 0 }).organic.rows

@@ -23,7 +23,7 @@ import {
   toJudgedText,
 } from './judged/judge.ts'
 import { readOperations } from './listing-source.ts'
-import { askForMostUsed, readOwnListings } from './most-used.ts'
+import { askForMostUsed, readOwnCatalogue } from './most-used.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 type Engines = typeof import('./ablation-engines.ts')
@@ -42,7 +42,6 @@ interface Measured {
 
 /** A group changes where it changes by this much. */
 const NOISE = 0.005
-const BASE_URL = 'https://waypost.example'
 /** A first row that is this good is right. */
 const RIGHT = 2
 const HEADS = 'Excluded, first right | Told | Names | Deeds: right, hold, callable'
@@ -146,8 +145,9 @@ function createMeasure(shared: string) {
   ]
   const excluded = questions.filter(({ kind }) => kind === 'excluded').map(toGraded)
   const silent = questions.filter(({ kind }) => kind === 'silence')
-  const listings = readOwnListings()
-  const own = listings.map((listing) => toSearchDocument(listing, BASE_URL))
+  const catalogue = readOwnCatalogue()
+  const { listings } = catalogue
+  const own = listings.map((listing) => toSearchDocument(listing, catalogue))
   const operations = readOperations()
   return async (ablation: Ablation): Promise<Measured> => {
     const engines = await loadWithout(ablation)

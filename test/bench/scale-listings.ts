@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { DISCOVERY_FILES, type DiscoveryFile, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { domainFact } from '../support/shared-hosts.ts'
 import { sampleSummary } from './sample-summary.ts'
 import { createRandom, type SeededRandom } from './seeded-random.ts'
 import { readJsonLines } from './shared-data.ts'
@@ -54,6 +55,7 @@ function toDocument(
     kind: row.kind,
     summary: row.description.slice(0, MAX_SUMMARY),
     url: row.url,
+    ...domainFact(row.url),
     tags: row.tags,
     categories: [...new Set(row.categories.map(toCategory))],
     rails: row.rails,

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { readTables } from '../../src/compile/content/read-tables.ts'
 import type { SearchWords } from '../../src/domain/derived/query-words.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { domainFact } from '../support/shared-hosts.ts'
 
 /** The folder of real data beside the project, or null where it is absent. */
 export function findSharedDir(): string | null {
@@ -43,6 +44,7 @@ export function readCorpus(sharedDir: string): SearchDocument[] {
     const { doc: id, ...row } = v.parse(CorpusRowSchema, line)
     return {
       ...row,
+      ...domainFact(row.url),
       id,
       rails: id.startsWith('x402.') ? ['x402'] : [],
       sources: ['corpus'],

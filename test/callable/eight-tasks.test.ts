@@ -23,7 +23,7 @@ const { listings } = catalogue
 const { categories, sources, searchWords, foreignWords: foreign } = content.tables
 const index = loadSearchIndex(
   buildSearchIndex(
-    listings.map((listing) => toSearchDocument(listing, baseUrl)),
+    listings.map((listing) => toSearchDocument(listing, catalogue)),
     {
       categories: categories.map(({ id }) => id),
       sources: sources.map(({ id }) => id),

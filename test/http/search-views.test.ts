@@ -5,6 +5,7 @@ import { pageMembers } from '../../functions/search/page-members.ts'
 import { createSearch } from '../../functions/search/search.ts'
 import { CompactResponseSchema } from '../../src/domain/search/search-response.ts'
 import { indexOf, sampleDocument } from '../search/search-samples.ts'
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 const documents = [
   sampleDocument({
@@ -294,7 +295,11 @@ test('rows of the search page say whose domain a listing has and which operation
     texts: () => TEXTS,
     randomUuid: randomUUID,
     pageMembers: (serving, answered) =>
-      pageMembers(serving, answered, { operations, markOf: (id) => `/marks/${id}.svg` }),
+      pageMembers(serving, answered, {
+        operations,
+        sharedHosts: SHARED_HOSTS,
+        markOf: (id) => `/marks/${id}.svg`,
+      }),
   })
   const rowOf = (page?: 'submitted') => {
     const reply = search('q=rain&view=compact', { page })

@@ -5,9 +5,12 @@ import {
   exactKeysOf,
   findExact,
 } from '../../src/search/index/exact-table.ts'
+import { domainFact } from '../support/shared-hosts.ts'
 
 const isFoundBy = (url: string, name: string) => {
-  const table = buildExactTable([{ exact: exactKeysOf({ id: 'api.a', url, name }) }])
+  const table = buildExactTable([
+    { exact: exactKeysOf({ id: 'api.a', url, name, ...domainFact(url) }) },
+  ])
   return (kind: ExactKind, text: string) => [...findExact(table, kind, text)].length > 0
 }
 

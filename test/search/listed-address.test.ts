@@ -5,6 +5,7 @@ import {
   toOtherHosts,
   withoutListed,
 } from '../../src/domain/unlisted/not-listed.ts'
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 const shop = {
@@ -30,8 +31,12 @@ const rows = [
 const index = indexOf([
   sampleDocument({ id: 'x402.shop', name: 'Shop', url: 'https://api.shop.dev/' }),
 ])
-const search = { search: index, findNotListed: createFindNotListed(rows, toOtherHosts([shop])) }
-const noteOn = (text: string) => noteOnAddress(index, text, search.findNotListed)
+const search = {
+  search: index,
+  findNotListed: createFindNotListed(rows, toOtherHosts([shop])),
+  sharedHosts: SHARED_HOSTS,
+}
+const noteOn = (text: string) => noteOnAddress(index, text, search)
 
 describe('a search for an address without a listing', () => {
   test.each(['secret.dev', 'https://www.secret.dev/v1?q=a', 'HTTPS://SECRET.DEV'])(

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
 import { askForMostUsed } from '../bench/most-used.ts'
-import { BASE_URL as baseUrl, catalogue } from '../support/own-catalogue.ts'
+import { catalogue } from '../support/own-catalogue.ts'
 import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 
 const { listings } = catalogue
 /** The product's own listings. */
-const index = indexOf(listings.map((listing) => toSearchDocument(listing, baseUrl)))
+const index = indexOf(listings.map((listing) => toSearchDocument(listing, catalogue)))
 
 const LETTERS = 'etaoinsr'
 const isRepaired = (notes: readonly string[]) => notes.some((note) => note.startsWith('Showing'))

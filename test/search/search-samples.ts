@@ -6,6 +6,7 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { domainFact } from '../support/shared-hosts.ts'
 
 /** A search document with everything unremarkable but what a test names. */
 export function sampleDocument(given: Partial<SearchDocument> & { id: string }): SearchDocument {
@@ -24,6 +25,7 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     kind: 'http_api',
     summary: '',
     url: 'https://seller.example/',
+    ...domainFact(summary.url),
     tags: [],
     categories: [],
     rails: [],

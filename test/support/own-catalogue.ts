@@ -36,7 +36,7 @@ export const catalogue = createCatalogue(content, {
 
 /** Of every listing. */
 export const operationDocuments = catalogue.listings.flatMap((listing) =>
-  toOperationDocuments(listing, BASE_URL),
+  toOperationDocuments(listing, catalogue),
 )
 
 let operations: SearchIndex | undefined

@@ -1,4 +1,5 @@
 import { readTables } from '../../src/compile/content/read-tables.ts'
+import { ownDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 
 /** The table the product ships, as a release holds it. */
 export const SHARED_HOSTS = readSharedHosts()
@@ -7,4 +8,10 @@ function readSharedHosts() {
   const { tables, faults } = readTables('content')
   if (tables === null) throw new Error(`The tables have faults: ${JSON.stringify(faults)}`)
   return tables.sharedHosts
+}
+
+/** What a search document says of its address. */
+export function domainFact(url: string): { domain?: string } {
+  const domain = ownDomainOf(url, SHARED_HOSTS)
+  return domain === null ? {} : { domain }
 }

@@ -7,6 +7,7 @@ import {
   verifiedBuyersOf,
 } from '../../domain/derived/derived-listing.ts'
 import type { SearchWords } from '../../domain/derived/query-words.ts'
+import type { Tables } from '../../domain/derived/tables.ts'
 import { toOperationEntries } from '../../domain/kit/operation-entries.ts'
 import { hasRemoteEndpoint, runsOf } from '../../domain/listing/invoke.ts'
 import {
@@ -16,6 +17,7 @@ import {
   networksOf,
   railsOf,
 } from '../../domain/listing/pricing.ts'
+import { ownDomainOf } from '../../domain/owners/shared-hosts.ts'
 import { mostReportedCalls } from '../../domain/trust/reported-use.ts'
 import { sourceIdsOf, toPreparedSummary } from '../../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../../domain/wire/vocabulary.ts'
@@ -63,8 +65,12 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
 }
 
 /** The operations of a listing, found by their own words and by those of the listing. */
-export function toOperationDocuments(listing: DerivedListing, baseUrl: string): SearchDocument[] {
-  const document = toSearchDocument(listing, baseUrl)
+export function toOperationDocuments(
+  listing: DerivedListing,
+  directory: Directory,
+): SearchDocument[] {
+  const { baseUrl } = directory
+  const document = toSearchDocument(listing, directory)
   return toOperationEntries(listing, baseUrl).map((entry, at) => {
     const id = `${document.id}~${at}`
     const { names, description, offers, minUsd, effect, slots } = entry
@@ -178,14 +184,25 @@ export function makeSearchIndexes(work: IndexWork): Promise<SearchIndexes> {
   return inThread(program, work, ended, transferList)
 }
 
-export function toSearchDocument(listing: DerivedListing, baseUrl: string): SearchDocument {
+/** Where a directory is, and whose the hosts of its listings are. */
+interface Directory {
+  baseUrl: string
+  tables: Pick<Tables, 'sharedHosts'>
+}
+
+export function toSearchDocument(
+  listing: DerivedListing,
+  { baseUrl, tables }: Directory,
+): SearchDocument {
   const { id, facts, trust } = listing
+  const domain = ownDomainOf(facts.url, tables.sharedHosts)
   return {
     id,
     name: facts.name,
     kind: facts.kind,
     summary: facts.summary,
     url: facts.url,
+    ...(domain !== null && { domain }),
     tags: facts.tags,
     categories: facts.categories,
     rails: [...railsOf(facts.pricing)],

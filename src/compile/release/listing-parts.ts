@@ -38,9 +38,9 @@ const PARTS = {
   probe: ({ listing: { id, facts } }: Made) => [planProbe(id, facts) ?? []].flat(),
   page: ({ compiled }: Made) => (compiled.view.first_party ? [] : [toSearchPage(compiled)]),
   document: ({ listing, catalogue }: Made) =>
-    [toSearchDocument(listing, catalogue.baseUrl)].map(toDocumentRow),
+    [toSearchDocument(listing, catalogue)].map(toDocumentRow),
   operations: ({ listing, catalogue }: Made) =>
-    toOperationDocuments(listing, catalogue.baseUrl).map(toDocumentRow),
+    toOperationDocuments(listing, catalogue).map(toDocumentRow),
 }
 
 /** Of a group of listings its rows in a file: lines of JSON. */

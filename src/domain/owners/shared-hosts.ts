@@ -52,6 +52,12 @@ export function ownerDomainOf(name: string, shared: SharedHosts): string | null 
   return owner.kind === 'nobody' ? null : owner.domain
 }
 
+/** The registered domain of an address, where its owner alone publishes; null on a platform or under a tenants' suffix. */
+export function ownDomainOf(url: string, shared: SharedHosts): string | null {
+  const owner = findHostOwner(hostOf(url) ?? '', shared)
+  return owner.kind === 'owned' && !owner.isPlatform ? owner.domain : null
+}
+
 /** The same where nobody owns it: addresses and local names, which only trials list, are their own. */
 export function ownerAt(host: string, shared: SharedHosts): string {
   return ownerDomainOf(host, shared) ?? host

@@ -1,6 +1,7 @@
 import { foldText } from '../words/fold-text.ts'
 import { firstPlace } from './first-place.ts'
 import { hashText } from './hash-text.ts'
+import type { SearchDocument } from './search-document.ts'
 
 /**
  * Rows by what a query may be exactly: a listing's id, its host, its whole name, its vendor's name, or
@@ -20,6 +21,8 @@ export interface ExactTable {
 export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
 export type ExactKind = (typeof EXACT_KINDS)[number]
 
+type Identified = Pick<SearchDocument, 'id' | 'url' | 'domain' | 'name'>
+
 const LOW_BITS = 21
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
 /** `io.github.someone/repo`: the name is also what stands behind the slash. */
@@ -29,11 +32,6 @@ const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
-/** `co.uk` is nobody's domain: `acme.co.uk` is. */
-const SECOND_LEVEL = /^(?:co|com|org|net|gov|ac|edu)$/
-/** Hosts many listings share: their domain says nothing about the listing. */
-const SHARED_HOSTS =
-  /(?:^|\.)(?:github|gitlab|bitbucket|npmjs|pypi|smithery|glama|vercel|netlify|onrender|railway|fly|workers|pages|herokuapp|replit|huggingface|googleapis|azurewebsites|amazonaws|cloudfront|ngrok|docker|pipedream)\.[a-z.]+$/
 
 /** @param documents the keys of each (`exactKeysOf`) */
 export function buildExactTable(documents: readonly { exact: readonly number[] }[]): ExactTable {
@@ -45,13 +43,13 @@ export function buildExactTable(documents: readonly { exact: readonly number[] }
   }
 }
 
-/** All that a listing is found by exactly, each once. */
-export function exactKeysOf({ id, url, name }: Record<'id' | 'url' | 'name', string>): number[] {
+/** What a listing is found by exactly, without repeats. */
+export function exactKeysOf({ id, url, domain, name }: Identified): number[] {
   const names = namesOf(name)
   const keys = [
     keyFor('id', id),
-    ...hostsOf(url).map((host) => keyFor('host', host)),
-    ...vendorsOf(url, names).map((text) => keyFor('vendor', text)),
+    ...hostsOf(url, domain).map((host) => keyFor('host', host)),
+    ...vendorsOf(url, domain, names).map((text) => keyFor('vendor', text)),
     ...names.map((text) => keyFor('name', text)),
     ...names.map((text) => keyFor('product', withoutBrackets(text))),
   ]
@@ -97,32 +95,20 @@ function withoutBrackets(text: string): string {
 }
 
 /** The host, and the domain it lies in unless that is shared. */
-function hostsOf(url: string): string[] {
-  const host = URL.parse(url)?.hostname.replace(/^www\./, '') ?? ''
-  if (host === '') return []
-  return isSharedHost(host) ? [host] : [host, domainOf(host)]
-}
-
-export function isSharedHost(host: string): boolean {
-  return SHARED_HOSTS.test(host)
+function hostsOf(url: string, domain: string | undefined): string[] {
+  const host = URL.parse(url)?.hostname ?? ''
+  return [host, domain ?? ''].filter((name) => name !== '')
 }
 
 /**
  * Who is at an address, by the name of the domain, or the account where strangers publish, if the
  * listing is named after it. A service that has a domain is not somebody else's work on it, either.
  */
-function vendorsOf(url: string, names: readonly string[]): string[] {
-  const { hostname = '', pathname = '' } = URL.parse(url) ?? {}
-  const isShared = isSharedHost(hostname)
-  const owner = isShared ? ACCOUNT.exec(`${pathname}/`)?.[1] : domainOf(hostname).split('.')[0]
+function vendorsOf(url: string, domain: string | undefined, names: readonly string[]): string[] {
+  const { pathname = '' } = URL.parse(url) ?? {}
+  const owner = domain === undefined ? ACCOUNT.exec(`${pathname}/`)?.[1] : domain.split('.')[0]
   const named = names.some((name) => owner !== undefined && isNamedAfter(name, owner))
-  return [...(named && owner !== undefined ? [owner] : []), ...(isShared ? [] : names)]
-}
-
-/** @example domainOf('api.acme.co.uk') → 'acme.co.uk' */
-function domainOf(host: string): string {
-  const labels = host.split('.')
-  return labels.slice(SECOND_LEVEL.test(labels.at(-2) ?? '') ? -3 : -2).join('.')
+  return [...(named && owner !== undefined ? [owner] : []), ...(domain === undefined ? [] : names)]
 }
 
 /** Whether a name starts with another, word by word: `Acme Maps` is of `acme`, `Acmeville` is not. */

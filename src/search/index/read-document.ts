@@ -4,7 +4,7 @@ import { createTermNumbers } from '../words/term-numbers.ts'
 import { exactKeysOf } from './exact-table.ts'
 import { checkDocument, documentFields, type SearchDocument } from './search-document.ts'
 
-type Texts = 'name' | 'summary' | 'url' | 'tags' | 'texts' | 'body'
+type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
 /** What an index takes of a document, whatever other documents there are: made once, kept for long. */
 export interface ReadDocument {
@@ -34,7 +34,7 @@ export function readDocument(
   read: ReturnType<typeof createListingReader>,
 ): ReadDocument {
   checkDocument(document)
-  const { name, summary: _, url, tags: __, texts: ___, body, ...facts } = document
+  const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
   const terms = createTermNumbers()
   const frequencies: number[] = []
   const written = new Set<string>()
@@ -61,7 +61,7 @@ export function readDocument(
   const { id } = facts
   return {
     facts,
-    exact: exactKeysOf({ id, url, name }),
+    exact: exactKeysOf({ id, url, name, domain }),
     lengths,
     ...listTerms(terms, frequencies),
     written: [...written],

@@ -28,6 +28,8 @@ export const SearchDocumentSchema = v.object({
   kind: v.picklist(KINDS),
   summary: v.string(),
   url: v.string(),
+  /** The registered domain it is at; absent where strangers share the host. */
+  domain: v.optional(v.string()),
   tags: v.array(v.string()),
   categories: v.array(v.string()),
   rails: v.array(v.picklist(RAILS)),
