@@ -14,6 +14,16 @@ const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
  */
 const GROWTH = 30
 
+/**
+ * Heaps of the C library, each of which keeps what was freed in it. It makes one for every thread: with two
+ * of them 15,000 listings take 100 MiB less. It reads this as a process starts, so this one starts again.
+ */
+const HEAPS = 'MALLOC_ARENA_MAX'
+if (process.platform === 'linux' && process.env[HEAPS] === undefined) {
+  const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
+  process.execve?.(process.execPath, again, { ...process.env, [HEAPS]: '2' })
+}
+
 setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
 // Helper threads for young collections would take CPU from the build's own threads on two cores.
 setFlagsFromString('--no-parallel-scavenge')

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ReleaseFile } from '../domain/derived/release-file.ts'
+import type { ReleaseFile, Stored } from '../domain/derived/release-file.ts'
 import { isThere, type Objects, readObjectSync } from './objects.ts'
 import {
   digestIn,
@@ -58,12 +58,22 @@ export function putRelease(
   release: Omit<ReleaseFile, 'list'>,
   files: readonly ListedFile[],
 ): void {
-  const list = objects.put(renderList(files))
+  const list = putList(objects, files)
   for (const file of files)
     if (file.path.startsWith('server/') && !hasSize(join(outDir, file.path), file.size))
       writeWhole(join(outDir, file.path), readObjectSync(outDir, file))
   const file: ReleaseFile = { ...release, list }
   writeWhole(releasePath(outDir, release.name), JSON.stringify(file))
+}
+
+/** Rows of a list that are in memory as text at once. */
+const ROWS_AT_ONCE = 10_000
+
+function putList(objects: Objects, files: readonly ListedFile[]): Stored {
+  const list = objects.begin()
+  for (let from = 0; from < files.length; from += ROWS_AT_ONCE)
+    list.write(renderList(files.slice(from, from + ROWS_AT_ONCE)))
+  return list.finish()
 }
 
 /** A reader sees all of it or nothing. */

@@ -85,8 +85,11 @@ function toEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(passed), ASTRO_TELEMETRY_DISABLED: '1' }
 }
 
+/** Left to itself it takes 700 MiB, while the content is read beside it; so it takes 200 less, and as long. */
+const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=4']
+
 async function bundle(options: BundleOptions): Promise<void> {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [...FRUGAL, PROGRAM, JSON.stringify(options)], {
     stdio: 'inherit',
     env: toEnvironment(),
   })
