@@ -94,6 +94,9 @@ const MIN_THREADED = 2000
 
 const MAX_THREADS = 4
 
+/** What is young in a thread is soon garbage: by itself each would set aside six times as much. */
+const LIMITS = { maxYoungGenerationSizeMb: 8 }
+
 /** What a thread is given. */
 export interface Share {
   outDir: string
@@ -112,7 +115,8 @@ async function writeInThreads(share: Share): Promise<void> {
 
 function writeInThread(workerData: Share): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./lay-out-worker.ts', import.meta.url), { workerData })
+    const program = new URL('./lay-out-worker.ts', import.meta.url)
+    const worker = new Worker(program, { workerData, resourceLimits: LIMITS })
     worker.once('error', reject)
     worker.once('exit', (code) =>
       code === 0 ? resolve() : reject(new Error('a thread ended before its files')),

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 import type { ReleaseFile } from '../../domain/derived/release-file.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { type BuildCache, KEY } from '../files/build-cache.ts'
@@ -56,6 +56,7 @@ async function bundleSearch(
     absWorkingDir: ROOT,
     define: { RELEASE: JSON.stringify(release) },
   })
+  await stop()
   const [bundle] = outputFiles
   if (bundle === undefined) throw new Error('esbuild wrote no file')
   return bundle.contents
