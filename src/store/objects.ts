@@ -20,7 +20,12 @@ import type { Stored } from '../domain/derived/release-file.ts'
  * before anything is sent. Known limitation: one that nobody reads is looked at by its length alone.
  */
 export function objectPath(outDir: string, digest: string): string {
-  return `${outDir}/objects/${digest.slice(0, 2)}/${digest}`
+  return `${outDir}/objects/${folderOf(digest)}/${digest}`
+}
+
+/** One of 256. */
+function folderOf(digest: string): string {
+  return digest.slice(0, 2)
 }
 
 export function nameBytes(bytes: string | Uint8Array): string {
@@ -92,13 +97,16 @@ export function openObjects(outDir: string, known: Set<string>): Objects {
   const folders = new Set(readdirSync(`${outDir}/objects`))
   // Nobody reads any yet: what a killed build leaves half written, the next one writes again.
   const isFirst = folders.size === 0
-  for (let first = 0; first < 256; first += 1) {
-    const folder = first.toString(16).padStart(2, '0')
-    if (!folders.has(folder)) mkdirSync(`${outDir}/objects/${folder}`, { recursive: true })
-  }
   let begun = 0
+  /** The path of an object. Folders are made as they are needed: a small release needs few. */
+  const makeRoom = (digest: string) => {
+    const folder = folderOf(digest)
+    if (!folders.has(folder)) mkdirSync(`${outDir}/objects/${folder}`, { recursive: true })
+    folders.add(folder)
+    return objectPath(outDir, digest)
+  }
   const place = (stored: Stored, from: string) => {
-    const path = objectPath(outDir, stored.digest)
+    const path = makeRoom(stored.digest)
     if (from !== path) renameSync(from, path)
     known.add(stored.digest)
     return stored
@@ -109,7 +117,7 @@ export function openObjects(outDir: string, known: Set<string>): Objects {
       const bytes = typeof content === 'string' ? Buffer.from(content) : content
       const stored = { size: bytes.length, digest: nameBytes(bytes) }
       if (known.has(stored.digest)) return stored
-      const path = isFirst ? objectPath(outDir, stored.digest) : unfinished
+      const path = isFirst ? makeRoom(stored.digest) : unfinished
       if (bytes.length < PIECE_BYTES) writeFileSync(path, bytes)
       else writeBytes(path, bytes)
       return place(stored, path)
