@@ -21,7 +21,7 @@ test('every host that a catalogue names is told by a listing or a reason, its ma
     const facts = { url: 'https://tides.gateway.dev/', http: [], invoke: [] }
     expect(findUnlistedHosts(file, [{ facts }], [{ ...reason, hosts: ['alone.dev'] }])).toEqual({
       rows: 4,
-      untold: ['ships.dev', 'ships.gateway.dev', 'tides.dev'],
+      unlisted: ['ships.dev', 'ships.gateway.dev', 'tides.dev'],
     })
   } finally {
     rmSync(folder, { recursive: true })
