@@ -171,3 +171,16 @@ describe('a word that no listing has', () => {
     ])
   })
 })
+
+test('words of other languages are made once for equal tables, and anew for another', () => {
+  const first = createWordSets(SEARCH_WORDS).foreign()
+  expect(createWordSets(structuredClone(SEARCH_WORDS)).foreign()).toBe(first)
+  const { foreign } = SEARCH_WORDS
+  const other = createWordSets({
+    ...SEARCH_WORDS,
+    foreign: { ...foreign, languages: ['de'], words: { weather: 'Wetter' } },
+  }).foreign()
+  expect(other.get('de')?.meanings.get('wetter')?.english).toBe('weather')
+  expect(other.get('fr')).toBeUndefined()
+  expect(first.get('de')).not.toBe(other.get('de'))
+})

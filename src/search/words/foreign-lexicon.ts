@@ -21,7 +21,12 @@ export interface Lexicon {
   phrases: Set<string>
 }
 
-export type Lexicons = ReadonlyMap<Language, Lexicon>
+/** The table, to be looked up. A language is made when a query first needs it: most need four of ten. */
+export interface Lexicons {
+  /** Languages of the table. */
+  size: number
+  get(language: Language): Lexicon | undefined
+}
 
 /** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
 const ENDING_LETTERS = { known: 2, asked: 3 }
@@ -42,19 +47,38 @@ export function emptyLexicon(language: Language): Lexicon {
   return { language, meanings: new Map(), phrases: new Set() }
 }
 
-/** The table, to be looked up. */
-export function createLexicons({ languages, stop, words }: ForeignWords): Lexicons {
-  const of = new Map(languages.map((language) => [language, emptyLexicon(language)]))
-  for (const lexicon of of.values())
-    for (const text of (stop[lexicon.language] ?? '').split(/\s+/))
-      lexicon.meanings.set(keyOf(text, lexicon), { english: null, isForm: false })
+let latest: { table: string; lexicons: Lexicons } | undefined
+
+/** Both indexes of a release have one table, and so has nearly every release after it. */
+export function shareLexicons(words: ForeignWords): Lexicons {
+  const table = JSON.stringify(words)
+  if (latest?.table !== table) latest = { table, lexicons: createLexicons(words) }
+  return latest.lexicons
+}
+
+function createLexicons(table: ForeignWords): Lexicons {
+  const made = new Map<Language, Lexicon>()
+  return {
+    size: table.languages.length,
+    get(language) {
+      if (!table.languages.includes(language)) return undefined
+      const lexicon = made.get(language) ?? createLexicon(table, language)
+      made.set(language, lexicon)
+      return lexicon
+    },
+  }
+}
+
+function createLexicon({ languages, stop, words }: ForeignWords, language: Language): Lexicon {
+  const lexicon = emptyLexicon(language)
+  for (const text of (stop[language] ?? '').split(/\s+/))
+    lexicon.meanings.set(keyOf(text, lexicon), { english: null, isForm: false })
   for (const [english, row] of Object.entries(words))
     row.split('|').forEach((texts, at) => {
-      const lexicon = of.get(languages[at] ?? 'zh')
-      if (lexicon === undefined) return
+      if ((languages[at] ?? 'zh') !== language) return
       for (const text of texts.split(',')) addMeaning(lexicon, keyOf(text, lexicon), english)
     })
-  return of
+  return lexicon
 }
 
 function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {

@@ -1,7 +1,7 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
 import { createPhraseTable } from './filter-phrases.ts'
-import { createLexicons, type Lexicons } from './foreign-lexicon.ts'
+import { type Lexicons, shareLexicons } from './foreign-lexicon.ts'
 import { stemWord } from './stem-word.ts'
 
 export type WordSets = ReturnType<typeof createWordSets>
@@ -25,7 +25,7 @@ export function createWordSets(words: SearchWords) {
   let effects: ReadonlyMap<string, Effect> | undefined
   return {
     foreign: () => {
-      lexicons ??= createLexicons(words.foreign)
+      lexicons ??= shareLexicons(words.foreign)
       return lexicons
     },
     stop: new Set(words.stop),
