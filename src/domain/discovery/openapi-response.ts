@@ -11,8 +11,8 @@ type Response = NonNullable<Operation['response']>
 const MAX_EXAMPLE = 4000
 
 /**
- * What a good answer of an OpenAPI operation is. An example that its own schema does not take is
- * left out: callers check answers by the schema.
+ * What a good answer of an OpenAPI operation is. An example that violates its own schema is left
+ * out: callers check answers by the schema.
  *
  * @param document what references start from
  * @param ref its address

@@ -9,13 +9,13 @@ import { KINDS, type Kind } from '../wire/vocabulary.ts'
 import { toOwnSummary, toServerCard } from './cards/own-cards.ts'
 
 /*
- * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier carries
- * our own domain: a seller's would claim the seller's authority.
+ * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier has our
+ * own domain: a seller's would claim the seller's authority.
  */
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
 export const REGISTRY_TYPE = 'application/ai-registry+json'
-/** kit.json, which no standard names. */
+/** kit.json, for which no standard has a type. */
 export const KIT_TYPE = 'application/vnd.agent-kit+json'
 
 /**
@@ -70,7 +70,7 @@ function typeOf({ kind, invoke, discovery }: Typed) {
   return kind === 'a2a_agent' && discovery?.agent_card !== undefined ? AGENT_CARD_TYPE : KIT_TYPE
 }
 
-/** What filters and facets read of an entry. A row of the release. */
+/** The values of an entry for filters and facets. A row of the release. */
 export const ArdRowSchema = v.object({
   id: v.string(),
   kind: v.picklist(KINDS),
@@ -86,7 +86,7 @@ export function toArdRow({ id, facts }: DerivedListing): ArdRow {
   return { id, kind, type: typeOf(facts), tags, categories, rails: [...railsOf(pricing)] }
 }
 
-/** Namespace of what entries of ours say beyond the terms of ARD. */
+/** Namespace of our own terms in entries, beyond those of ARD. */
 export function toOwnNamespace(baseUrl: string): string {
   return `${baseUrl}/docs#`
 }
@@ -109,7 +109,7 @@ function toUrnPrefix(baseUrl: string): string {
   return `urn:air:${new URL(baseUrl).hostname}`
 }
 
-/** Two to five, made of what the listing says of itself: its name and its tags, nothing invented. */
+/** Two to five, made from the listing's own words: its name and its tags, nothing invented. */
 function toQueries({ name, tags, categories }: ListingView): string[] {
   const words = [...tags, ...categories].map((word) => word.replaceAll('_', ' '))
   return [name, words.slice(0, 3).join(' '), words.slice(3, 6).join(' ')].filter(

@@ -4,7 +4,7 @@ import { isJsonObject } from '../wire/parse-json.ts'
 import { whole } from '../wire/shapes.ts'
 import { type ArdRow, toOwnNamespace, toUrn } from './ard-entry.ts'
 
-/** What `POST /ard/search` and `POST /ard/explore` take (ARD 0.91 §5.3); closed, as it has them. */
+/** Bodies of `POST /ard/search` and `POST /ard/explore` (ARD 0.91 §5.3); closed, as specified. */
 const QuerySchema = v.strictObject({
   '@context': v.optional(v.union([v.string(), v.array(v.unknown()), v.looseObject({})])),
   text: v.optional(v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))),
@@ -54,17 +54,17 @@ const ARD_TERMS = [
   ...['identifier', 'displayName', 'type', 'url', 'data', 'representativeQueries', 'capabilities'],
   ...['description', 'tags', 'version', 'updatedAt', 'metadata', 'trustManifest', 'publisher'],
 ]
-/** Below these a path leads on, as it is written (§5.3.1). */
+/** Below these, the rest of a path is literal (§5.3.1). */
 const OPAQUE = /^(data|metadata|trustManifest)\./
 
-/** An IRI, and a value of which an entry must have one. */
+/** An IRI, and values of which an entry must have one. */
 export interface Constraint {
   iri: string
   values: readonly string[]
 }
 
 type Reader<Entry> = (entry: Entry) => readonly string[]
-/** What an entry says, by the IRI of a term. */
+/** The values of an entry, by the IRI of a term. */
 export type Terms<Entry> = ReadonlyMap<string, Reader<Entry>>
 
 /** Terms of our own entries, and how their rows are read for them. */

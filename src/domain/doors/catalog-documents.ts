@@ -5,7 +5,7 @@ import { kitPath } from '../wire/links.ts'
 import { toOwnEntries } from './ard-entry.ts'
 import { toOwnSummary } from './cards/own-cards.ts'
 
-/** Also `ard.json`: ARD reads the entries alone, and tools of its 0.9 want the rest. */
+/** Also `ard.json`: ARD only reads the entries; tools of its 0.9 need the rest. */
 export function toAiCatalog(baseUrl: string, site: SiteNames, topics: readonly string[]) {
   return {
     specVersion: '1.0',
@@ -48,7 +48,7 @@ interface LlmsInput {
   example: string | undefined
 }
 
-/** `/llms.txt`: what this is, and where to go on, for a model that reads. */
+/** `/llms.txt`: what this is, and where to go next, for models. */
 export function toLlmsText({ baseUrl, site, categories, total, example }: LlmsInput): string {
   const { payments, trust } = site.switches
   const toList = (links: readonly LlmsLink[]) =>
@@ -115,10 +115,10 @@ function toDoorLinks({ payments }: Switches, example: string | undefined): LlmsL
   ]
 }
 
-/** Listings of `/llms-full.txt`, at most: past that a model reads nothing anyway, and search serves it better. */
+/** Listings of `/llms-full.txt`, at most: models read no further, and search serves them better. */
 const MOST_FULL = 2000
 
-/** `/llms-full.txt`: one line a listing, by id. */
+/** `/llms-full.txt`: one line per listing, by id. */
 export function toLlmsFullText(
   baseUrl: string,
   site: SiteNames,

@@ -6,7 +6,7 @@ import { fillPlaceholders, type Param } from '../listing/operation.ts'
 import type { Accept } from '../trust/seen-answer.ts'
 import { listingPath } from '../wire/links.ts'
 
-/** Bounds of the discovery shape. */
+/** Limits of the discovery shape. */
 const MOST_SERVICE_NAME = 32
 const MOST_TAGS = 5
 
@@ -20,7 +20,7 @@ export const ResourceRowSchema = v.strictObject({
 })
 export type ResourceRow = v.InferOutput<typeof ResourceRowSchema>
 
-/** One resource an operation, in the order of ids and of each listing's operations. */
+/** One resource per operation, in the order of ids and of each listing's operations. */
 export function toResourceRows(
   listings: readonly DerivedListing[],
   baseUrl: string,
@@ -96,8 +96,8 @@ function toEntry(
 }
 
 /**
- * Payers sign what stands here, so it is what the seller's own 402 asked of our probe, whole. A seller
- * that names another payee each time is asked by the payer itself.
+ * Payers sign these terms, so they are exactly those of the seller's own 402 to our probe. For a
+ * seller that names another payee each time, payers must ask it themselves.
  */
 function toAccepts({ notices }: DerivedListing, { seen }: Partial<Operation>): Required<Accept>[] {
   if (notices.some(({ id }) => id === 'payout_rotating')) return []
@@ -109,7 +109,7 @@ function toSchemes(rails: readonly string[]): string[] {
   return rails.includes('x402') ? ['exact'] : []
 }
 
-/** With `:name` for what a path takes, as the extension's `routeTemplate` writes it: a URI all the same. */
+/** With `:name` for path parameters, like the extension's `routeTemplate`: it is still a URI. */
 function toUri(url: string): string {
   return new URL(toRoute(url)).href
 }
@@ -118,7 +118,7 @@ function toRoute(url: string): string {
   return fillPlaceholders(url, (name) => `:${name}`)
 }
 
-/** What the published example sends, in the shape that bazaar clients read. */
+/** The input of the published example, in the shape that bazaar clients read. */
 function toBazaar({ method, url, body, params = [] }: Pick<Operation, 'url'> & Partial<Operation>) {
   const route = toRoute(url)
   const input = {

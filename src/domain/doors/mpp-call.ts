@@ -3,7 +3,7 @@ import { parseChallenges } from '../probe/read/mpp-terms.ts'
 import { MOST_HEADER, parseBase64Json, toBase64Url } from '../relay/base64-json.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 
-/** MPP over MCP: members of `_meta` by which terms go out, a credential comes in and a receipt goes out. */
+/** MPP over MCP: members of `_meta` for terms, incoming credentials and receipts. */
 export const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
 export const MPP_CREDENTIAL_META = 'org.paymentauth/credential'
 export const MPP_RECEIPT_META = 'org.paymentauth/receipt'
@@ -45,7 +45,7 @@ export function readMppRequired(
   return challenges.length === 0 ? null : { httpStatus: 402, challenges }
 }
 
-/** What was signed stays; its request is canonical JSON (RFC 8785). Null for anything else. */
+/** Signed data is unchanged; its request is canonical JSON (RFC 8785). Null for anything else. */
 export function toMppHeader(credential: unknown): { name: string; value: string } | null {
   if (!v.is(CredentialSchema, credential)) return null
   const { challenge, ...signed } = credential
@@ -64,7 +64,7 @@ export function toMppHeader(credential: unknown): { name: string; value: string 
   }
 }
 
-/** What the seller says of the settlement; its word, as it stands. */
+/** The seller's report on the settlement, unchanged. */
 export function readMppReceipt(headers: Record<string, unknown>): unknown {
   const header = headers['payment-receipt']
   return typeof header === 'string' ? parseBase64Json(header) : undefined

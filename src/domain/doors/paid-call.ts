@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { parseBase64Json, toBase64 } from '../relay/base64-json.ts'
 import { parseJson } from '../wire/parse-json.ts'
 
-/** x402 over MCP (transports-v2/mcp): members of `_meta` a payment goes in and a receipt comes out by. */
+/** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'
 export const RECEIPT_META = 'x402/payment-response'
 
@@ -29,7 +29,7 @@ export function readPaymentRequired(
   return v.is(RequiredSchema, terms) ? terms : null
 }
 
-/** What the seller says of the settlement; its word, as it stands. */
+/** The seller's report on the settlement, unchanged. */
 export function readReceipt(headers: Record<string, unknown>): unknown {
   const header = headers['payment-response'] ?? headers['x-payment-response']
   return typeof header === 'string' ? parseBase64Json(header) : undefined

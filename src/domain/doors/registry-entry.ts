@@ -11,34 +11,34 @@ import { listingPath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
 import { toMetaKey, toReverseHost } from './cards/own-cards.ts'
 
-/** The registry's own bound of a title and a description (its API of 2025-12-01). */
+/** The registry's limits of a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100
-/** The shape a server's entry is written in, which the registry's own entries name too. */
+/** The schema of a server's entry, which the registry's own entries name too. */
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 const OFFICIAL = 'io.modelcontextprotocol.registry/official'
-/** What the shape takes for a version: no range, and not `latest`. */
+/** A version that the schema accepts: no range, and not `latest`. */
 const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
-/** What stands where the seller's version is unknown: the registry's shape demands one. */
+/** The version where the seller's is unknown: the registry's schema requires one. */
 export const UNKNOWN_VERSION = '0.0.0'
 
-/** One server as the registry door serves it, and what it is found by. A row of the release. */
+/** One server as the registry door serves it, with its search keys. A row of the release. */
 export const RegistryRowSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
   version: v.string(),
-  /** When it was added here or left; null where that is not known. The log of changes has later changes. */
+  /** When it was added or removed here; null where unknown. Later changes are in the log. */
   changed: v.nullable(v.string()),
   deleted: v.boolean(),
-  /** Ids of the policies it fits; null for one that left, which every copy must hear of. */
+  /** Ids of the policies it fits; null for a removed one, which every copy must learn of. */
   policies: v.nullable(v.array(v.string())),
   entry: v.looseObject({ server: v.looseObject({}), _meta: v.looseObject({}) }),
 })
 export type RegistryRow = v.InferOutput<typeof RegistryRowSchema>
 
-/** A server that left, with what its file said where that is kept. */
+/** A removed server, with the content of its file where that is kept. */
 export type GoneServer = Gone & { facts: ListingFacts | undefined }
 
-/** Listed servers and those that left, by name; of two with one name a listed one comes first. */
+/** Listed and removed servers, by name; of two with the same name a listed one comes first. */
 export function toRegistryRows(
   listings: readonly DerivedListing[],
   gone: readonly GoneServer[],
@@ -98,7 +98,7 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryR
   }
 }
 
-/** What the registry answers of a server that left: its name, so that readers find their copy. */
+/** The registry's answer for a removed server: its name, so that readers find their copy. */
 function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): RegistryRow {
   const { name, version } = toServerName(id, facts, baseUrl)
   const statusMessage = toGoneText({ id, at, ...gone })
@@ -118,7 +118,7 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
         version,
       },
       _meta: {
-        // Where the registry itself says so, and its readers look.
+        // Where the registry itself puts it, and its readers look.
         [OFFICIAL]: {
           status: 'deleted',
           statusMessage,
@@ -150,7 +150,7 @@ function toActive(added: string): object {
   return { status: 'active', ...times, isLatest: true }
 }
 
-/** As people or the registry name it, else as the server called itself when it was asked. */
+/** As people or the registry name it, else the server's own name for itself when probed. */
 function toVersion({ facts, evidence }: DerivedListing): string {
   const named = [facts.version, evidence.interface?.server?.version, evidence.package_run?.version]
   return named.find((version) => version !== undefined && VERSION.test(version)) ?? UNKNOWN_VERSION
@@ -181,7 +181,7 @@ function toRemote(entry: InvokeEntry): object[] {
 function toPackage(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp_package') return []
   const { registry: registryType, identifier, transport, env, args } = entry
-  // The shape demands an address of a package that listens, and nobody named one.
+  // The schema requires the address of a listening package, and nobody gave one.
   if (transport !== 'stdio') return []
   return [
     {

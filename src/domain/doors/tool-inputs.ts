@@ -12,7 +12,7 @@ import { MOST_COMPARED } from '../wire/links.ts'
 import { optionally as optional, whole } from '../wire/shapes.ts'
 import { EFFECTS, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 
-/** Results an agent gets unless it asks for more: what fits two kilobytes. */
+/** Results an agent gets unless it asks for more: as many as fit into two kilobytes. */
 export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
@@ -23,7 +23,7 @@ const id = v.pipe(
   v.description('Id of a listing, as search_listings gives it, such as mcp.github.'),
 )
 
-/** Arguments by name; a message about another name says which are taken. */
+/** Arguments by name; a message about an unknown name lists the valid ones. */
 function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
   const names = Object.keys(entries)
   return v.strictObject(entries, ({ expected, received, path }) => {
@@ -38,7 +38,7 @@ function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
 
 export type ToolInput = ReturnType<typeof toolInput>
 
-/** Arguments with a closed list of values, some of which ask about a part of a directory. */
+/** Arguments with a closed list of values, some for optional parts of a directory. */
 const LISTS = {
   sort: (isThere = (_: string) => true) =>
     optional(v.picklist(SEARCH_SORTS.filter(isThere)), 'relevance unless said otherwise.'),
@@ -192,7 +192,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]{1,200}$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * What is wrong with the header fields an agent gives for a seller; null when nothing is.
+ * The error in the header fields an agent gives for a seller; null when there is none.
  *
  * @example findToolHeaderFault({ 'x-key': 'a\r\nb' }) → 'headers.x-key: …'
  */

@@ -6,7 +6,7 @@ const score = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))
 const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
-/** The cheapest plan found: dollars a listing that are gone for good, and how it is carried out. */
+/** The cheapest plan found: dollars lost per listing, and how it is carried out. */
 const FoundSchema = v.strictObject({
   /** Of the market where it was found. */
   seed: count,
@@ -14,41 +14,41 @@ const FoundSchema = v.strictObject({
   score,
   wallets: count,
   payments: count,
-  /** Dollars that go round and come back. */
+  /** Dollars that circulate and come back. */
   volume_usd: usd,
-  /** Dollars each wallet spends beside the listings. */
+  /** Dollars each wallet spends outside the listings. */
   elsewhere_usd: usd,
 })
 
 /** Scores an adversary tries to reach. */
 export const TARGETS = ['30', '60', '90'] as const
-/** Null: no plan within the means reaches it. */
+/** Null: no plan within the budget reaches it. */
 const goal = v.nullable(FoundSchema)
 const goals = v.strictObject({ '30': goal, '60': goal, '90': goal })
 
 /** `content/tables/cost_of_cheating.yaml`: written by `npm run simulate:trust`, never by hand. */
 export const CostOfCheatingSchema = v.strictObject({
   date: v.pipe(v.string(), v.isoDate('expected a date such as 2026-11-22')),
-  /** Of the markets that were tried. */
+  /** Worst case over the simulated markets. */
   seeds: v.pipe(v.array(count), v.minLength(1)),
   means: v.strictObject({ budget_usd: usd, wallets: count, payments: count }),
-  /** Where too few known sellers are measured for anybody to vouch. */
+  /** With too few measured known sellers for anybody to vouch. */
   unmeasured: goals,
-  /** `needs`: something of other people's, which no method prices; the cost is what comes beside it. */
+  /** `needs`: something from other people, which no method prices; the cost is everything else. */
   cheating: v.array(
     v.strictObject({ id: text, name: text, listings: count, needs: v.optional(text), goals }),
   ),
   /**
-   * What a chain may record, real and forged, as the meter read it: how many looked like payments, how many
-   * counted, and the score they made where everybody counts. A table of before has none.
+   * Records of a chain, real and forged, as the meter read them: how many looked like payments, how
+   * many counted, and their score if everybody counts. An older table has none.
    */
   forged: v.optional(
     v.array(v.strictObject({ id: text, name: text, payments: count, counted: count, score })),
     [],
   ),
   /**
-   * Plays against relay, meter and payees: the score of a seller that is to lose by them, or of a cheat that is to
-   * gain, without and with them. A table of before has none.
+   * Attacks on relay, meter and payees: the score of a seller meant to lose by them, or of a cheat
+   * meant to gain, without and with them. An older table has none.
    */
   machine: v.optional(
     v.array(
@@ -65,9 +65,9 @@ export const CostOfCheatingSchema = v.strictObject({
     [],
   ),
   /**
-   * What a rival pays for a third of the score of a seller with about 4, 10 and 25 buyers; null where
-   * nothing was found. `knows`: only who knows the seller's buyers can do it. `least` is the lowest that
-   * the score of the one who was hit hardest came to, from `score`.
+   * What a rival pays for a third of the score of a seller with about 4, 10 and 25 buyers; null
+   * where nothing was found. `knows`: it takes knowledge of the seller's buyers. `least` is the
+   * lowest score of the hardest hit seller, down from `score`.
    */
   griefing: v.array(
     v.strictObject({
@@ -87,26 +87,26 @@ export const CostOfCheatingSchema = v.strictObject({
       name: text,
       /** In the rich, the middle and the poor market. */
       buyers_kept: v.strictTuple([share, share, share]),
-      /** How many times too cheap the hundredth listing of one hand is. */
+      /** How many times too cheap the hundredth listing of one owner is. */
       hundredth: usd,
-      /** The most that a hundred shops which sell cheaply take from a score, 0 to 1. */
+      /** The largest part of a score that a hundred cheap shops can take, 0 to 1. */
       cheap_shops: share,
       /** What a rival pays in rewards for a third of the score of a seller with 4, 10 and 25 buyers. */
       bait_usd: v.strictTuple([v.nullable(usd), v.nullable(usd), v.nullable(usd)]),
-      /** Of twenty cheap tools that one buyer uses who also uses a dear one, how many count. */
+      /** How many of twenty cheap tools count whose buyer also uses an expensive one. */
       twenty_tools: usd,
     }),
   ),
-  /** What the rule takes from honest sellers. */
+  /** The rule's cost to honest sellers. */
   honest: v.array(
     v.strictObject({
       market: v.picklist(['rich', 'middle', 'poor']),
       about: text,
-      /** Of people who buy from two sellers or more: who paid a known one, 0 to 1. */
+      /** The share of buyers from two sellers or more that paid a known one, 0 to 1. */
       known: share,
       /** Of those, how many count. */
       buyers_kept: share,
-      /** The middle seller's, without the rule and with it. */
+      /** The median seller's, without the rule and with it. */
       score_before: score,
       score,
     }),
@@ -117,7 +117,7 @@ export type Found = v.InferOutput<typeof FoundSchema>
 export type Goals = v.InferOutput<typeof goals>
 export type CostOfCheating = v.InferOutput<typeof CostOfCheatingSchema>
 
-/** The cheapest attack on one target that needs nothing of others, and its name; null where none was found. */
+/** The cheapest attack on one target that needs nobody else, and its name; null if none. */
 export function cheapestOf(
   { cheating }: Pick<CostOfCheating, 'cheating'>,
   target: (typeof TARGETS)[number],

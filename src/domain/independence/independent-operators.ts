@@ -10,6 +10,6 @@ export const IndependentOperatorSchema = v.strictObject({
     'expected a registrable domain in lower case such as shop.example',
   ),
   name: oneLine(80),
-  /** How anybody can see that it is nobody's front. */
+  /** Evidence for anybody that it is not a front. */
   why: oneLine(200),
 })

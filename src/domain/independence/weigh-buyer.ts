@@ -1,21 +1,21 @@
 /** What makes a buyer known, and how the money is spread. Dollars are millionths, so that sums are exact. */
 export const VOUCHING = {
-  /** What a buyer pays known sellers for each listing where it counts in full. */
+  /** What a buyer pays known sellers per listing where it counts in full. */
   microsAListing: 260_000,
-  /** Of what a buyer pays a listing on one day (UTC), so much is custom. */
+  /** The most of a buyer's payments to a listing on one day (UTC) that is custom. */
   customADay: 200_000,
   /** The most custom that a buyer has at one listing. */
   mostCustom: 600_000,
-  /** Known sellers that must be measured for the rule to hold. */
+  /** How many known sellers must be measured for the rule to apply. */
   measuredSeeds: 3,
-  /** What buyers must have paid a known seller for it to be measured; of each what vouches for one listing. */
+  /** A known seller is measured once buyers paid it this much; each at most one listing's price. */
   microsAMeasuredSeed: 2_600_000,
 } as const
 
 /** A weight of one: the buyer counts in full. */
 export const FULL = 1_000_000
 
-/** One payment of a buyer, as far as the rule reads it. */
+/** The fields of a buyer's payment that the rule reads. */
 export interface Purchase {
   /** Since the epoch, UTC. */
   day: number
@@ -29,11 +29,11 @@ export interface Purchase {
  * How much a buyer counts at each listing it bought from, in millionths: by its own payments of the window
  * and the list of known sellers alone, in any order.
  *
- * What it paid known sellers is spread over the other listings it bought from, by the square of its custom
- * there, up to 26 cents each; what is over goes to the others in the same way. At a known seller's listing
- * it counts by what it paid the other known sellers, and that takes nothing from anybody.
+ * Its payments to known sellers are spread over the other listings it bought from, by the square of
+ * its custom there, up to 26 cents each; any excess goes to the others likewise. At a known
+ * seller's listing it counts by what it paid other known sellers, which takes nothing from anybody.
  *
- * @returns by listing; nothing for who paid no known seller
+ * @returns by listing; empty for a buyer who paid no known seller
  */
 export function weighBuyer(
   purchases: readonly Purchase[],
@@ -53,8 +53,8 @@ export function weighBuyer(
 }
 
 /**
- * The known sellers that enough people paid for the rule to hold. A payment more never takes one away, so
- * that nobody can end the rule; and to bring it about costs as much as ten buyers at each.
+ * The known sellers that enough people paid for the rule to apply. Additional payments never remove
+ * one, so that nobody can end the rule; to trigger it costs as much as ten buyers at each.
  *
  * @param payments of the window that count
  */
@@ -95,7 +95,7 @@ function readCustom(purchases: readonly Purchase[]): Map<string, number> {
   )
 }
 
-/** Whole numbers throughout: two readers of the same payments get the same digits. */
+/** Integers throughout: two readers of the same payments get the same digits. */
 function spread(given: number, custom: ReadonlyMap<string, number>): Map<string, number> {
   const claims = [...custom]
     .map(([id, micros]) => ({ id, claim: BigInt(micros) ** 2n }))
@@ -107,7 +107,7 @@ function spread(given: number, custom: ReadonlyMap<string, number>): Map<string,
   for (const { id, claim } of claims) {
     const share = all === 0n ? 0n : (left * claim) / all
     weights.set(id, toWeight(Number(share)))
-    // The largest claims come first: after one that is not full, all are in one proportion.
+    // The largest claims come first: after the first unfilled one, all get the same proportion.
     if (share < full) continue
     left -= full
     all -= claim

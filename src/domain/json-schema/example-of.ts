@@ -7,7 +7,7 @@ const MAX_DEPTH = 8
 const MAX_VALUES = 500
 const MAX_ITEMS = 20
 
-/** A value nobody can guess, visible as such: `<CITY>`. */
+/** A value nobody can guess, recognisable as such: `<CITY>`. */
 export function toPlaceholder(name: string): string {
   const word = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -18,7 +18,7 @@ export function toPlaceholder(name: string): string {
 
 /**
  * What its author gave as example, default, constant or choice, else what is required, with
- * `<PLACEHOLDER>`s for text. Undefined where none could be made that the schema takes.
+ * `<PLACEHOLDER>`s for text. Undefined where no example fits the schema.
  */
 export function exampleOf(schema: unknown, name: string): unknown {
   const value = build(schema, { root: schema, name, depth: 0, budget: { left: MAX_VALUES } })
@@ -29,7 +29,7 @@ interface Place {
   root: unknown
   name: string
   depth: number
-  /** Shared by every part of one example. */
+  /** Budget shared by every part of one example. */
   budget: { left: number }
 }
 

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../wire/parse-json.ts'
 import { resolveReference } from './schema-fault.ts'
 
-/** Deeper, longer or larger than this a shape helps no caller: it stays open there. */
+/** A shape deeper, longer or larger than this helps no caller: it is left open there. */
 const MAX_DEPTH = 8
 const MAX_NODES = 1000
 
 /**
  * A schema of an OpenAPI document as one that holds by itself: its references are filled in, and
- * 3.0's `nullable` becomes a type. What refers to itself is open where it comes back.
+ * 3.0's `nullable` becomes a type. Recursive references are left open.
  *
  * @param document what references start from
  */
@@ -43,7 +43,7 @@ function inline(value: unknown, place: Place): unknown {
 
 function withNull({ nullable, ...schema }: Record<string, unknown>): Record<string, unknown> {
   const isOfType = nullable === true && typeof schema.type === 'string'
-  // A property may be called `nullable` too, and is an object then.
+  // A property may also be called `nullable`; then it is an object.
   if (nullable !== undefined && typeof nullable !== 'boolean') return { ...schema, nullable }
   if (!isOfType) return schema
   const choices = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}

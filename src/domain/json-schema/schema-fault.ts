@@ -4,7 +4,7 @@ import { isJsonObject } from '../wire/parse-json.ts'
 const MAX_NODES = 2000
 const MAX_DEPTH = 32
 const MAX_PATTERN_LENGTH = 200
-/** Each unbounded repeat multiplies the time of a failing match by the text's length. */
+/** Each unbounded repetition multiplies the time of a failing match by the text's length. */
 const MAX_REPEATS = 3
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
@@ -20,10 +20,10 @@ const ONE = ['items', 'contains', 'additionalProperties', 'unevaluatedProperties
 const LISTS = ['prefixItems', 'allOf', 'anyOf', 'oneOf']
 const MAPS = ['$defs', 'definitions', 'properties', 'patternProperties', 'dependentSchemas']
 
-/** Change what a reference means, or name a schema that isn't here. */
+/** Keywords that change what a reference means, or name an external schema. */
 const REFUSED = ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef']
 
-/** What a keyword's value must be; others are annotations and are let be. */
+/** Types of keywords' values; other keywords are annotations and are ignored. */
 const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
   type: (value) =>
     [value].flat().every((type) => typeof type === 'string' && TYPES.includes(type))
@@ -76,7 +76,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
     )
 }
 
-/** Every subschema beside its keyword and, for maps, its name. */
+/** Every subschema with its keyword and, for maps, its name. */
 function childrenOf(schema: object): unknown[] {
   const entries = Object.entries(schema)
   return entries.flatMap(([keyword, value]) => {
@@ -131,7 +131,7 @@ function findFirst<Item>(
   return null
 }
 
-/** What can take exponential time is refused; the rest may hold few unbounded repeats. */
+/** Patterns that can take exponential time are refused; others get few unbounded repetitions. */
 function findPatternFault(pattern: string): string | null {
   if (pattern.length > MAX_PATTERN_LENGTH)
     return `expected a pattern of at most ${MAX_PATTERN_LENGTH} characters`

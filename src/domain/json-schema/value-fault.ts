@@ -3,7 +3,7 @@ import { countNodes, findSchemaFault, resolveReference } from './schema-fault.ts
 
 /** Schemas are read by the validator and never compiled, so that nothing foreign becomes code. */
 
-/** Schema values times example values times references: what one judgement may cost. */
+/** Schema values times example values times references: the limit of one check. */
 const MAX_COST = 20_000_000
 
 /** The longest text a pattern is tried on. */
@@ -25,7 +25,7 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
 }
 
 function judge(schema: unknown, value: unknown): string | null {
-  // The validator writes marks into the schema it is given. `findSchemaFault` saw that it is one.
+  // The validator writes marks into its schema. `findSchemaFault` has checked it.
   const own = structuredClone(schema) as Schema
   try {
     const { valid, errors } = new Validator(own, '2020-12').validate(value)
@@ -38,7 +38,7 @@ function judge(schema: unknown, value: unknown): string | null {
   }
 }
 
-/** At most: chains of references double at each step, cycles at each level of the value. */
+/** An upper bound: chains of references double at each step, cycles at each level of the value. */
 function countReferences(schema: unknown, value: unknown): number {
   const known = new Map<unknown, number>()
   let isCyclic = false
@@ -74,7 +74,7 @@ function depthOf(value: unknown): number {
   return 1 + Object.values(value).reduce<number>((most, each) => Math.max(most, depthOf(each)), 0)
 }
 
-/** Without one, a text is as long as it likes. */
+/** Without a limit, a text can have any length. */
 function hasPattern(schema: unknown): boolean {
   return /"pattern(?:Properties)?":/.test(JSON.stringify(schema))
 }

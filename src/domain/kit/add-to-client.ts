@@ -7,7 +7,7 @@ const SettingsSchema = v.union([
   v.object({ mcpServers: v.record(v.string(), v.looseObject({})) }),
 ])
 
-/** Links for clients that document one, made of the very configuration that is shown to copy. */
+/** Links for clients that document one, made from the configuration that is shown to copy. */
 export function toAddLinks({ snippets }: Pick<KitView, 'snippets'>) {
   return [
     toLink('Cursor', snippets.cursor, (name, config) => {
@@ -35,7 +35,7 @@ function toLink(
   return { label, url: toUrl(entry[0], entry[1]), isUnfinished: /<[A-Z_]+>/.test(snippet) }
 }
 
-/** Plain ASCII before it is coded: not every reader of it knows UTF-8. */
+/** Plain ASCII before it is encoded: not every reader of it knows UTF-8. */
 function toBase64(config: object): string {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return btoa(JSON.stringify(config).replace(/[\u0080-\uffff]/g, toEscape))

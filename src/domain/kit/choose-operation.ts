@@ -1,7 +1,7 @@
 import type { Operation } from '../listing/operation.ts'
 import type { Rail } from '../wire/vocabulary.ts'
 
-/** Of an operation, what says whether and where it is sold. */
+/** The members of an operation that show whether and where it is sold. */
 export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
 
 /** Whether an operation is sold on a rail: by its offers or, where none has any, the listing's. */

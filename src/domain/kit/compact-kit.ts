@@ -14,10 +14,10 @@ import {
 } from './found-operation.ts'
 import type { KitView } from './kit-view.ts'
 
-/** Names of other operations that are told; more are in the whole kit. */
+/** How many other operations are named; more are in the full kit. */
 const MOST_NAMED = 8
 
-/** `kit.json?view=compact`: what the next call takes, and nothing else. */
+/** `kit.json?view=compact`: the input of the next call, and nothing else. */
 export const CompactKitSchema = v.object({
   id: v.string(),
   kind: v.picklist(KINDS),
@@ -26,12 +26,12 @@ export const CompactKitSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   operation: v.object({
     ...v.omit(FoundOperationSchema.entries.operation, ['bring']).entries,
-    /** Of what its caller relies on, as a lock names it; where it was asked for by name. */
+    /** Digest of what its caller relies on, as in a lock; where it was requested by name. */
     digest: v.optional(v.string()),
   }),
-  /** What only the caller has: `header X-API-Key`, `env DATABASE_URL`, a `<PLACEHOLDER>`. */
+  /** Values only the caller has: `header X-API-Key`, `env DATABASE_URL`, a `<PLACEHOLDER>`. */
   bring: v.array(v.string()),
-  /** What else may be asked, each as `operation` takes it. */
+  /** Other operations, each as `operation` takes it. */
   others: v.array(v.string()),
   more: v.optional(v.number()),
   texts: SellerTextsSchema,
@@ -39,7 +39,7 @@ export const CompactKitSchema = v.object({
 export type CompactKit = v.InferOutput<typeof CompactKitSchema>
 
 export interface CompactChoice {
-  /** The name of an operation as `others` or a lock has it, or its place in kit.json. */
+  /** The name of an operation as in `others` or a lock, or its index in kit.json. */
   operation?: string | undefined
   rail?: Rail | undefined
 }
@@ -101,7 +101,7 @@ function toRows(kit: KitView) {
   ]
 }
 
-/** @returns the place of the wanted row, -1 where no row fits */
+/** @returns the index of the wanted row, -1 where no row fits */
 function findWanted(
   { operations, skills }: KitView,
   names: readonly string[],

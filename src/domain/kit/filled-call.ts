@@ -4,7 +4,7 @@ import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'
 import type { KitOperation } from './kit-operations.ts'
 
-/** What a caller says of a call through the relay; the operation says the rest. */
+/** A caller's input to a call through the relay; the operation provides the rest. */
 export interface AskedCall {
   method?: HttpMethod | undefined
   /** A path with its query, or a URL on the seller's host. */
@@ -27,8 +27,8 @@ const PLACEHOLDER = /<[A-Z0-9_]+>/g
 
 /**
  * Filled in from the operation that the endpoint names, else the one a buyer on `rail` most likely
- * wants. What the caller says wins; a placeholder is never sent.
- * @returns a sentence about what the caller must bring, where the call cannot go out without it
+ * wants. The caller's values win; a placeholder is never sent.
+ * @returns a sentence about what the caller must provide before the call can be sent
  */
 export function fillCall(
   operations: readonly CalledOperation[],
@@ -68,7 +68,7 @@ function findCalled(
   return relayed.find(({ url }) => isAtAddress(url, endpoint))
 }
 
-/** The example's fields that the caller does not say, but for those only the caller can fill. */
+/** The example's fields that the caller omits, except for those only the caller can fill. */
 function findMissing(
   given: Readonly<Record<string, string>>,
   example: Readonly<Record<string, string>>,

@@ -12,7 +12,9 @@ import type { KitOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
 import { quoteForShell } from './quote-for-shell.ts'
 
-/** Three results stay within a kilobyte and a half: a description is cut to what tells them apart. */
+/**
+ * Three results stay within a kilobyte and a half: a description is cut to the distinctive part.
+ */
 const MAX_DESCRIPTION = 80
 /** Offers of an operation that an answer shows. */
 export const MAX_OFFERS = 2
@@ -27,12 +29,12 @@ const MAX_MESSAGE = 120
 export const FoundOperationSchema = v.object({
   listing: v.object({
     id: v.string(),
-    /** Left out of an answer that is full. */
+    /** Omitted from an answer that is full. */
     name: v.optional(v.string()),
     kind: v.picklist(KINDS),
     trust: v.nullable(v.number()),
     auth: v.picklist(AUTH_TYPES),
-    /** Left out of an answer that is full: it is the id behind `/listing/`. */
+    /** Omitted from an answer that is full: it is `/listing/` and the id. */
     page: v.optional(v.string()),
   }),
   operation: v.object({
@@ -40,29 +42,29 @@ export const FoundOperationSchema = v.object({
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
     /**
-     * Where it is called; of a tool the address of its server, of a skill where messages go. Left out of an
-     * answer that is full, behind its first row, where the address of the example begins with it.
+     * Where it is called; for a tool the address of its server, for a skill where messages go.
+     * Omitted from a full answer, after its first row, where the example's address begins with it.
      */
     url: v.optional(v.string()),
-    /** What is spoken there, where it is neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
+    /** The protocol, if neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
     protocol: v.optional(v.string()),
-    /** The card of an agent, where nobody has read in it where messages go. */
+    /** The card of an agent whose address for messages was not read from it. */
     agent_card: v.optional(v.string()),
-    /** The line that starts a server in a process of one's own. */
+    /** The command that starts a local server. */
     command: v.optional(v.string()),
-    /** What such a server comes in, where no line starts it: `mcpb:https://…`. */
+    /** The package of such a server, where no command starts it: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
-    /** What a call changes; absent for a server or an agent as a whole. */
+    /** What a call changes; absent for a whole server or agent. */
     effect: v.optional(v.picklist(EFFECTS)),
     price: v.optional(OperationPriceSchema),
     /** Without prices where `price` says them. */
     offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
-    /** What must be given, with its type. */
+    /** Required inputs, with their types. */
     input: v.optional(v.record(v.string(), v.string())),
-    /** What comes back: the outer fields of JSON, in a kit with their types, else the media type. */
+    /** The output: the outer fields of JSON, in a kit with their types, else the media type. */
     output: v.optional(v.union([v.string(), v.record(v.string(), v.string())])),
-    /** What may be sent once its `<PLACEHOLDER>`s are filled in: a request, or arguments of a tool. */
+    /** A request, or arguments of a tool, ready to send once its `<PLACEHOLDER>`s are filled in. */
     example: v.optional(
       v.object({
         url: v.optional(v.string()),
@@ -72,7 +74,7 @@ export const FoundOperationSchema = v.object({
       }),
     ),
     relay_url: v.optional(v.string()),
-    /** What only the caller has: `header X-API-Key`, `env DATABASE_URL`; absent where nothing is known. */
+    /** Values only the caller has: `header X-API-Key`, `env DATABASE_URL`; absent where unknown. */
     bring: v.optional(v.array(v.string())),
   }),
 })
@@ -114,10 +116,10 @@ function toOffers(
   })
 }
 
-/** Of a listing, what says how its tools are called or its agent is asked. */
+/** Members of a listing that show how to call its tools or message its agent. */
 type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discovery'>
 
-/** A server or an agent of which no deed is chosen; null where nothing says how it is reached. */
+/** A server or an agent without a chosen deed; null where it is unknown how to reach it. */
 export function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
   const place = reached.kind === 'a2a_agent' ? toAsked(reached, []) : toPlace(reached)
   const description = shorten(reached.summary)
@@ -128,7 +130,7 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
   const { properties, required } = tool.input_schema
   const names = Array.isArray(required) ? required.map(String) : []
   const types: object = typeof properties === 'object' && properties !== null ? properties : {}
-  // A list of names says nothing of what its tools take.
+  // A list of names does not show what its tools take.
   const filled = properties === undefined ? undefined : exampleOf(tool.input_schema, 'arguments')
   return {
     name: tool.name,
@@ -160,7 +162,7 @@ function toAsked({ agent, discovery }: Reached, examples: readonly string[]) {
   }
 }
 
-/** Where the tools of a server are called: its address, else the line that starts it. */
+/** Where the tools of a server are called: its address, else the command that starts it. */
 function toPlace({ invoke }: Reached) {
   const servers = invoke.filter((entry) => entry.kind !== 'http')
   const way = findWay(servers)
@@ -193,7 +195,7 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
   return pairs.length === 0 ? {} : { input: Object.fromEntries(pairs.slice(0, MAX_INPUTS)) }
 }
 
-/** Outer fields of an answer with their types; of anything but JSON its media type. */
+/** Outer fields of an answer with their types; for anything but JSON its media type. */
 export function toOutput(response: KitOperation['response']): Pick<Found, 'output'> {
   if (response === undefined) return {}
   if (!isJsonPayload(response)) return { output: response.content_type }
@@ -203,7 +205,7 @@ export function toOutput(response: KitOperation['response']): Pick<Found, 'outpu
   return { output: Object.fromEntries(pairs) }
 }
 
-/** Rows of an answer have room for names alone. */
+/** Rows of an answer only have room for names. */
 function toOutputNames(response: KitOperation['response']): Pick<Found, 'output'> {
   const { output } = toOutput(response)
   if (output === undefined || typeof output === 'string') return present({ output })

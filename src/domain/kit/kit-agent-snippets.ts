@@ -2,9 +2,9 @@ import type { Skill } from '../listing/tools-and-skills.ts'
 import { quoteForShell } from './quote-for-shell.ts'
 
 /**
- * The card decides where messages go and which protocol is spoken there, so the code asks it.
+ * The card decides where messages go and which protocol is spoken, so the code reads it.
  * @param cardUrl the published card, or undefined for the well-known place on the agent's origin.
- * @param agent what the card said when it was last read: then one request is enough
+ * @param agent facts from the last read card: then one request is enough
  */
 export function toAgentSnippets(
   url: string,
@@ -21,7 +21,7 @@ export function toAgentSnippets(
   }
 }
 
-/** @param protocol version its card declares; before 1.0 messages were written otherwise */
+/** @param protocol version its card declares; before 1.0 messages had another form */
 export function toAgentRequest(
   protocol: string,
   { message, text }: Record<'message' | 'text', string>,

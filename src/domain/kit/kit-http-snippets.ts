@@ -25,7 +25,7 @@ export interface PaymentTerms {
 }
 
 interface Call extends ExampleRequest {
-  /** As it goes over the wire; absent where none is sent. */
+  /** As sent; absent where none is sent. */
   body?: string
 }
 
@@ -52,7 +52,7 @@ function toCurl({ method, url, headers, body }: Call, rails: readonly Rail[]): s
 
 const KEY_STAYS = 'The key stays here: it signs, and only the signature is sent.'
 
-/** What stands before the call, by the way to pay. */
+/** Code before the call, by the way to pay. */
 const TYPESCRIPT = {
   x402: `// npm install @x402/fetch @x402/evm viem
 import { ExactEvmScheme } from '@x402/evm'

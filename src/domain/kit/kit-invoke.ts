@@ -19,7 +19,7 @@ export type KitSetting = v.InferOutput<typeof KitSettingSchema>
 
 const [remote, packaged] = InvokeSchema.options
 
-/** How an MCP server is reached or started, with what must be brought along. */
+/** How an MCP server is reached or started, with what the caller must provide. */
 export const KitInvokeSchema = v.variant('kind', [
   v.object({ ...remote.entries, headers: v.optional(v.array(KitSettingSchema)) }),
   v.object({
@@ -56,7 +56,7 @@ function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth)
     : []
 }
 
-/** A key that goes into the address has its place there, whatever client it is shown to. */
+/** A key in the address has its place there, for every client. */
 function withQueryKey(url: string, auth: Auth): string {
   if (auth.type !== 'api_key' || auth.in !== 'query' || auth.name === undefined) return url
   const { name } = auth
@@ -66,7 +66,7 @@ function withQueryKey(url: string, auth: Auth): string {
 
 function toKitSetting(setting: Setting): KitSetting {
   const { name, description, required, secret } = setting
-  // A sample that looks real is pasted as it stands, and found out much later.
+  // A realistic sample gets pasted unchanged, and the mistake shows much later.
   const isSample = findExampleGap(setting).length > 0
   const example = isSample ? undefined : setting.example
   const value = secret || example === undefined ? toSecretValue(setting) : example

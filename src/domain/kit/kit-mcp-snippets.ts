@@ -3,9 +3,9 @@ import type { KitInvoke } from './kit-invoke.ts'
 import { quoteForShell } from './quote-for-shell.ts'
 
 /**
- * Ready configuration, in the shape each client documents. The best way in is used for all: a remote
- * over HTTP, then over SSE, then a package over stdio. Claude Desktop starts programs alone and Codex
- * knows no SSE: those reach a remote through `mcp-remote`. Optional settings are listed in `invoke`.
+ * Ready configuration, in each client's format. The best entry is used for all: a remote over HTTP,
+ * then over SSE, then a package over stdio. Claude Desktop only starts programs and Codex has no
+ * SSE: those reach a remote through `mcp-remote`. Optional settings are listed in `invoke`.
  */
 export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<string, string> {
   const way = findWay(invoke)
@@ -27,9 +27,9 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
     claude_desktop: started,
     cursor: { url, ...headers },
     vscode: typed,
-    // Which Windsurf became; it takes a remote for HTTP unless told.
+    // Windsurf's successor; it takes a remote for HTTP by default.
     devin_desktop: { url, ...(isSse && { transport }), ...headers },
-    // Tells the transports apart by the key.
+    // Distinguishes the transports by the key.
     gemini_cli: { [isSse ? 'url' : 'httpUrl']: url, ...headers },
   }
   return toTexts(name, servers, isSse ? started : way)
@@ -68,7 +68,7 @@ interface Started {
 }
 type Way = Remote | Started
 
-/** The best way in; null where nothing can be configured. */
+/** The best entry; null where nothing can be configured. */
 export function findWay(invoke: readonly KitInvoke[]): Way | null {
   const remotes = invoke.filter((entry) => entry.kind === 'mcp')
   const remote = remotes.find(({ transport }) => transport === 'streamable-http') ?? remotes[0]
@@ -116,7 +116,7 @@ function toCommand(entry: Packaged): Started | null {
   }
 }
 
-/** Header values go by the environment: some clients break arguments, and other users read them. */
+/** Header values go in the environment: some clients break arguments, and other users see them. */
 function toBridge({ url, headers }: Remote): Started {
   const passed = Object.entries(headers).map(([name, value]) => {
     const variable = `${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_HEADER`
@@ -131,7 +131,7 @@ function toBridge({ url, headers }: Remote): Started {
   }
 }
 
-/** An MCP bundle is opened by its client, not configured: only the download can be said. */
+/** An MCP bundle is opened by its client, not configured: only the download can be shown. */
 function toDownload(invoke: readonly KitInvoke[]): Record<string, string> {
   const bundle = invoke.find((entry) => entry.kind === 'mcp_package' && entry.registry === 'mcpb')
   if (bundle?.kind !== 'mcp_package') return {}

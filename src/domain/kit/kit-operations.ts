@@ -11,29 +11,29 @@ import { sellsOn } from './choose-operation.ts'
 export const ExampleRequestSchema = v.object({
   method: v.picklist(HTTP_METHODS),
   url: v.string(),
-  /** The same request through the relay; absent where the relay does not take it. */
+  /** The same request through the relay; absent where the relay cannot forward it. */
   relay_url: v.optional(v.string()),
   headers: v.record(v.string(), v.string()),
   /** A JSON value where the body is JSON, else its text. */
   body: v.optional(v.unknown()),
 })
 
-/** An operation with everything a caller needs, and one request that may be sent as it stands. */
+/** An operation with everything a caller needs, and one request that can be sent as it is. */
 export const KitOperationSchema = v.object({
   ...operationLine,
-  /** The same operation through the relay; absent where the relay does not take it. */
+  /** The same operation through the relay; absent where the relay cannot forward it. */
   relay_url: v.optional(v.string()),
   params: v.optional(v.array(ParamSchema)),
   body: v.optional(PayloadSchema),
-  /** What comes back, and the document that says so. */
+  /** The output, and the document that describes it. */
   response: v.optional(v.object({ ...PayloadSchema.entries, ref: v.optional(v.string()) })),
   safe: v.optional(v.boolean()),
-  /** `<PLACEHOLDER>`s stand where only the caller can know. */
+  /** `<PLACEHOLDER>`s are for values only the caller can know. */
   example: ExampleRequestSchema,
 })
 export type KitOperation = v.InferOutput<typeof KitOperationSchema>
 
-/** @param relayUrl the listing's address at the relay, null where the relay does not take it. */
+/** @param relayUrl the listing's address at the relay, null where the relay cannot call it. */
 export function toKitOperations(
   { facts, surface }: DerivedListing,
   relayUrl: string | null,
@@ -57,18 +57,18 @@ export function toKitOperations(
   })
 }
 
-/** The request to send: through the relay where the relay takes it. */
+/** The request to send: through the relay where possible. */
 export function toSent({ example }: KitOperation): ExampleRequest {
   const { relay_url, ...request } = example
   return { ...request, url: relay_url ?? request.url }
 }
 
-/** What the relay keeps for itself in a query. */
+/** The relay's own query parameters. */
 const OWN_PARAMETERS = /(?:^|&)(?:endpoint|relay_info)(?=[=&]|$)/
 
 /**
- * The relay takes endpoints on the listing's own origin. The query stands outside `endpoint`, as it
- * is, and so do placeholders: the user must find them.
+ * The relay takes endpoints on the listing's own origin. The query stays outside `endpoint`,
+ * unchanged, and so do placeholders: the user must find them.
  */
 function toRelayUrl(
   relayUrl: string | null,

@@ -2,12 +2,12 @@ import * as v from 'valibot'
 import { type Pricing, railsOf } from '../listing/pricing.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
 
-/** How to pay, as kit.json says it: which headers go out and come back on which rail. */
+/** How to pay, for kit.json: which headers are sent and received on which rail. */
 export const KitPaymentSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   networks: v.array(v.string()),
   request_headers: v.array(v.string()),
-  /** Headers the terms and the receipt come in. */
+  /** Headers of the terms and of the receipt. */
   response_headers: v.array(v.string()),
   authority: v.string(),
   custody: v.literal('none'),

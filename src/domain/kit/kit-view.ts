@@ -24,9 +24,9 @@ export const KIT_VERSION = 'v0.1'
 const HttpInvokeSchema = v.object({
   kind: v.literal('http'),
   method: v.picklist(HTTP_METHODS),
-  /** May hold `{placeholders}` in its path; `operations` says what goes there. */
+  /** May have `{placeholders}` in its path; `operations` describes them. */
   url: v.string(),
-  /** The same endpoint through the relay; absent where the relay does not take the listing. */
+  /** The same endpoint through the relay; absent where the relay cannot call the listing. */
   relay_url: v.optional(v.string()),
   description: v.optional(v.string()),
 })
@@ -35,7 +35,7 @@ const HttpInvokeSchema = v.object({
 export const KitViewSchema = v.object({
   kit_version: v.literal(KIT_VERSION),
   id: v.string(),
-  /** Names what a caller relies on; changes exactly when any of it does. */
+  /** Digest of what a caller relies on; changes exactly when any of it does. */
   digest: v.string(),
   name: v.string(),
   kind: v.picklist(KINDS),
@@ -44,25 +44,25 @@ export const KitViewSchema = v.object({
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
   invoke: v.array(v.union([KitInvokeSchema, HttpInvokeSchema])),
-  /** HTTP listings: what is called, each with a request that may be sent as it stands. */
+  /** HTTP listings: operations, each with a request that can be sent as it is. */
   operations: v.array(KitOperationSchema),
   /** MCP servers: their tools with the schemas of their arguments, where a machine read them. */
   tools: v.array(ShownToolSchema),
-  /** A2A agents: what their card says they do. */
+  /** A2A agents: skills from their card. */
   skills: v.array(SkillSchema),
-  /** A2A agents: where messages go, by the last card that was read; absent where nobody read one. */
+  /** A2A agents: where messages go, from the last card read; absent where none was read. */
   agent: v.optional(
     v.object({ url: v.string(), binding: v.string(), protocol: v.optional(v.string()) }),
   ),
   pricing: PricingSchema,
   payment: KitPaymentSchema,
-  /** Who is paid, CAIP-10, as far as it is known: the seller's 402 decides. */
+  /** Payees, CAIP-10, as far as known: the seller's 402 decides. */
   payees: v.array(v.string()),
   discovery: DiscoverySchema,
   /** Ready to paste: code by language for HTTP, configuration by client for MCP. */
   snippets: v.record(v.string(), v.string()),
   trust: TrustSchema,
-  /** What came back for payments that count, in 30 days; absent where nothing is known. */
+  /** Deliveries for payments that count, in 30 days; absent where nothing is known. */
   delivered: v.optional(DeliveredSchema),
   page: v.string(),
   badge_svg: v.string(),
@@ -143,7 +143,7 @@ function toSnippets(
   }
 }
 
-/** @param rail the only one to pay on; all the operation takes when left out */
+/** @param rail the only one to pay on; by default all of the operation's */
 export function toOperationSnippets(
   pricing: Pricing,
   operation: KitOperation,
@@ -152,7 +152,7 @@ export function toOperationSnippets(
   return toHttpSnippets(toSent(operation), toTerms(pricing, operation, rail))
 }
 
-/** The operation's own offers, else what the listing says of every one of them. */
+/** The operation's own offers, else the listing's offers for all of them. */
 function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail): PaymentTerms {
   const onRail = rail === undefined ? offers : offers.filter((offer) => offer.rail === rail)
   const chosen = onRail.length > 0 ? onRail : offers

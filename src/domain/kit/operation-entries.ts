@@ -18,26 +18,26 @@ import { toKitInvoke } from './kit-invoke.ts'
 import { type KitOperation, toKitOperations } from './kit-operations.ts'
 import { toKitAgent } from './kit-view.ts'
 
-/** What is searched of an operation, beside its listing's own words. */
+/** The searched facts of an operation, in addition to its listing's own words. */
 export interface OperationEntry {
   found: FoundOperation
   /** Its name and task. */
   names: string[]
   description: string
-  /** Where its example may be filled from a question. */
+  /** Slots of its example that a query can fill. */
   slots: ArgumentSlot[]
-  /** Ways to pay for it, and the lowest price in US dollars; null where none is known of it. */
+  /** Ways to pay for it, and the lowest price in US dollars; null where none is known. */
   rails: readonly Rail[]
   networks: readonly string[]
   offers: NonNullable<Operation['offers']>
   minUsd: number | null
-  /** What a call of it changes; null for a server or an agent as a whole. */
+  /** What a call of it changes; null for a whole server or agent. */
   effect: Effect | null
 }
 
 /**
- * All that may be asked of a listing, each as an answer shows it. A server and an agent are found as a
- * whole too, with where they are reached: a question may be about them and name no deed.
+ * All operations of a listing, each as an answer shows it. A server and an agent are also found as
+ * a whole, with their address: a query may be about them and name no deed.
  */
 export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
   const { id, facts, surface, trust, buy } = listing
@@ -98,7 +98,7 @@ function toHttpSlots({ params = [], body, example }: KitOperation): ArgumentSlot
   ]
 }
 
-/** What an operation is sold for: by its own terms or, where no operation has any, the listing's. */
+/** The price of an operation: by its own terms or, where no operation has any, the listing's. */
 function readTerms(pricing: Pricing, operations: readonly OperationOffers[]) {
   const sellsOnRail = RAILS.map(
     (rail) => [rail, sellsOn(rail, operations, railsOf(pricing))] as const,

@@ -17,7 +17,7 @@ const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
   unknown: 'How a new client registers is not known.',
 }
 
-/** Where a person signs in: the server's page for it, or the server where its page is not known. */
+/** Where a person signs in: the server's page for it, or the server where that is unknown. */
 export function signInUrlOf({ authorization_endpoint, authorization_server }: SignIn): string {
   return authorization_endpoint ?? authorization_server
 }

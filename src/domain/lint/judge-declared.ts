@@ -16,7 +16,7 @@ export interface DeclaredOperation extends OperationName {
   response: DeclaredResponse
 }
 
-/** Of these the declaration may be the cause; no other verdict is about what it says. */
+/** Verdicts that the declaration may have caused; no other one concerns the declaration. */
 const OF_DECLARATION: ReadonlySet<DeliveryVerdict> = new Set([
   'other_shape',
   'empty',
@@ -25,9 +25,9 @@ const OF_DECLARATION: ReadonlySet<DeliveryVerdict> = new Set([
 const MAX_PROBLEM = 300
 
 /**
- * Judges what a listing declares by the rule that paid calls are judged by, so that a seller hears of a
- * wrong declaration before its receipts do. Free answers are, as the probe heard them; where only payment brings
- * one, the declared example is.
+ * Judges a listing's declarations by the rule for paid calls, so that a seller learns of a wrong
+ * declaration before it shows in receipts. Judged are the probe's free answers; where an answer
+ * requires payment, the declared example.
  */
 export function judgeDeclared(
   declared: readonly DeclaredOperation[],
@@ -42,7 +42,7 @@ export function judgeDeclared(
   return [...examples, ...answers]
 }
 
-/** Without the example beside it: where the two disagree, either is right. */
+/** Without the example next to it: where the two disagree, either may be right. */
 function judgeExample({ content_type, schema, example }: DeclaredResponse): Judgement | undefined {
   if (example === undefined || !isJsonType(content_type)) return undefined
   const declared = { content_type, ...(schema !== undefined && { schema }) }
@@ -50,7 +50,7 @@ function judgeExample({ content_type, schema, example }: DeclaredResponse): Judg
   return judgeDelivery(declared, { status: 200, content_type, end: 'whole', body })
 }
 
-/** Of an answer that cost nothing; null where it was cut, or is of bytes, which a probe reads as text. */
+/** Of a free answer; null where it was cut, or is binary, which a probe reads as text. */
 export function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement | null {
   const { content_type } = declared
   const isText = isJsonType(content_type) || content_type.startsWith('text/')

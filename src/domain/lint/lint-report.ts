@@ -26,13 +26,13 @@ export const LintReportSchema = v.object({
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
-  /** Of an address without a listing: why, and what would list it. */
+  /** For an address without a listing: why, and how to list it. */
   not_listed: v.optional(NotListedReasonSchema),
 })
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 export type LintProblem = LintReport['problems'][number]
 
-/** Lines name the operation where there are several. @param own faults of the listing itself */
+/** Lines name the operation where there are several. @param own errors of the listing itself */
 export function toLintReport(
   target: string,
   finding: Finding,
@@ -65,7 +65,7 @@ function toEveryAdvice(finding: Finding): Advice[] {
   })
 }
 
-/** Which of several findings at one address says what it is: the best handshake, else the first. */
+/** Which of several findings decides what an address is: the best handshake, else the first. */
 export function chooseFinding(findings: readonly Finding[]): Finding | undefined {
   return (
     findings.find(({ outcome }) => outcome === 'spoke') ??
@@ -83,10 +83,10 @@ export interface Advice {
   problems: LintProblem[]
 }
 
-/** Slower than this a caller with a short patience gives up (milliseconds). */
+/** Beyond this a caller with a short timeout gives up (milliseconds). */
 const SLOW_MS = 5000
 
-/** What would be right where an answer is not the protocol. */
+/** Advice where an answer does not follow the protocol. */
 const RIGHT_ANSWERS: Record<ProbeProtocol, string> = {
   x402: 'Answer an unpaid call with 402 and a PAYMENT-REQUIRED header: base64 of {"x402Version":2,"accepts":[…]}, each offer with scheme, network (CAIP-2), asset, payTo and amount in whole base units. Version 1 puts {"x402Version":1,"accepts":[…]} in the body, with maxAmountRequired.',
   mpp: 'Answer an unpaid call with 402 and WWW-Authenticate: Payment with id, realm, method, intent and request, the last one base64url JSON with amount, currency and recipient.',

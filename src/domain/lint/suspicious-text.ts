@@ -2,10 +2,10 @@ import type { Skill, Tool } from '../listing/tools-and-skills.ts'
 import type { Notice } from '../trust/interface.ts'
 
 /**
- * Texts of tools that turn into orders to the agent that reads them. A rule only says where a person
- * should look: honest tools explain in which order they are called, too.
+ * Texts of tools that give orders to the agent reading them. A rule only says where a person should
+ * look: honest tools also explain in which order to call them.
  *
- * Known limit: the rules read English. Somebody who knows them can write around them.
+ * Known limit: the rules read English. Somebody who knows them can avoid them.
  */
 export const TEXT_RULES = [
   {
@@ -40,12 +40,12 @@ export const TEXT_RULES = [
   },
 ] as const
 
-/** Beside the rules: what a reader cannot see is found where the text is read. */
+/** In addition to the rules: invisible characters are found where the text is read. */
 export const HIDDEN_RULE = { id: 'hidden', says: 'holds characters that nobody can see' } as const
 
 type Told = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
 
-/** One for each tool or skill that a rule finds, by its name. */
+/** One for each tool or skill that matches a rule, by its name. */
 export function findSuspiciousTexts(told: readonly Told[]) {
   return told.flatMap((each) => {
     const isHidden = 'hidden' in each && each.hidden === true
@@ -56,7 +56,7 @@ export function findSuspiciousTexts(told: readonly Told[]) {
   })
 }
 
-/** One notice, of the first; it moves no score. @param since when the text of a tool was first seen */
+/** One notice; it changes no score. @param since when the text of a tool was first seen */
 export function toSuspicionNotice(
   told: readonly Told[],
   since: (name: string) => string,

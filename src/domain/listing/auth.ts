@@ -4,7 +4,7 @@ import { EndpointTextSchema } from './listing-text.ts'
 import { createSignInSchema } from './sign-in.ts'
 import { type UrlRules, urlSchema } from './target-url.ts'
 
-/** What a header's name may look like (RFC 9110 token), and a query parameter's. */
+/** Valid names of a header (RFC 9110 token) and of a query parameter. */
 export const FIELD_NAME = /^[\w!#$%&'*+.^`|~[\]-]{1,100}$/
 
 const KEY_PLACES = ['header', 'query'] as const

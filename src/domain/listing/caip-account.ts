@@ -21,7 +21,7 @@ export function chainOf(payout: string): string {
   return payout.slice(0, payout.lastIndexOf(':'))
 }
 
-/** CAIP-10, where chain and address have the shape of one. */
+/** CAIP-10, with a well-formed chain and address. */
 export function toPayout(network: string | null, address: string): string | null {
   const payout = `${network}:${address}`
   return network !== null && v.is(PayoutSchema, payout) ? payout : null

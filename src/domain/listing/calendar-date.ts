@@ -3,7 +3,7 @@ import * as v from 'valibot'
 const FORM = /^\d{4}-\d\d-\d\d$/
 const EXPECTED = 'expected a date that exists, such as 2026-11-20'
 
-/** A day as content files write it: `YYYY-MM-DD`, and on the calendar. */
+/** A day as in content files: `YYYY-MM-DD`, and on the calendar. */
 export const CalendarDateSchema = v.pipe(
   v.string(EXPECTED),
   v.regex(FORM, EXPECTED),

@@ -14,7 +14,7 @@ import { findUrlFault, MAX_URL_LENGTH, type UrlRules, urlSchema } from './target
 
 export type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
 
-/** Identifiers are pasted into commands: no dash first, no version, space or shell's character. */
+/** Identifiers are pasted into commands: no leading dash, no version, space or shell character. */
 const IDENTIFIER_RULES: Record<
   Exclude<PackageRegistry, 'mcpb'>,
   { pattern: RegExp; maxLength: number; example: string }
@@ -90,7 +90,7 @@ const PackageSchema = v.pipe(
     registry: v.picklist(PACKAGE_REGISTRIES, `expected one of ${PACKAGE_REGISTRIES.join(', ')}`),
     identifier: v.pipe(v.string('expected text'), v.maxLength(MAX_IDENTIFIER_LENGTH)),
     env: v.optional(listOf(EnvSchema, MAX_SETTINGS)),
-    /** Arguments of the server itself, behind its name. */
+    /** Arguments of the server itself, after its name. */
     args: v.optional(listOf(EndpointTextSchema, MAX_SETTINGS)),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -98,7 +98,7 @@ const PackageSchema = v.pipe(
     const { value } = dataset
     const message = findIdentifierFault(value.registry, value.identifier)
     if (message === null) return
-    // The fault is the identifier's; whether it is one depends on the registry beside it.
+    // The error is in the identifier, but depends on the registry next to it.
     const key = { key: 'identifier', value: value.identifier }
     addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, ...key }] })
   }),
@@ -106,7 +106,7 @@ const PackageSchema = v.pipe(
 
 export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
 
-/** A listing as its file or its answer tells of it: both searches judge by the same rule. */
+/** A listing as in its file or its answer: both searches use the same rule. */
 interface Invoked {
   kind: Kind
   invoke: readonly { kind: InvokeEntry['kind'] }[]
@@ -138,14 +138,14 @@ export function findIdentifierFault(registry: PackageRegistry, identifier: strin
     : `expected a name in the ${registry} registry such as ${example}, got ${JSON.stringify(identifier)}`
 }
 
-/** Names that a key goes by, whether or not it is said to be secret. */
+/** Names of secrets, whether or not they are declared secret. */
 const SECRET_NAME = /(?:^|[_-])(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$/i
 const PLACEHOLDER = /<[^<>]+>|…$/
-/** What only its owner could mean: a made-up tenant, account, path or number. */
+/** Values only their owner could mean: an invented tenant, account, path or number. */
 const SOMEBODYS =
   /\bexample\b|\byour?[_ -]|_HERE\b|x{4,}|\/path\/|[0-9a-f]{16,}|\d{6,}|\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/i
 
-/** What an agent would lack before its first call, or copy as it stands and call for nothing. */
+/** What an agent would lack before its first call, or copy unchanged and call in vain. */
 export function findInvokeGaps({ kind, auth, invoke = [] }: Told) {
   if (kind !== 'mcp_server') return []
   const examples = invoke.flatMap((entry, i) => {
@@ -187,7 +187,7 @@ function saysWhatToBring(entry: InvokeEntry, auth: Auth | undefined): boolean {
   return (entry.headers ?? []).length > 0 || (auth.type === 'api_key' && auth.name !== undefined)
 }
 
-/** What is wrong with a setting's example: a secret, or a value that looks like somebody's own. */
+/** The error in a setting's example: a secret, or a value that looks like somebody's own. */
 export function findExampleGap({ name, example, required, secret }: Setting): string[] {
   if (example === undefined || PLACEHOLDER.test(example)) return []
   if (secret || (required && SECRET_NAME.test(name)))

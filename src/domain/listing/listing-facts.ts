@@ -28,7 +28,7 @@ export const RegistryNameSchema = v.pipe(
 
 const FIXED_VERSION = /^(?!latest$)\w[\w.+-]{0,99}$/
 
-/** A range or a moving tag says nothing of what was looked at. */
+/** A range or a moving tag does not identify what was inspected. */
 export const VersionSchema = v.pipe(
   v.string('expected text, in quotes'),
   v.regex(FIXED_VERSION, 'expected one fixed version such as 1.4.2, no range and no tag'),
@@ -72,17 +72,17 @@ export function createListingFactsSchema(rules: UrlRules) {
 
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
 
-/** What every listing has, from people and from sources. */
+/** Fields that people and sources both have. */
 export const REQUIRED_FACTS = ['name', 'kind', 'url', 'summary', 'sources', 'added'] as const
 
-/** What people edit: whatever else a listing must have, a source may say. */
+/** Fields people edit: a source may provide the other required ones. */
 export function createWrittenFactsSchema(rules: UrlRules) {
   const { entries } = createListingFactsSchema(rules)
   return v.strictObject({ ...entries, ...v.partial(v.object(entries), REQUIRED_FACTS).entries })
 }
 export type WrittenFacts = v.InferOutput<ReturnType<typeof createWrittenFactsSchema>>
 
-/** @returns the listing, or what nobody says of it */
+/** @returns the listing, or the required facts that nobody provides */
 export function toWhole(facts: WrittenFacts) {
   const { name, kind, url, summary, sources, added } = facts
   if (

@@ -22,13 +22,13 @@ export function listingIdOf(listing: string): string {
     .replace('/', '.')
 }
 
-/** Paid HTTP is `x402` on either rail; an `http_api` of unknown price may have either prefix. */
+/** Paid HTTP is `x402` on both rails; an `http_api` of unknown price may have either prefix. */
 export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
   if (kind === 'http_api') return isPaid ? ['x402'] : ['api', 'x402']
   return [({ kit: 'kit', mcp_server: 'mcp', a2a_agent: 'a2a' } as const)[kind]]
 }
 
-/** The part of an id behind its prefix. @example toSlug('mcp.weather') → 'weather' */
+/** The part of an id after its prefix. @example toSlug('mcp.weather') → 'weather' */
 export function toSlug(id: string): string {
   return id.slice(id.indexOf('.') + 1)
 }

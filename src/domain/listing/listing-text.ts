@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { faultless } from '../wire/shapes.ts'
 
 /**
- * Rules for text that people read: names, summaries, tags. Everything legal comes through as it is
- * (HTML, quotes, CJK, right-to-left letters, emoji); what deceives the reader is refused.
+ * Rules for text that people read: names, summaries, tags. Everything legal passes unchanged (HTML,
+ * quotes, CJK, right-to-left letters, emoji); deceptive text is refused.
  *
  * Known limits: a word wholly in look-alike letters of one other script passes (it may be a word),
  * and so do styled letters such as the mathematical ones. Lengths count UTF-16 units.
@@ -18,7 +18,7 @@ const FULL_WIDTH = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]/
 
 export const NameSchema = v.pipe(
   lineOfText(MAX_NAME_LENGTH),
-  // A name in them looks like another listing's and is found by no search for it.
+  // A name in them looks like another listing's, and no search for it finds it.
   v.check(
     (name) => !FULL_WIDTH.test(name),
     'expected ordinary Latin letters and digits, got full-width ones',
@@ -36,14 +36,14 @@ const MAX_STACKED_MARKS = 4
  * @example findTextFault('P\u0430yPal') → 'expected one script in a word, got Latin mixed with Cyrillic in "P\u0430yPal"'
  */
 export function findTextFault(text: string): string | null {
-  // Most lines are plain ASCII, in which nothing below can be hidden.
+  // Most lines are plain ASCII, which none of the checks below can refuse.
   if (/^[ -~]*$/.test(text)) return null
   const control = /[\p{Cc}\u2028\u2029]/u.exec(text)
   if (control !== null)
     return `expected one line without control characters, got ${toCodePoint(control[0])}`
   if (!text.isWellFormed() || /[\ufffd\p{Co}\p{Noncharacter_Code_Point}]/u.test(text))
     return 'expected readable Unicode text, got broken or private characters'
-  // What is left of the invisible characters after these has no work in a line of text.
+  // Any other invisible characters have no place in a line of text.
   const plain = LEGAL_INVISIBLES.reduce((rest, legal) => rest.replace(legal, ''), text)
   const invisible = /\p{Default_Ignorable_Code_Point}/u.exec(plain)
   if (invisible !== null)
@@ -70,7 +70,7 @@ const HAN_VARIANTS = /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/gu
 
 const LEGAL_INVISIBLES = [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS]
 
-/** A legal one is taken whole first, so that what follows it is judged by itself. */
+/** A legal sequence is matched whole first, so that the next one is judged on its own. */
 const HIDDEN = new RegExp(
   `(${LEGAL_INVISIBLES.map(({ source }) => source).join('|')})|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]`,
   'gu',
@@ -78,11 +78,11 @@ const HIDDEN = new RegExp(
 
 /**
  * Without control, format, direction, tag and private characters, in strings and keys however deep.
- * Lines and tabs stay. Of two keys that become one the first stays.
+ * Line breaks and tabs stay. Of two keys that become equal the first stays.
  * @example withoutHidden({ 'na\u202eme': ['a\u200bb'] }) → { name: ['ab'] }
  */
 export function withoutHidden<Value>(value: Value): Value {
-  // Only characters leave it: every shape and every word of our own stays as it was.
+  // Only characters are removed: every shape and every word of our own stays.
   return clean(value) as Value
 }
 
@@ -101,7 +101,7 @@ function clean(value: unknown): unknown {
   return Object.fromEntries(cleaned)
 }
 
-/** Most is plain: nothing of it has to be copied. */
+/** Most text is plain: nothing needs to be copied. */
 function isClean(value: unknown): boolean {
   if (typeof value === 'string') return PLAIN.test(value)
   if (typeof value !== 'object' || value === null) return true

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { BUY, HTTP_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
 import { PricingSchema } from './pricing.ts'
 
-/** Enough to relay a call, redirect a click and judge a claim. The build writes one a listing. */
+/** Enough to relay a call, redirect a click and judge a claim. The build writes one per listing. */
 export const LiveListingSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
@@ -12,19 +12,19 @@ export const LiveListingSchema = v.strictObject({
   url: v.string(),
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
-  /** Path of the brand's mark, where it wears one. */
+  /** Path of the brand's mark, where it has one. */
   mark: v.exactOptional(v.string()),
   buy: v.picklist(BUY),
-  /** Why the relay does not take it; null when it does. */
+  /** Why the relay cannot call it; null when it can. */
   not_relayable_reason: v.nullable(v.string()),
   /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
-  /** Payout addresses whose every payment is this listing's, CAIP-10; the meter reads them. */
+  /** Payout addresses whose payments are all this listing's, CAIP-10; the meter reads them. */
   payout: v.array(v.string()),
-  /** Payouts that count for nobody here until their holder proves them, where there are any. */
+  /** Payouts that count for nobody until their holder proves them, if any. */
   payout_contested: v.exactOptional(v.array(v.string())),
-  /** Operations that the relay takes and that say what a good answer is, where there are any. */
+  /** Operations callable through the relay that declare a good answer, if any. */
   declared: v.exactOptional(
     v.array(
       v.strictObject({ method: v.picklist(HTTP_METHODS), url: v.string(), digest: v.string() }),
@@ -34,6 +34,6 @@ export const LiveListingSchema = v.strictObject({
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>
 
-/** A listing its seller took out of the directory: enough to claim it and bring it back. */
+/** A listing its seller removed from the directory: enough to claim it and bring it back. */
 export const OptedOutListingSchema = v.strictObject({ id: v.string(), url: v.string() })
 export type OptedOutListing = v.InferOutput<typeof OptedOutListingSchema>

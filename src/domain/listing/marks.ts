@@ -7,16 +7,16 @@ const place = textLike(
   'expected a host such as shop.example, or a host with the beginning of a path',
 )
 
-/** A row of `tables/marks.yaml`: where a brand speaks for itself. */
+/** A row of `tables/marks.yaml`: the places on the web that belong to a brand. */
 export const MarkSchema = v.strictObject({
   /** Id in simple-icons, whose drawings are in the public domain (CC0 1.0). */
   mark: id,
-  /** Hosts with their subdomains, or beginnings of paths at a host that strangers share. */
+  /** Hosts with their subdomains, or path prefixes at a host that strangers share. */
   places: v.pipe(v.array(place), v.minLength(1, 'expected at least one place')),
 })
 export type MarkRow = v.InferOutput<typeof MarkSchema>
 
-/** The mark for a listing's own URL; null where nobody's place fits. */
+/** The mark for a listing's own URL; null where no brand's place fits. */
 export type FindMark = (url: string) => string | null
 
 /**
@@ -38,7 +38,7 @@ export function createMarkFinder(rows: readonly MarkRow[]): FindMark {
   }
 }
 
-/** Every place a URL lies at, the longest first: paths before the bare host, hosts before their parents. */
+/** Every place that contains a URL, longest first: paths before hosts, hosts before parents. */
 function placesOf(url: string): string[] {
   const parsed = URL.parse(url)
   if (parsed === null || parsed.protocol !== 'https:') return []

@@ -1,7 +1,7 @@
 /**
- * The networks that have a name here: filters, notes, facets, doors, importers and pages read these
- * tables. An id that is in neither is shown as it is. Ids are CAIP-2, over the chain ids of
- * ethereum-lists/chains and the genesis hashes of Solana.
+ * The named networks: filters, notes, facets, doors, importers and pages read these tables. An id
+ * in neither is shown unchanged. Ids are CAIP-2, over the chain ids of ethereum-lists/chains and
+ * the genesis hashes of Solana.
  */
 const MAIN_NETWORKS: Readonly<Record<string, string>> = {
   'eip155:1': 'Ethereum',
@@ -46,8 +46,8 @@ const TEST_WORDS = /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i
 const NAMES = { ...MAIN_NETWORKS, ...TEST_NETWORKS }
 
 /**
- * By every text that means a network: names with blanks, hyphens or neither. Main networks come first,
- * and no later one takes a name: `solana` is not Solana's testnet.
+ * By every text that means a network: names with spaces, hyphens or neither. Main networks come
+ * first and keep their names: `solana` is not Solana's testnet.
  */
 const IDS_BY_NAME = new Map<string, string>()
 for (const [id, name] of Object.entries(NAMES))
@@ -68,7 +68,7 @@ export function toNetworkName(text: string): string {
   return NAMES[toNetworkId(text) ?? ''] ?? text
 }
 
-/** How a parameter says it. @example toNetworkWord('eip155:84532') → 'base-sepolia' */
+/** The parameter's value for it. @example toNetworkWord('eip155:84532') → 'base-sepolia' */
 export function toNetworkWord(text: string): string {
   const id = toNetworkId(text)
   if (id === null) return text
@@ -83,7 +83,7 @@ export function toNetworkId(text: string): string | null {
   return Object.hasOwn(NAMES, text) ? text : (IDS_BY_NAME.get(text.toLowerCase()) ?? null)
 }
 
-/** By the tables; what is in neither is judged by its name, as importers meet it. */
+/** By the tables; others are judged by name, as importers meet them. */
 export function isTestNetwork(network: string): boolean {
   const id = toNetworkId(network)
   return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)

@@ -14,7 +14,7 @@ import { EndpointTextSchema } from './listing-text.ts'
 import { NetworkSchema, PriceSchema } from './pricing.ts'
 import { findUrlFault, type UrlRules, urlSchema } from './target-url.ts'
 
-/** What a buyer calls over HTTP. Rules between the fields are `findOperationFaults`'s. */
+/** An operation called over HTTP. `findOperationFaults` has the rules between the fields. */
 const MAX_PARAMS = 60
 const MAX_OFFERS = 20
 const MAX_EXAMPLE_LENGTH = 2000
@@ -46,11 +46,11 @@ export const OperationPriceSchema = v.strictObject({
 export const ParamSchema = v.strictObject({
   name: textLike(FIELD_NAME, 'expected the name of a parameter or header, without spaces'),
   in: v.picklist(PARAM_PLACES, `expected ${PARAM_PLACES.join(', ')}`),
-  /** A parameter in the path is required whatever stands here. */
+  /** A path parameter is required whatever this says. */
   required: v.optional(v.boolean('expected true or false')),
   description: v.optional(EndpointTextSchema),
   schema: v.optional(schemaOfValues),
-  /** Part of the example request: what has none and isn't required is left out of it. */
+  /** Part of the example request: optional parameters without one are left out of it. */
   example: v.optional(
     v.union(
       [
@@ -71,7 +71,7 @@ export const PayloadSchema = v.strictObject({
   example: v.optional(v.unknown()),
 })
 
-/** What people know of it; where they say nothing, `judgeEffect` does. */
+/** Known by people; otherwise `judgeEffect` decides. */
 export const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
 
 export function createOperationSchema(rules: UrlRules) {
@@ -83,16 +83,16 @@ export function createOperationSchema(rules: UrlRules) {
     offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
     params: v.optional(listOf(ParamSchema, MAX_PARAMS)),
     body: v.optional(PayloadSchema),
-    /** What a good answer is: JSON where nothing is said. `ref` is the document that says so. */
+    /** A good answer: JSON by default. `ref` is the document that describes it. */
     response: v.optional(
       v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
     ),
     effect: v.optional(EffectSchema),
     /** Id of `tables/tasks.yaml`. */
     task: v.optional(textLike(TASK_ID, 'expected an id of tables/tasks.yaml')),
-    /** Of the task: where each member of the input goes, and where those of the output lie in the answer. */
+    /** For the task: where members of the input go, and where those of the output are found. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
-    /** What each request of the task holds beside it; `{member}` in a text is that member of the input. */
+    /** Fixed parts of the task's requests; `{member}` in a text is that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),
     /** Calling it changes nothing: probes may, with the example. */
     safe: v.optional(v.boolean('expected true or false')),
@@ -105,7 +105,7 @@ export function createOperationSchema(rules: UrlRules) {
 export type Operation = v.InferOutput<ReturnType<typeof createOperationSchema>>
 export type Param = v.InferOutput<typeof ParamSchema>
 
-/** RFC 6570 level 1: `{name}` alone. */
+/** RFC 6570 level 1: only `{name}`. */
 const PLACEHOLDER = /\{([A-Za-z0-9_.]+)\}/g
 
 /** @example placeholdersOf('https://x.example/users/{id}') → ['id'] */
@@ -113,12 +113,12 @@ export function placeholdersOf(url: string): string[] {
   return [...url.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined ? [] : [name]))
 }
 
-/** @param toValue what stands for a placeholder, percent-encoded where it must be. */
+/** @param toValue replaces a placeholder, percent-encoded where necessary. */
 export function fillPlaceholders(url: string, toValue: (name: string) => string): string {
   return url.replace(PLACEHOLDER, (_, name: string) => toValue(name))
 }
 
-/** A URL whose path may hold placeholders; everything else is as for any URL. */
+/** A URL whose path may have placeholders; otherwise the rules of any URL apply. */
 function templateSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => {
     const [, start = '', path = '', rest = ''] =

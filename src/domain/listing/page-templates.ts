@@ -8,7 +8,7 @@ import {
   pagePath,
 } from '../wire/links.ts'
 
-/** Pages with an address of their own that search engines are offered. */
+/** Pages with an address of their own that are offered to search engines. */
 export const FIXED_PAGES = [
   '/',
   '/badges',
@@ -28,7 +28,7 @@ export const FIXED_PAGES = [
   '/trust',
 ] as const
 
-/** All that a `GET` outside the interface may ask for, with `*` where an id stands. */
+/** All valid `GET` paths outside the interface, with `*` for an id. */
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
   '/report',

@@ -79,7 +79,7 @@ export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }
 
-/** What was declared, else what a price on a rail says. */
+/** The declared price, else one from the price on a rail. */
 export function costOf({ cost, pricing }: { cost?: Cost | undefined; pricing: Pricing }): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }

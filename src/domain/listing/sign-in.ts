@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { listOf, textLike } from '../wire/shapes.ts'
 import { type UrlRules, urlSchema } from './target-url.ts'
 
-/** Of scopes and grants; a server that names more says too much to be kept. */
+/** Most scopes and grants; a server that names more is not recorded. */
 export const MAX_NAMED = 50
 
 /** A scope token of RFC 6749 §3.3, and a grant's name: both are printable and without spaces. */
@@ -16,7 +16,7 @@ export const NamedSchema = textLike(/^[!-~]{1,200}$/, 'expected one printable wo
 export function createSignInSchema(rules: UrlRules) {
   const url = urlSchema(rules)
   return v.strictObject({
-    /** Whom a token is for: the `resource` parameter of RFC 8707. */
+    /** The audience of a token: the `resource` parameter of RFC 8707. */
     resource: v.optional(url),
     /** Issuer of the tokens. */
     authorization_server: url,
@@ -25,7 +25,7 @@ export function createSignInSchema(rules: UrlRules) {
     device_authorization_endpoint: v.optional(url),
     /** Dynamic registration of RFC 7591. */
     registration_endpoint: v.optional(url),
-    /** A client may give the address of its own metadata for an id, and registers nothing. */
+    /** A client may use the address of its own metadata as its id, without registering. */
     client_id_metadata_document_supported: v.optional(v.boolean()),
     grant_types_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
     code_challenge_methods_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
@@ -37,17 +37,17 @@ export function createSignInSchema(rules: UrlRules) {
 
 export type SignIn = v.InferOutput<ReturnType<typeof createSignInSchema>>
 
-/** How a client that the server does not know comes by an id. */
+/** How a client unknown to the server gets an id. */
 export type Registration = 'metadata_document' | 'dynamic' | 'by_hand' | 'unknown'
 
-/** Only a server whose metadata was read can be said to have no registration of its own. */
+/** Only a server whose metadata was read is known to have no registration. */
 export function registrationOf(signIn: SignIn): Registration {
   if (signIn.client_id_metadata_document_supported === true) return 'metadata_document'
   if (signIn.registration_endpoint !== undefined) return 'dynamic'
   return signIn.token_endpoint === undefined ? 'unknown' : 'by_hand'
 }
 
-/** RFC 8414 §2: what a server that names no grants has. */
+/** RFC 8414 §2: the default for a server that names no grants. */
 const DEFAULT_GRANTS = ['authorization_code', 'implicit']
 
 export function grantsOf({ grant_types_supported, token_endpoint }: SignIn): readonly string[] {

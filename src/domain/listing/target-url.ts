@@ -2,7 +2,7 @@ import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
 import { checkedText } from '../wire/shapes.ts'
 
 /**
- * Judged on the text as well as parsed: WHATWG parsing repairs tabs, backslashes, odd hosts and dot
+ * Judged both as text and parsed: WHATWG parsing repairs tabs, backslashes, odd hosts and dot
  * segments silently, and a repaired URL is not what a reviewer read.
  *
  * Known limit: names are not resolved here. Addresses are judged when they are dialled.
@@ -12,9 +12,9 @@ export interface UrlRules {
 }
 
 /**
- * What may be reached beside public hosts. True is `UNSAFE_ALLOW_PRIVATE_TARGETS`: loopback, private
- * hosts, ports and plain http. A list is `PRIVATE_HOSTS`: names, `*.corp.example` for all below one, and
- * blocks of addresses such as 10.0.0.0/8.
+ * Reachable targets in addition to public hosts. True is `UNSAFE_ALLOW_PRIVATE_TARGETS`: loopback,
+ * private hosts, ports and plain http. A list is `PRIVATE_HOSTS`: names, `*.corp.example` for all
+ * below one, and blocks of addresses such as 10.0.0.0/8.
  */
 export type PrivateTargets = boolean | readonly string[]
 
@@ -30,20 +30,20 @@ export function isPrivateTarget(targets: PrivateTargets, hostname: string): bool
   })
 }
 
-/** In a first-party listing's URLs: the address this directory itself is served at. */
+/** In a first-party listing's URLs: the address of this directory itself. */
 export const BASE_URL_PLACEHOLDER = '{base_url}'
 
 /** Longest URL in content; the relay's own limit for a path is the same. */
 export const MAX_URL_LENGTH = 2000
 
-/** Names that never mean a public host (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and cloud habit). */
+/** Names that never mean a public host (RFC 6761, RFC 6762, RFC 8375, RFC 9476, cloud usage). */
 const PRIVATE_SUFFIXES =
   'localhost local localdomain internal intranet lan home.arpa invalid test alt onion'.split(' ')
 
-/** Public names that answer with whatever address is written in them, private ones included. */
+/** Public names that resolve to the address written in them, including private ones. */
 const ADDRESS_SUFFIXES = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me']
 
-/** Hosts that live as long as somebody's terminal is open. */
+/** Hosts that exist only while somebody's terminal is open. */
 const TUNNEL_SUFFIXES = [
   ...['ngrok.io', 'ngrok.app', 'ngrok-free.app', 'ngrok-free.dev', 'trycloudflare.com'],
   ...['loca.lt', 'localhost.run', 'lhr.life', 'serveo.net'],
@@ -117,7 +117,7 @@ function findHostFault(url: URL, allowPrivate: PrivateTargets): string | null {
 /** A host in foreign letters or escapes, a default port and dot segments are read otherwise. */
 function findRepair(text: string, url: URL): string | null {
   const [, written = '', path = ''] = /^https?:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
-  // Letters such as the Kelvin sign fold into ASCII: only what was ASCII before is compared after.
+  // Letters such as the Kelvin sign fold into ASCII: only originally ASCII names are compared.
   if (!/^[\x21-\x7e]*$/.test(written) || written.toLowerCase() !== url.host)
     return `expected the host as clients read it, ${url.host}, got ${written}`
   return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))

@@ -21,14 +21,14 @@ export const ToolSchema = v.strictObject({
   input_schema: schema,
   read_only: flag,
   destructive: flag,
-  /** Its text held characters that nobody can see; they are taken out. */
+  /** Its text contained invisible characters, which are removed. */
   hidden: v.optional(v.literal(true)),
 })
 
-/** A tool as people write it down: its schema may come from a machine that looked. */
+/** A tool as people write it: its schema may come from a probe. */
 const WrittenToolSchema = v.strictObject({
   ...v.omit(ToolSchema, ['title', 'hidden']).entries,
-  /** Left out where a sentence would only repeat the name. */
+  /** Omitted where a sentence would only repeat the name. */
   description: v.optional(longText),
   input_schema: v.optional(schema),
   effect: v.optional(EffectSchema),
@@ -62,7 +62,7 @@ export type ShownTool = v.InferOutput<typeof ShownToolSchema>
 export type WrittenTool = v.InferOutput<typeof WrittenToolSchema>
 export type Skill = v.InferOutput<typeof SkillSchema>
 
-/** Lines and tabs, and no other control character. */
+/** Line breaks and tabs, and no other control character. */
 export function printableText(maxLength: number) {
   return v.pipe(
     v.string('expected text'),

@@ -1,7 +1,7 @@
 import { EFFECTS, type Effect, type HttpMethod } from '../wire/vocabulary.ts'
 
 /**
- * The verbs that say what a call changes. `read` changes nothing that lasts: making a text or a
+ * The verbs that say what a call changes. `read` changes nothing permanent: making a text or a
  * picture for the caller is reading. `pay` moves or spends money beyond the price of the call.
  */
 const VERBS: Record<Effect, string> = {
@@ -32,7 +32,7 @@ const VERBS: Record<Effect, string> = {
     transfer unstake wager withdraw`,
 }
 
-/** These are as often the name of a thing: they decide where no other verb does. */
+/** These are as often nouns: they decide where no other verb does. */
 const ALSO_NOUNS = new Set(
   `answer balance bet block book bridge broadcast call change charge chat commit copy deposit draft embed end
   forecast format import index issue like link list load lock log look lookup map mark match open
@@ -41,21 +41,21 @@ const ALSO_NOUNS = new Set(
   trace transfer type view watch`.split(/\s+/),
 )
 
-/** Money that is placed or sent, and no link, method or quote of it. */
+/** Money that is placed or sent, not its link, method or quote. */
 const PAYMENT =
   /\b(?:create (?:payment|refund|payout)|place \w* ?order|submit order|capture payment|execute (?:swap|trade)|(?:make|send) (?:payment|payout))\b(?! (?:intent|link|list|method|quote|status))/
 
-/** A call that changes something is only tried with these. */
+/** Tests with a call that changes something need these. */
 const TRIAL = new Set(['dry', 'estimate', 'preview', 'quote', 'simulate', 'validate'])
 
-/** A hint of reading alone does not cover these. */
+/** A read-only hint does not cover these. */
 const UNMISTAKABLE = new Set(['create', 'delete', 'edit', 'reject', 'remove', 'send', 'update'])
 
 const EFFECT_BY_VERB = new Map(
   EFFECTS.flatMap((effect) => VERBS[effect].split(/\s+/).map((verb) => [verb, effect] as const)),
 )
 
-/** RFC 9110, 9.2.1: a GET is safe. What a POST changes is in its name alone. */
+/** RFC 9110, 9.2.1: a GET is safe. Only the name of a POST shows what it changes. */
 const EFFECT_BY_METHOD: Partial<Record<HttpMethod, Effect>> = {
   GET: 'read',
   PUT: 'write',
@@ -64,10 +64,10 @@ const EFFECT_BY_METHOD: Partial<Record<HttpMethod, Effect>> = {
 }
 
 export interface EffectClues {
-  /** As people wrote it down. */
+  /** As people declared it. */
   effect?: Effect | undefined
   method?: HttpMethod | undefined
-  /** Of a tool, or what the path of an operation ends in. */
+  /** The name of a tool, or the last part of an operation's path. */
   name: string
   description?: string | undefined
   read_only?: boolean | undefined
@@ -80,8 +80,8 @@ export interface EffectVerdict {
 }
 
 /**
- * People's word comes first, then the method or the seller's hint, then the verbs of the name and
- * the description, as a guess. A verb that pays outweighs a method, an unmistakable one a hint.
+ * A declaration by people comes first, then the method or the seller's hint, then the verbs of the
+ * name and the description, as a guess. A paying verb outweighs a method, a clear one a hint.
  */
 export function judgeEffect(clues: EffectClues): EffectVerdict {
   const { effect, method, name, read_only, destructive } = clues
@@ -100,7 +100,7 @@ export function judgeEffect(clues: EffectClues): EffectVerdict {
   return { effect: said ?? 'read', isGuess: true }
 }
 
-/** The gravest of what name and description say; null where neither has a verb that is known. */
+/** The most serious effect in name and description; null where neither has a known verb. */
 function readVerbs({ method, name, description = '' }: EffectClues): Effect | null {
   const words = toWords(name)
   if (words.some((word) => TRIAL.has(word))) return 'read'

@@ -36,7 +36,7 @@ export function toExampleRequest(operation: Operation, auth: Auth): ExampleReque
   }
 }
 
-/** A method that carries a body and says nothing of it takes JSON, as nearly all do. */
+/** A method with an undescribed body takes JSON, as nearly all do. */
 function toBody({ method, body, params }: Operation): unknown {
   if (method === 'GET') return undefined
   if (body !== undefined)

@@ -1,9 +1,9 @@
-/** What tells the operations of a listing apart. */
+/** The key that distinguishes the operations of a listing. */
 export function toOperationKey({ method, url }: { method: string; url: string }): string {
   return `${method} ${url}`
 }
 
-/** Whether an endpoint lies at an operation's address, whose path may hold `{placeholders}`. */
+/** Whether an endpoint is at an operation's address, whose path may have `{placeholders}`. */
 export function isAtAddress(template: string, endpoint: string): boolean {
   const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
   const [own, asked] = [path(template).split('/'), path(endpoint).split('/')]

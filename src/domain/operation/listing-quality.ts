@@ -6,8 +6,8 @@ import { isJsonPayload } from './output-fields.ts'
 import { toSurface } from './surface.ts'
 
 /**
- * In the order in which people look for them. `no_guess`: nothing of its operations is assumed;
- * `response`: each of them says what comes back.
+ * In the order in which people look for them. `no_guess`: nothing about its operations is assumed;
+ * `response`: each of them describes its answer.
  */
 export const QUALITIES = [
   'price',
@@ -22,7 +22,7 @@ export const QUALITIES = [
 ] as const
 export type Quality = (typeof QUALITIES)[number]
 
-/** What of it a listing has; what does not apply to it is absent. */
+/** Which of them a listing has; those that do not apply to it are absent. */
 export type ListingQuality = Partial<Record<Quality, boolean>>
 
 interface Judged {
@@ -31,7 +31,7 @@ interface Judged {
   quality: ListingQuality
 }
 
-/** A key, an account or a token: someone must say where to get it. */
+/** A key, an account or a token: it must be documented where to get one. */
 const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 
 export function judgeQuality(
@@ -66,7 +66,7 @@ export function judgeQuality(
   }
 }
 
-/** What it takes has a schema, and what must be sent an example. */
+/** Its input has a schema, and required values have an example. */
 function isDescribed({ method, params = [], body }: Operation): boolean {
   const isFilled = params.every(
     ({ schema, required, example }) =>
@@ -91,7 +91,7 @@ export function countQuality(judged: readonly Judged[]) {
   })
 }
 
-/** Those that lack most of what applies to them, the poorest first. */
+/** Those that lack most of what applies to them, worst first. */
 export function findPoorest(judged: readonly Judged[], most: number) {
   return judged
     .map(({ id, quality }) => ({
@@ -104,13 +104,13 @@ export function findPoorest(judged: readonly Judged[], most: number) {
     .slice(0, most)
 }
 
-/** Of anything but JSON the media type is the shape. */
+/** For anything but JSON the media type is the shape. */
 function isShaped(response: NonNullable<Operation['response']>): boolean {
   const { schema, example } = response
   return schema !== undefined || example !== undefined || !isJsonPayload(response)
 }
 
-/** What paid operations say of what is bought. @param operations of all listings */
+/** How paid operations describe what is bought. @param operations of all listings */
 export function countResponses(operations: readonly Operation[]) {
   const paid = operations.filter(({ price }) => price !== undefined && price.max_usd > 0)
   const having = (has: (response: NonNullable<Operation['response']>) => boolean) =>

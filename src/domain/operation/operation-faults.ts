@@ -4,7 +4,7 @@ import { type Operation, placeholdersOf } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
 import { toOperationKey } from './is-at-address.ts'
 
-/** What is wrong between the fields of a listing's operations, each with its place in the facts. */
+/** Inconsistent fields of a listing's operations, each with its path in the facts. */
 export interface OperationFault {
   path: Path
   message: string
@@ -17,7 +17,7 @@ export function findOperationFaults({
   pricing,
   http = [],
 }: {
-  /** Absent where they have faults of their own. */
+  /** Absent where they have errors of their own. */
   pricing?: Pricing | undefined
   http?: ListingFacts['http'] | undefined
 }): OperationFault[] {

@@ -2,7 +2,7 @@ import { resolveReference } from '../json-schema/schema-fault.ts'
 import type { Operation } from '../listing/operation.ts'
 import { isJsonObject } from '../wire/parse-json.ts'
 
-/** Names that are shown of an object inside. */
+/** How many names of a nested object are shown. */
 const MAX_INNER = 6
 const MAX_DEPTH = 4
 
@@ -15,7 +15,7 @@ type Response = NonNullable<Operation['response']>
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The outer fields of what comes back, by its schema or, without one, by its example.
+ * The outer fields of an answer, by its schema or, without one, by its example.
  *
  * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
  *   → [{ name: 'results', type: '[{url, score}]' }]
@@ -47,7 +47,7 @@ function typeOf(schema: unknown, root: unknown): string {
   return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
 }
 
-/** A schema with its reference and its parts put together, as far as fields go. */
+/** A schema merged with its reference and its parts, as far as fields go. */
 function toWhole(schema: unknown, root: unknown, depth = 0) {
   const own: Schema = isJsonObject(schema) ? schema : {}
   const { $ref: reference, allOf, oneOf, anyOf } = own

@@ -1,11 +1,11 @@
 /**
- * Whether a tool's sentence tells a reader more than its name and its inputs do. "Lists artifacts;
- * may take params." under `list_artifacts` does not: such a sentence is left out everywhere.
+ * Whether a tool's sentence says more than its name and its inputs do. "Lists artifacts; may take
+ * params." under `list_artifacts` does not: such a sentence is omitted everywhere.
  */
 export function saysMoreThanName({ name, description }: Named): boolean {
   const known = new Set(toWords(name).flatMap(toStems))
   const glued = name.toLowerCase().replace(/[^a-z0-9]/g, '')
-  // What it needs or may take is in its schema.
+  // Its inputs are in its schema.
   const sentence = description.replace(/; (?:needs|may take|takes)\b.*$/s, '')
   const words = toWords(sentence.replace(/\.$/, ''))
   return words.some((word) => {

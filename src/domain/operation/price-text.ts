@@ -12,10 +12,10 @@ export function toPriceText(pricing: Pricing): string {
     : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
 }
 
-/** Digits behind the point that a price is shown with at most; below, it would read as free. */
+/** Most decimals a price is shown with; with fewer it could read as free. */
 const USD_DIGITS = 10
 
-/** Below one cent what it is. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
+/** Exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
 export function toSumText(usd: number): string {
   return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
 }
@@ -33,7 +33,7 @@ export function toUsd(usd: number): string {
   return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
 }
 
-/** A highest price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
+/** A maximum price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
 export function toPriceLimit(value: string): string {
   if (value === '0') return 'free'
   return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`

@@ -16,23 +16,23 @@ import { judgeEffect } from './effect.ts'
 import { toOperationKey } from './is-at-address.ts'
 import { saysMoreThanName } from './plain-description.ts'
 
-/** What our probe's own call of an operation came to, with its time; words and verdict stay in the evidence. */
+/** The result of our probe's call of an operation, with its time; texts stay in the evidence. */
 export type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
-/** With what a call of it changes. */
+/** Including what a call of it changes. */
 export type SurfaceOperation = Operation & { effect: Effect; seen?: SeenCall }
 
 export type Surface = ReturnType<typeof toSurface>
 
-/** Where nobody knows what a tool takes. */
+/** For a tool with unknown inputs. */
 const ANY = { type: 'object' }
 
-/** Beyond this a page does not help; what people wrote comes first. */
+/** Beyond this a page does not help; rows written by people come first. */
 const MAX_OPERATIONS = 200
 
 /**
- * What people wrote wins, field by field. What a machine saw on the same origin comes behind. Of a
- * tool whose sentence only repeats its name, the name is all there is to say.
+ * People's fields win, one by one. Facts a machine read on the same origin come second. A tool
+ * whose sentence only repeats its name is shown by its name.
  */
 export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
@@ -108,7 +108,10 @@ function withEffect(operation: TimedOperation): SurfaceOperation {
   }
 }
 
-/** What an address ends in says what it does. @example lastPartOf('https://x.example/v1/users/{id}/delete') → 'users delete' */
+/**
+ * What an address does, by its end. @example lastPartOf('https://x.example/v1/users/{id}/delete') →
+ * 'users delete'
+ */
 export function lastPartOf(url: string): string {
   return new URL(url).pathname
     .split(/(?:[/{}]|%7B|%7D)+/)

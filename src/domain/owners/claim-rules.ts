@@ -10,7 +10,7 @@ import {
   type SharedHosts,
 } from './shared-hosts.ts'
 
-/** What a listing's host lets a seller prove. A method that is missing comes with its reason. */
+/** The proofs a listing's host allows. A missing method comes with its reason. */
 export type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
 
 export interface ClaimHost {
@@ -20,23 +20,23 @@ export interface ClaimHost {
   origin: string
   /** The domain somebody registered, or a tenant's own name; null for addresses and localhost. */
   registrableDomain: string | null
-  /** Of a page on the code host: `owner/name` of the repositories that can have published it. */
+  /** For a page on the code host: `owner/name` of the repositories that can have published it. */
   repositories: readonly string[]
 }
 
 const GITHUB = 'https://github.com'
-/** Whose workflows prove a claim unless `OIDC_ISSUER` names others. */
+/** The default issuer of workflow tokens, unless `OIDC_ISSUER` names another. */
 export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com'
 
 export interface ClaimRules {
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS` */
   allowPrivate: PrivateTargets
   sharedHosts: SharedHosts
-  /** Whose workflows speak: `OIDC_ISSUER`. */
+  /** Issuer of workflow tokens: `OIDC_ISSUER`. */
   issuer: string
 }
 
-/** May this listing, of which the stored URL alone counts, be claimed by this method? */
+/** Whether this listing can be claimed by this method; only its stored URL counts. */
 export function judgeClaim(
   listingUrl: string,
   method: ClaimMethod,
@@ -53,7 +53,7 @@ export function judgeClaim(
   return detail === null ? { allowed: true, host } : { allowed: false, detail }
 }
 
-/** The methods that `judgeClaim` takes for this listing, and a sentence for its owner. */
+/** The methods that `judgeClaim` accepts for this listing, and a sentence for its owner. */
 export function toClaimWays(
   listingUrl: string,
   rules: ClaimRules,
@@ -106,11 +106,11 @@ function findRepositories(listingUrl: string, issuer: string): string[] {
   if (origin === codeHost) return second === '' ? [] : [`${first}/${second}`]
   const [, owner] = /^([a-z0-9-]+)\.github\.io$/.exec(hostname) ?? []
   if (owner === undefined || codeHost !== GITHUB) return []
-  // A page below the host's root comes from its own repository, or from the one of the whole host.
+  // A page below the host's root comes from its own repository, or from that of the whole host.
   return [`${owner}/${hostname}`, ...(first === '' ? [] : [`${owner}/${first}`])]
 }
 
-/** GitHub's tokens come from a host of their own, those of an installation from the installation. */
+/** GitHub's tokens come from a separate host, those of an own installation from itself. */
 function codeHostOf(issuer: string): string {
   return issuer === GITHUB_ISSUER ? GITHUB : new URL(issuer).origin
 }

@@ -2,36 +2,36 @@ import { normalizePayout } from '../listing/caip-account.ts'
 import type { LedgerPayee } from '../trust/ledger-payment.ts'
 import { largestOf } from '../wire/extremes.ts'
 
-/** What is known of a listing's payouts, CAIP-10. */
+/** The known payouts of a listing, CAIP-10. */
 export interface PayoutFacts {
   id: string
   /** The domain somebody registered, or a tenant's own host. */
   owner: string
-  /** What people published in content, with the page where the seller says so. */
+  /** Published by people in content, with the seller's page that names them. */
   published: readonly string[]
-  /** What the owner of the listing's claim proved by a signature. */
+  /** Proved by a signature of the listing's claimed owner. */
   proven: readonly string[]
-  /** Of an operator that is surely independent: a stranger who publishes the same takes nothing away. */
+  /** The operator is surely independent: a stranger who publishes the same takes nothing away. */
   isSeed?: boolean
 }
 
 export interface PayoutStanding {
-  /** Every payment to these is the listing's, no matter who saw it. */
+  /** Every payment to these is the listing's, whoever saw it. */
   owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
   contested: readonly string[]
-  /** Listings that own the payout of this one that most own, at least 1. */
+  /** The largest number of listings that share one of its payouts, at least 1. */
   sharers: number
 }
 
 export const NO_PAYOUTS: PayoutStanding = { owned: [], contested: [], sharers: 1 }
 
 /**
- * Which payouts are whose. Anybody can write down somebody else's, so of listings on different
- * domains none owns one until one proves it, or is a seed.
+ * Assigns payouts to owners. Anybody can name somebody else's, so of listings on different domains
+ * none owns one until one proves it, or is a seed.
  *
- * What a 402 names is not part of it: a thief names the payout of an honest seller, or sends callers
- * to an address whose payments he has seen on the chain.
+ * The payee in a 402 does not count: a thief names the payout of an honest seller, or sends callers
+ * to an address whose payments they saw on the chain.
  */
 export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutStanding> {
   const byPayout = Map.groupBy(listings.flatMap(toTies), ({ key }) => key)
@@ -58,7 +58,7 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
 
 type Tie = ReturnType<typeof toTies>[number]
 
-/** One listing's word for each payout. */
+/** One listing's statement on each payout. */
 function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts) {
   const isProven = new Set(proven.map(normalizePayout))
   return distinct([...proven, ...published]).map((payout) => {
@@ -76,8 +76,8 @@ function distinct(payouts: readonly string[]): string[] {
 }
 
 /**
- * Ids of the listings a payout is owned by: those on the domains that proved it, else the seed's, since
- * editors found it on that operator's own site, else those on the only domain that published it.
+ * Ids of the listings that own a payout: those on the domains that proved it, else the seed's, as
+ * editors found it on that operator's site, else those on the only domain that published it.
  */
 function findOwners(tied: readonly Tie[]): Set<string> {
   const ownersOf = (ties: readonly Tie[]) => new Set(ties.map(({ owner }) => owner))

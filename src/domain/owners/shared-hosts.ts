@@ -12,7 +12,7 @@ const hosts = v.pipe(
   v.check((list) => new Set(list).size === list.length, 'expected each host once'),
 )
 
-/** `tables/shared_hosts.yaml`: what the Public Suffix List does not know about who shares a host. */
+/** `tables/shared_hosts.yaml`: shared hosts that the Public Suffix List does not know. */
 export const SharedHostsSchema = v.strictObject({
   /** Registrable domains where strangers publish side by side under one host. */
   platforms: hosts,
@@ -24,7 +24,7 @@ export const SharedHostsSchema = v.strictObject({
 export type SharedHosts = v.InferOutput<typeof SharedHostsSchema>
 
 /**
- * Whose a host is. `nobody`: an address, a local name, or at or above a suffix that many share.
+ * The owner of a host. `nobody`: an address, a local name, or at or above a suffix that many share.
  * `tenant`: one customer's name under such a suffix. `owned`: under a domain somebody registered.
  */
 export type HostOwner =
@@ -40,7 +40,7 @@ export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
   if (domain === null) return { kind: 'nobody', isLocal: false }
   if (isPrivate === true) return { kind: 'tenant', domain }
   if (shared.tenants.includes(name)) return { kind: 'nobody', isLocal: false }
-  // How many labels a customer gets differs from suffix to suffix: only the whole name is surely one's.
+  // How many labels a customer gets differs by suffix: only the whole name surely has one owner.
   if (shared.tenants.some((suffix) => name.endsWith(`.${suffix}`)))
     return { kind: 'tenant', domain: name }
   return { kind: 'owned', domain, isPlatform: shared.platforms.includes(domain) }
@@ -58,12 +58,12 @@ export function ownDomainOf(url: string, shared: SharedHosts): string | null {
   return owner.kind === 'owned' && !owner.isPlatform ? owner.domain : null
 }
 
-/** The same where nobody owns it: addresses and local names, which only trials list, are their own. */
+/** The same, with addresses and local names, which only trials list, as their own domains. */
 export function ownerAt(host: string, shared: SharedHosts): string {
   return ownerDomainOf(host, shared) ?? host
 }
 
-/** Whether a page is surely by the owner of a host: on a platform it may be anybody's. */
+/** Whether a page is surely by the host's owner: on a platform it may be anybody's. */
 export function isOnSiteOf(page: string | undefined, host: string, shared: SharedHosts): boolean {
   const there = hostOf(page ?? '')
   if (there === null) return false
@@ -77,13 +77,13 @@ export function isWebmail(domain: string, { webmail }: SharedHosts): boolean {
   return webmail.includes(domain) || webmail.includes(`${domainWithoutSuffix}.*`)
 }
 
-/** Whether a name ends like those of the public internet do. @example isPublicName('node.js') → false */
+/** Whether a name ends like one of the public internet. @example isPublicName('node.js') → false */
 export function isPublicName(name: string): boolean {
   const { isIcann, isPrivate } = readSuffix(name)
   return isIcann === true || isPrivate === true
 }
 
-/** The host of a URL as proofs name it; null without an absolute URL. */
+/** The host of a URL as in proofs; null without an absolute URL. */
 export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
 }

@@ -10,7 +10,7 @@ import { toBase64Url } from '../relay/base64-json.ts'
 import type { Interface } from '../trust/interface.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 
-/** What a caller relies on, wherever it was learned; a kit is one of these. */
+/** Facts a caller relies on, wherever they come from; a kit is one source. */
 export interface CallerFacts {
   kind: ListingFacts['kind']
   url: string
@@ -45,9 +45,9 @@ type Remote = Extract<InvokeEntry, { kind: 'mcp' }>
 type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 
 /**
- * Names what a caller relies on: the SHA-256 of its canonical JSON in base64url. The order
- * of operations, tools, offers and payees is not a fact, and neither is prose about the listing, an
- * example, our word for what a call changes, the version of a package, or what a probe saw.
+ * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. The order of
+ * operations, tools, offers and payees is not part of it, and neither is prose about the listing,
+ * an example, our guess at what a call changes, the version of a package, or a probe's results.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({
@@ -65,7 +65,7 @@ export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts):
   return toBase64Url(sha256(utf8ToBytes(text)))
 }
 
-/** Names of what can be called: operations, tools, skills. */
+/** Names of operations, tools and skills. */
 export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   const names = [
     ...operations.map(toOperationKey),
@@ -75,9 +75,7 @@ export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   return [...new Set(names)].sort()
 }
 
-/**
- * What the caller of one thing relies on: a neighbour that comes, goes or gets dearer is nothing to it.
- */
+/** What the caller of one operation relies on: changes of another one are irrelevant. */
 export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   const operations = facts.operations.filter((each) => toOperationKey(each) === call)
   const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
@@ -92,7 +90,7 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   }
 }
 
-/** @param isRotating the seller names another address each time: then what it named is not a fact */
+/** @param isRotating the seller names another address each time: then its payee is not a fact */
 export function payeesOf(
   { payout = [] }: Pick<ListingFacts, 'payout'>,
   { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },
@@ -104,7 +102,7 @@ export function payeesOf(
     .sort()
     .reverse()
   const asked = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
-  // Where no operation remembers its payee, such as an MCP server's, the last look does.
+  // Where no operation has its payee, such as an MCP server's, the last probe does.
   const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
   const named = asked.length > 0 ? asked : last.map(({ payout }) => payout)
   return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
@@ -114,7 +112,7 @@ function toCalled(entry: Called): object[] {
   if (entry.kind === 'http') return []
   if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
   const { registry, identifier, transport, args = [] } = entry
-  // An image's tag is a version: a caller who runs another one has it in a file of their own.
+  // An image's tag is a version: a caller who runs another one has it in their own file.
   const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
   return [{ registry, identifier: name, transport, args }]
 }
@@ -136,7 +134,7 @@ function toPayload(payload: Payload | undefined): unknown {
   return payload && { type: payload.content_type, schema: toUnordered(payload.schema) }
 }
 
-/** Lists of words in schemas and prices are sets: servers write them in the order of a hash table. */
+/** Lists of words in schemas and prices are sets: servers write them in hash-table order. */
 function toUnordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     const isWords = value.every((each) => typeof each === 'string')

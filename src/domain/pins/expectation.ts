@@ -30,7 +30,7 @@ const WRITING =
   'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
 
 /**
- * @returns null without such a header; a sentence where it cannot be read
+ * @returns null without such a header; a sentence where it cannot be parsed
  * @example parseExpectation(['Call-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
  */
 export function parseExpectation(raw: RawHeaders): Expectation | null | string {
@@ -51,14 +51,14 @@ export function parseExpectation(raw: RawHeaders): Expectation | null | string {
   return parsed.success && isOnce ? parsed.output : WRITING
 }
 
-/** The payment a request carries, where it carries one: every word of it must be as expected. */
+/** The payment a request carries, if any: every part of it must be as expected. */
 export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
   return paymentsIn(raw)
     .flatMap((payment) => readSignedPayment(parseBase64Json(payment)))
     .flatMap((each) => judgeOffer(each, expectation))
 }
 
-/** Each place where a client may read the terms must offer one way to pay that is as expected. */
+/** Every place where a client may read the terms must offer a way to pay that is as expected. */
 export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectation): Difference[] {
   const header = valuesOf(raw, 'payment-required').map((value) => parseBase64Json(value))
   const mpp = readMppTerms({

@@ -12,9 +12,9 @@ export const LOCK_FILE = 'waypost.lock'
 const names = v.array(v.string())
 const digest = v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters'))
 
-/** What a caller relies on of one listing, as people review it. */
+/** What a caller relies on of one listing, in a form people can review. */
 const LockEntrySchema = v.strictObject({
-  /** Of all of it; null where only some calls are pinned. */
+  /** Digest of the whole listing; null where only some calls are pinned. */
   digest: v.nullable(digest),
   hosts: names,
   /** The most a call may cost, in US dollars; null where no price is known. */
@@ -27,13 +27,13 @@ export type LockEntry = v.InferOutput<typeof LockEntrySchema>
 
 const LockSchema = v.strictObject({
   version: v.literal(1, 'expected 1'),
-  /** Which directory said so: another one may mean another service by the same id. */
+  /** The directory it comes from: another one may mean another service by the same id. */
   directory: v.string(),
   listings: v.record(v.pipe(v.string(), v.regex(ID_PATTERN, 'expected ids')), LockEntrySchema),
 })
 export type Lock = v.InferOutput<typeof LockSchema>
 
-/** @returns a sentence naming the place where it is not a lock */
+/** @returns a sentence naming the path where it is not a lock */
 export function parseLock(text: string): Lock | string {
   const parsed = v.safeParse(LockSchema, parseJson(text))
   if (parsed.success) return parsed.output
@@ -41,7 +41,7 @@ export function parseLock(text: string): Lock | string {
   return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`
 }
 
-/** Sorted, a fact a line: made for review. */
+/** Sorted, one fact per line: made for review. */
 export function toLockText({ version, directory, listings }: Lock): string {
   const sorted = Object.entries(listings).sort(([a], [b]) => (a < b ? -1 : 1))
   return `${JSON.stringify({ version, directory, listings: Object.fromEntries(sorted) }, null, 2)}\n`
@@ -74,7 +74,7 @@ export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   }
 }
 
-/** The calls that a lock names alone; undefined where it pins all there are. */
+/** The calls a lock is limited to; undefined where it pins all. */
 export function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
   return digest === null ? Object.keys(calls) : undefined
 }
@@ -91,7 +91,7 @@ export function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEn
   }
 }
 
-/** A line each. @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05'] */
+/** One line each. @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05'] */
 export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   // Payees that only the seller's terms named are judged when it is called.
   const knownNow = Object.keys(is.payees).length > 0 ? is.payees : was.payees
@@ -111,7 +111,7 @@ export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   const lines = [
     ...shared,
     ...toSetLines('call', names, Object.keys(is.calls)),
-    // What all calls share has its own lines, or belongs to no single call.
+    // Facts that all calls share have their own lines, or belong to no single call.
     ...(shared.length > 0 || isOfEach ? [] : changed.map((call) => `call changed: ${call}`)),
   ]
   return lines.length > 0 || (was.digest === is.digest && changed.length === 0)

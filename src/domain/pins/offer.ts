@@ -4,7 +4,7 @@ import { isJsonObject } from '../wire/parse-json.ts'
 
 export const EXPECT_HEADER = 'call-expect'
 
-/** What a caller expects of the listing it calls, as `ExpectationSchema` checks it. */
+/** A caller's expectation of the listing it calls, as checked by `ExpectationSchema`. */
 export interface Expectation {
   digest?: string | undefined
   payee?: string[] | undefined
@@ -17,7 +17,7 @@ export interface Difference {
   found: string
 }
 
-/** Whom an offer or a payment pays, and how much; null where it does not say so readably. */
+/** Payee and amount of an offer or a payment; null where missing or unreadable. */
 export interface Offered {
   /** CAIP-10. */
   payee: string | null
@@ -29,7 +29,7 @@ export function toExpectText({ digest, payee = [], max_usd }: Expectation): stri
   return [
     ...(digest === undefined ? [] : [`digest=${digest}`]),
     ...payee.map((each) => `payee=${each}`),
-    // Never as 1e-7, which the header does not take.
+    // Never as 1e-7, which the header does not allow.
     ...(max_usd === undefined ? [] : [`max_usd=${max_usd.toFixed(18).replace(/\.?0+$/, '')}`]),
   ].join(', ')
 }

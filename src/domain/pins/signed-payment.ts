@@ -10,7 +10,7 @@ const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
 
 /** EIP-3009, of x402 and MPP. */
 const AuthorizationSchema = v.object({ to: v.string(), value: v.string() })
-/** By Permit2 the witness says who is paid; of `upto`, `amount` is the most that may be taken. */
+/** With Permit2 the witness names the payee; for `upto`, `amount` is the most that may be taken. */
 const PermitSchema = v.object({
   permitted: v.object({ token: v.string(), amount: v.string() }),
   witness: v.object({ to: v.string() }),
@@ -32,9 +32,9 @@ const CredentialSchema = v.object({
 })
 
 /**
- * All that a payment says about its payee and amount: what its client chose of the offers, or the
- * challenge it answers, and what was signed. Only the second moves money, and a seller may pose terms that
- * the two differ in; so a payload that nobody can read here is worth nothing, whatever else it says.
+ * A payment's statements on payee and amount: the offer its client chose, or the challenge it
+ * answers, and what was signed. Only the second moves money, and a seller may craft terms in which
+ * the two differ; so a payload that cannot be read here is worth nothing, whatever else it says.
  */
 export function readSignedPayment(payment: unknown): readonly Offered[] {
   if (!isJsonObject(payment)) return UNREADABLE
@@ -46,7 +46,7 @@ export function readSignedPayment(payment: unknown): readonly Offered[] {
   return [...chosen, ...signed].map((each) => readOffer(each))
 }
 
-/** The payee alone of what was signed: a paid call asks for nothing else. CAIP-10; null where it cannot be read. */
+/** Only the signed payee: a paid call needs nothing else. CAIP-10; null where it cannot be read. */
 export function readSignedPayee(payment: unknown): string | null {
   if (!isJsonObject(payment)) return null
   if (v.is(CredentialSchema, payment)) return readCredential(payment).at(-1)?.payee ?? null
@@ -54,7 +54,7 @@ export function readSignedPayee(payment: unknown): string | null {
   return signed === undefined ? null : toPayout(toCaip2(String(signed.network)), signed.payTo)
 }
 
-/** What a payload of x402 signs; null where nobody can read it here. */
+/** What an x402 payload signs; null where it cannot be read here. */
 function readSigned({ accepted, payload, ...version1 }: Record<string, unknown>) {
   if (!v.is(PayloadSchema, payload)) return null
   const { network = version1.network, asset } = isJsonObject(accepted) ? accepted : {}
@@ -76,7 +76,7 @@ function toSigned(payload: v.InferOutput<typeof PayloadSchema>, asset: unknown) 
   return amounts.map((amount) => ({ asset: token, payTo, amount }))
 }
 
-/** Version 1 does not say which coin: the network's dollar is the one it can be. */
+/** Version 1 does not name the coin: it can only be the network's dollar. */
 function dollarOf(network: unknown): string | undefined {
   return usdAssetOf(toCaip2(String(network)) ?? '', { allowTestCoins: true })?.address
 }

@@ -16,34 +16,34 @@ import type { TaskSeller } from './task-seller.ts'
 export const MAX_PLAN_ROWS = 5
 export const PLAN_ROWS = 3
 
-/** Sellers of one task for one input, the one to ask first before the others. */
+/** Sellers of one task for one input, in the order to ask them. */
 export const TaskPlanSchema = v.object({
   task: v.string(),
-  /** Sellers that fit, of which the rows are the first. */
+  /** The number of sellers that fit; the rows are the first of them. */
   total: v.number(),
   rows: v.array(
     v.object({
       seller: v.object({
         id: v.string(),
-        /** Left out of an answer that is full. */
+        /** Omitted from an answer that is full. */
         name: v.optional(v.string()),
         trust: v.optional(v.number()),
       }),
       request: v.object({
         method: v.string(),
         url: v.string(),
-        /** An answer that is full leaves out `Content-Type: application/json`, which a body is sent as anyway. */
+        /** A full answer omits `Content-Type: application/json`, the default for a body. */
         headers: v.optional(v.record(v.string(), v.string())),
         body: v.optional(v.unknown()),
       }),
       /** The request goes to this address instead, through the relay. */
       relay_url: v.optional(v.string()),
-      /** US dollars of one call, at least; 0 is free, null is known only from the seller's 402. */
+      /** Lowest price of a call in US dollars; 0 is free, null: only the seller's 402 knows. */
       usd: v.nullable(v.number()),
-      /** What it is a price of, where that is not one call. */
+      /** The unit of the price, where that is not one call. */
       per: v.optional(v.string()),
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
-      /** Where each member of the task's output lies in the answer. */
+      /** Where each member of the task's output is in the answer. */
       output: v.record(v.string(), v.string()),
       /** Members of the input that this seller has no place for. */
       ignores: v.optional(v.array(v.string())),
@@ -110,7 +110,7 @@ function withoutJsonHeader(row: PlanRow): PlanRow {
 
 interface Candidate {
   seller: TaskSeller
-  /** Lowest price among what was asked for. */
+  /** Lowest price among the requested rails. */
   usd: number | null
   offers: NonNullable<TaskSeller['offers']>
   ignores: string[]
@@ -136,7 +136,7 @@ function toCandidate(seller: TaskSeller, asked: PlanQuestion): Candidate | null 
   return { seller, usd, offers, ignores: Object.keys(input).filter((name) => !taken.has(name)) }
 }
 
-/** The order of a plan, key by key: the first that tells two sellers apart decides. */
+/** The order of a plan, key by key: the first that distinguishes two sellers decides. */
 const ORDER: readonly ((a: Candidate, b: Candidate) => number)[] = [
   (a, b) => leftOut(a) - leftOut(b),
   (a, b) => knownToDeliver(b) - knownToDeliver(a),
@@ -154,12 +154,12 @@ function compareCandidates(a: Candidate, b: Candidate): number {
   return 0
 }
 
-/** Members without which it is another deed. How many results there are at most is a wish. */
+/** Members without which it is another deed. The maximum number of results is only a wish. */
 function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }
 
-/** 1 where nearly all paid calls brought what is declared, -1 where fewer than half did; 0 between, and where nobody knows. */
+/** 1 where nearly all paid calls delivered, -1 where fewer than half did; else 0. */
 function knownToDeliver({ seller }: Candidate): number {
   const [good, all] = seller.delivered ?? [0, 0]
   if (all === 0) return 0
@@ -192,7 +192,7 @@ function toRow(
   }
 }
 
-/** Without prices where the row says them. */
+/** Without prices where the row has them. */
 function toOffer(
   { min_usd, max_usd, ...rest }: NonNullable<TaskSeller['offers']>[number],
   usd: number | null,

@@ -20,30 +20,30 @@ export const TaskSellerSchema = v.object({
   body: v.optional(v.object({ content_type: v.string() })),
   map: v.record(v.string(), v.string()),
   send: v.optional(v.record(v.string(), v.unknown())),
-  /** What this seller takes of a member of the input, where it is not whatever the task takes. */
+  /** The values of an input member this seller accepts, where fewer than the task's. */
   accepts: v.optional(v.record(v.string(), v.record(v.string(), v.unknown()))),
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
-  /** The lowest price of one call in US dollars: 0 where nobody pays; null where none is known. */
+  /** The lowest price of one call in US dollars: 0 for free; null where unknown. */
   usd: v.nullable(v.number()),
   digest: v.string(),
-  /** Paid calls that were answered as declared, and all that were judged; absent where nothing is known. */
+  /** Paid calls answered as declared, and all judged ones; absent where nothing is known. */
   delivered: v.optional(v.tuple([v.number(), v.number()])),
-  /** Whether the relay takes it. */
+  /** Whether the relay can call it. */
   relayed: v.boolean(),
   /** The answer is not JSON: its text is the whole. */
   is_text: v.optional(v.literal(true)),
 })
 export type TaskSeller = v.InferOutput<typeof TaskSellerSchema>
 
-/** Of the operation where it is known, else of the listing. */
+/** For the operation where known, else for the listing. */
 function toShare(delivered: Delivered | undefined, method: string, url: string) {
   const own = delivered?.operations.find((each) => each.method === method && each.url === url)
   const known = own ?? delivered
   return known && ([known.delivered, known.paid_calls] satisfies [number, number])
 }
 
-/** Rules of a schema that a value may break although the task allows it. */
+/** Rules of a schema that a value allowed by the task may break. */
 const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
 
 /** The operations of a listing that do a task and need no account: a plan's sellers. */

@@ -8,15 +8,15 @@ const schema = v.record(v.string(), v.unknown())
 export const TaskViewSchema = v.object({
   id: v.string(),
   name: v.string(),
-  /** Words of people who want it. */
+  /** Words people use for it. */
   examples: v.array(v.string()),
-  /** The contract: JSON Schemas of what a caller gives and what comes back; absent until it is written. */
+  /** The contract: JSON Schemas of the input and the output; absent until it is written. */
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
   /** Listings that a plan chooses from. */
   sellers: v.number(),
-  /** Where the plan is asked for, with the members of the input as parameters. */
+  /** The address of the plan, with the members of the input as parameters. */
   plan: v.optional(v.string()),
 })
 export type TaskView = v.InferOutput<typeof TaskViewSchema>

@@ -1,6 +1,6 @@
 import type { DeliveredAnswer } from './delivered-answer.ts'
 
-/** What files begin with, in hex; a dot is any digit. Behind a bar: what a whole one ends with. */
+/** First bytes of files, in hex; a dot is any digit. After a bar: last bytes of a complete file. */
 const IMAGES = [
   '89504e470d0a|49454e44',
   'ffd8ff|ffd9',
@@ -31,7 +31,7 @@ const VIDEO = [
   '52494646........41564920',
 ].concat(['4f676753', '464c56', '000001b.', '47'])
 
-/** Of a family any member is taken: a WebP in place of a PNG is an image still. */
+/** Any member of a family is accepted: a WebP in place of a PNG is still an image. */
 const FAMILIES = new Map([
   ['image', IMAGES],
   ['audio', AUDIO],
@@ -42,10 +42,10 @@ const FAMILIES = new Map([
 ])
 
 const HEAD_BYTES = 512
-/** A comment of a zip and what writers add behind a PDF lie within. */
+/** Covers the comment of a zip and anything writers append to a PDF. */
 const TAIL_BYTES = 2048
 
-/** What keeps an answer of text or bytes from being what is declared; null where nothing does. */
+/** Why an answer of text or bytes is not as declared; null where it is. */
 export function findMediaFault(
   declared: string,
   { body }: Pick<DeliveredAnswer, 'body'>,

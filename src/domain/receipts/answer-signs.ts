@@ -1,7 +1,7 @@
 import { isJsonObject } from '../wire/parse-json.ts'
 import type { DeclaredResponse } from './delivered-answer.ts'
 
-/** Members that speak of the answer instead of being it: they make nothing delivered. */
+/** Members about the answer rather than part of it: they do not count as delivery. */
 const ABOUT_ANSWER = new Set([
   ...['ok', 'success', 'successful', 'status', 'code', 'statuscode', 'state', 'result_code'],
   ...['error', 'errors', 'errorcode', 'errormessage', 'message', 'msg', 'detail', 'details'],
@@ -11,7 +11,7 @@ const ABOUT_ANSWER = new Set([
 
 const FAILED_WORD = /^(?:error|errored|fail|failed|failure|ko|exception)$/i
 
-/** Short texts that servers and proxies write in place of an answer. */
+/** Short texts that servers and proxies send in place of an answer. */
 const ERROR_TEXT =
   /^\W*(?:error\b|an? (?:internal |unexpected )?(?:server )?error\b|internal server error|bad (?:gateway|request)|service (?:is )?(?:temporarily )?unavailable|gateway time-?out|(?:the )?(?:request|upstream)\b.{0,40}(?:failed|timed out|time-?out|error)|upstream (?:error|request|connect)|(?:rate limit|quota) exceeded|too many requests|not found|forbidden|unauthori[sz]ed|access denied|something went wrong|failed to |exception\b|traceback \()/i
 const MAX_ERROR_TEXT = 400
@@ -21,10 +21,10 @@ export function isAboutAnswer(name: string): boolean {
 }
 
 /**
- * Whether an answer is an error under a status that says otherwise. What has a value for anything that
- * is declared is an answer, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
+ * Whether an answer is an error despite its status. One with a value for anything declared is an
+ * answer, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
  *
- * @returns what says so, or null
+ * @returns the sign of the error, or null
  */
 export function findErrorSign(declared: DeclaredResponse, value: unknown): string | null {
   if (typeof value === 'string') return findErrorText(value)
@@ -32,12 +32,12 @@ export function findErrorSign(declared: DeclaredResponse, value: unknown): strin
   const sign = findSign(value)
   if (sign === null) return null
   const names = declaredNames(declared)
-  // Who sells answers that are made of such members alone knows best what they mean.
+  // A seller whose declared answer has only such members knows best what they mean.
   if (names.size > 0 && ![...names].some((name) => !isAboutAnswer(name))) return null
   return hasSubstance(value, names) ? null : sign
 }
 
-/** Whether everything that is declared is there without a value, or nothing is there at all. */
+/** Whether everything declared is present without a value, or nothing is present at all. */
 export function isNothing(declared: DeclaredResponse, value: unknown): boolean {
   if (value === null || value === '') return true
   if (!isJsonObject(value)) return false
@@ -99,7 +99,7 @@ function hasSubstance(value: Record<string, unknown>, names: ReadonlySet<string>
   })
 }
 
-/** Names at the outside of what is declared. */
+/** Outer names of the declaration. */
 function declaredNames({ schema, example }: DeclaredResponse): Set<string> {
   const properties = isJsonObject(schema) ? schema.properties : undefined
   const known = [properties, example].filter(isJsonObject)
@@ -111,7 +111,7 @@ function declaresOnlyFlags(declared: DeclaredResponse): boolean {
   return names.length > 0 && names.every(isAboutAnswer)
 }
 
-/** A map may have no entries: `{}` is an answer where no member has a name. */
+/** A map may be empty: `{}` is an answer where no member has a name. */
 function isOpenMap({ schema }: DeclaredResponse): boolean {
   return isJsonObject(schema) && isJsonObject(schema.additionalProperties)
 }

@@ -4,17 +4,18 @@ import { isJsonObject } from '../wire/parse-json.ts'
 import type { DeclaredResponse } from './delivered-answer.ts'
 
 /**
- * Answers in the right shape that are not answers: the published example whatever was asked, or what
- * somebody else was told. Three things are known for sure, and nothing else is called canned: it is the
- * published example, and other arguments were sent; it names another caller's argument where the example
- * names its own; it is byte for byte what two callers before were told who asked for other things.
+ * Answers in the right shape that are not answers: the published example whatever was asked, or
+ * somebody else's answer. Three cases are certain, and nothing else is called canned: it is the
+ * published example although other arguments were sent; it names another caller's argument where
+ * the example names its own; it is byte for byte the answer to two earlier callers who asked for
+ * other things.
  *
- * Known limit: made-up values that differ each time, and copies that get the name of what was asked for,
+ * Known limit: invented values that differ each time, and copies with the requested name filled in,
  * look like true answers to anybody who does not know the truth.
  */
 export type CallArguments = ReadonlyMap<string, string>
 
-/** What is declared of a call, as far as arguments come back in its answer. */
+/** The parts of a declaration in which arguments reappear in the answer. */
 export interface DeclaredCall {
   url: string
   params?: readonly { name: string; in: string; example?: unknown }[] | undefined
@@ -22,11 +23,11 @@ export interface DeclaredCall {
   response?: DeclaredResponse | undefined
 }
 
-/** What was seen of one operation lately; texts are hashes. */
+/** Recent calls of one operation; texts are hashes. */
 export interface SeenAnswers {
   /** Whether an argument with that name and value was sent by another call. */
   hasArgument(name: string, value: string): boolean
-  /** Calls with other arguments that were told the same, where more of those were than were not. */
+  /** Calls with other arguments that got the same answer, if they are the majority. */
   sameAnswers(): number
 }
 
@@ -35,14 +36,14 @@ const MAX_VALUE = 500
 const LEAST_NAME = 3
 const MAX_DEPTH = 4
 const MAX_PLACES = 400
-/** Values that cannot be equal by chance: long texts, and numbers of some digits. */
+/** Values that cannot be equal by chance: long texts, and numbers with several digits. */
 const LEAST_SUBSTANCE = 4
-/** How often the same must have been told before: of two, one may be a repair of the other's question. */
+/** How often the same answer must have occurred: of two queries, one may be a corrected one. */
 const LEAST_SAME = 2
 
 /**
- * The declared arguments of a call, in lower case: what else a request carries does not count, so that nobody
- * makes two questions out of one by a parameter that no seller reads.
+ * The declared arguments of a call, in lower case: other parameters do not count, so that nobody
+ * makes two queries out of one by a parameter that no seller reads.
  *
  * @param target path and query @param body parsed, undefined without one
  */
@@ -60,13 +61,13 @@ export function readArguments(call: DeclaredCall, target: string, body: unknown)
   return toArguments([...inQuery, ...readPath(call.url, url?.pathname ?? ''), ...inBody])
 }
 
-/** Those of the published example. */
+/** The arguments of the published example. */
 export function exampleArguments({ params = [], body }: DeclaredCall): CallArguments {
   const inBody = isJsonObject(body?.example) ? Object.entries(body.example) : []
   return toArguments([...params.map(({ name, example }) => [name, example] as const), ...inBody])
 }
 
-/** @returns why an answer is nobody's, or null */
+/** @returns why an answer is canned, or null */
 export function findCanned(
   call: DeclaredCall,
   {
@@ -97,7 +98,7 @@ export function findCanned(
     : null
 }
 
-/** Places of an example that repeat an argument. */
+/** Paths of an example that repeat an argument. */
 function findEchoes(example: unknown, args: CallArguments) {
   const echoes: { path: string[]; name: string }[] = []
   walk(example, (path, value) => {
@@ -114,7 +115,7 @@ function isRelated(one: string, other: string): boolean {
   return a === undefined || b === undefined || a.includes(b) || b.includes(a)
 }
 
-/** "nyc" may be answered by "new york": a code looks like nothing that it is the code of. */
+/** "nyc" may be answered by "new york": a code does not resemble what it stands for. */
 function isCodeOf(one: string, other: string): boolean {
   const [shorter = 0, longer = 0] = [one.length, other.length].sort((a, b) => a - b)
   return shorter <= LONGEST_CODE && longer > LONGEST_CODE

@@ -1,22 +1,22 @@
 /**
- * A long answer in JSON without what nothing looks at: of each list its first entries, of each text its
- * beginning. It is done on the bytes, so that no text and no value of the whole is ever made: an answer of a
- * megabyte would take five of memory.
+ * A long JSON answer reduced to what is checked: the first entries of each list, the beginning of
+ * each text. Works on the bytes, so that no string or value of the whole is ever made: an answer of
+ * a megabyte would take five of memory.
  *
- * Known limit: what is left out is not read, beyond its brackets and quotes.
+ * Known limit: omitted parts are not checked, except for brackets and quotes.
  */
 const MAX_ITEMS = 20
 /** Bytes of a text. */
 const MAX_TEXT = 2_000
-/** Bytes of what is left in all, and how deep it is nested. */
+/** Total bytes of the result, and how deep it is nested. */
 const MAX_KEPT = 64 * 1024
 const MAX_DEPTH = 64
-/** `\u` and its four digits: a text is not cut inside of these. */
+/** `\u` and its four digits: a text is not cut inside these. */
 const ESCAPE_BYTES = 6
 
 export interface CondensedJson {
   json: Uint8Array
-  /** Nothing was left out. */
+  /** Nothing was omitted. */
   isComplete: boolean
   /** A text or a bracket is open at its end. */
   isOpen: boolean
@@ -24,13 +24,13 @@ export interface CondensedJson {
 
 /**
  * @param isCut false for a short answer: then all of it is kept, unless it is nested too deeply
- * @returns null where that is so, or too much is left
+ * @returns null where that is so, or the result is too long
  */
 export function condenseJson(
   bytes: Uint8Array,
   { isCut }: { isCut: boolean },
 ): CondensedJson | null {
-  // Of a short answer all is kept as it lies: making room for a copy took longer than reading it.
+  // A short answer is returned unchanged: allocating a copy took longer than reading it.
   const kept = isCut ? new Uint8Array(Math.min(bytes.length, MAX_KEPT)) : bytes
   const place: Place = {
     items: isCut ? new Int32Array(MAX_DEPTH + 1) : NO_ROOM,
@@ -59,12 +59,12 @@ export function condenseJson(
 
 const NO_ROOM = new Int32Array(0)
 
-/** Where in the JSON a byte is. */
+/** The position of a byte in the JSON. */
 interface Place {
-  /** Entries so far of each list that is open; `IS_OBJECT` and more of an object. Room that is made once. */
+  /** Entries so far of each open list; `IS_OBJECT` and more for an object. Allocated once. */
   items: Int32Array
   depth: number
-  /** How deep the list is that is cut; 0 outside of such. */
+  /** Depth of the list being cut; 0 outside one. */
   cutIn: number
   inText: boolean
   textAt: number
@@ -74,11 +74,11 @@ interface Place {
   readonly maxItems: number
 }
 
-/** Below any number of commas that fit. */
+/** Less than any possible number of commas. */
 const IS_OBJECT = -(2 ** 30)
 
 function readText(place: Place, code: number, at: number): void {
-  // What follows a backslash ends nothing.
+  // A character after a backslash ends nothing.
   if (at === place.escapeAt + 1) return
   if (code === BACKSLASH) place.escapeAt = at
   else if (code === QUOTE) {

@@ -4,25 +4,25 @@ import { isAboutAnswer } from './answer-signs.ts'
 import type { DeclaredResponse } from './delivered-answer.ts'
 
 /**
- * Whether a value has the shape that is declared: members and types, and nothing finer. Patterns,
- * formats, lengths and further members are not part of the shape: an answer with a longer name is still the answer,
- * and a foreign pattern is never run.
+ * Whether a value has the declared shape: members and types, and nothing finer. Patterns, formats,
+ * lengths and further members are not part of the shape: an answer with a longer name is still the
+ * answer, and a foreign pattern is never run.
  *
- * Why no validator does this: it would refuse what is odd but right (a null where nothing is known, a
- * price as text), and its time grows with what a schema refers to. Here each step is counted.
+ * No validator is used, as it would refuse odd but correct answers (a null where nothing is known,
+ * a price as text), and its time grows with a schema's references. Here each step is counted.
  */
 const MAX_STEPS = 20_000
 const MAX_DEPTH = 32
-/** Entries of a list that are looked at. */
+/** Entries of a list that are checked. */
 const MAX_ITEMS = 20
-/** An example's members of which so much must come back: 1 of 3. */
+/** The share of an example's members that must be in the answer: 1 of 3. */
 const SHARE_OF_EXAMPLE = 3
 const MAX_NAME = 40
 
-/** Names around an answer that a declaration leaves out as often as not. */
+/** Names of wrappers around an answer that declarations often omit. */
 const WRAPPERS = new Set(['data', 'result', 'results', 'response', 'output', 'body', 'payload'])
 
-/** @returns where and how it departs, in the declaration's own names; null where it fits */
+/** @returns where and how it differs, in the declaration's own names; null where it fits */
 export function findDeclaredFault(declared: DeclaredResponse, value: unknown): string | null {
   const fault = findFault(declared, value)
   if (fault === null || !isJsonObject(value)) return fault
@@ -35,7 +35,7 @@ function findFault({ schema, example }: DeclaredResponse, value: unknown): strin
   const byExample = () => (example === undefined ? null : findExampleFault(example, value))
   if (schema === undefined) return byExample()
   const fault = judge(schema, value)
-  // A declaration that does not take its own example is not held against anybody: either is right.
+  // A declaration that contradicts its own example is not applied: either may be right.
   const contradicts = example !== undefined && judge(schema, example) !== null
   return fault !== null && contradicts ? byExample() : fault
 }
@@ -48,7 +48,7 @@ interface Place {
   root: unknown
   path: string
   depth: number
-  /** Shared by all steps of one judgement; what is left when it runs out is let be. */
+  /** Budget shared by all steps of one judgement; anything unchecked when it runs out passes. */
   budget: { left: number }
   /** One of several parts of a shape: an answer may have none of its members. */
   isPart?: boolean
@@ -81,7 +81,7 @@ function typesOf({ type }: Record<string, unknown>): string[] {
   return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : []
 }
 
-/** Numbers come as text, and text as numbers, wherever a language has one type for both. */
+/** Numbers come as text, and text as numbers, from languages with one type for both. */
 function isOfType(type: string, value: unknown): boolean {
   switch (type) {
     case 'integer':
@@ -106,7 +106,7 @@ function findChoiceFault(schema: Record<string, unknown>, value: unknown, place:
     const fault = visit(part, value, { ...place, isPart: true })
     if (fault !== null) return fault
   }
-  // That two shapes fit makes an answer no worse.
+  // An answer that fits two shapes is no worse for it.
   for (const choices of [anyOf, oneOf].filter(Array.isArray)) {
     const faults: string[] = []
     for (const choice of choices) {
@@ -158,7 +158,7 @@ function findItemFault(schema: Record<string, unknown>, value: unknown[], place:
   return null
 }
 
-/** Of an example its kind counts, and that enough of its members come back: further in it shows one case of many. */
+/** For an example only its type and outer members count: deeper it is one case of many. */
 function findExampleFault(example: unknown, value: unknown): string | null {
   const isScalar = typeof example !== 'object' && typeof value !== 'object'
   if (example === null || isScalar) return null

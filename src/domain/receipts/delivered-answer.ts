@@ -2,11 +2,11 @@ import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 
 export interface Judgement {
   verdict: DeliveryVerdict
-  /** A sentence out of our words, types and the declaration's names: nothing of the answer is in it. */
+  /** A sentence of our words, types and the declaration's names: no part of the answer. */
   reason: string
 }
 
-/** What an operation says of a good answer: `response` of its facts. */
+/** An operation's declaration of a good answer: `response` of its facts. */
 export interface DeclaredResponse {
   content_type: string
   schema?: unknown
@@ -18,8 +18,8 @@ export interface DeliveredAnswer {
   /** Null where none came. */
   status: number | null
   content_type: string
-  /** `cut` by its sender; `unread`: too large, or packed in a way that nobody unpacks here. */
+  /** `cut` by its sender; `unread`: too large, or in an unsupported compression. */
   end: 'whole' | 'cut' | 'unread'
-  /** Unpacked; without a use where the answer is not whole. */
+  /** Decompressed; useless where the answer is incomplete. */
   body: Uint8Array
 }

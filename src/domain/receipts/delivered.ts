@@ -14,11 +14,11 @@ const OthersSchema = v.partial(
   v.object(Object.fromEntries(DELIVERY_VERDICTS.map((verdict) => [verdict, count]))),
 )
 
-/** What came back for payments that count, in 30 days. It is not part of the score. */
+/** Deliveries for payments that count, in 30 days. Not part of the score. */
 export const DeliveredSchema = v.object({
   ...figures,
   days: v.literal(30),
-  /** How many calls of each other verdict. */
+  /** How many calls got each other verdict. */
   others: OthersSchema,
   operations: v.array(
     v.object({ method: v.string(), url: v.string(), ...figures, others: OthersSchema }),
@@ -26,28 +26,28 @@ export const DeliveredSchema = v.object({
 })
 export type Delivered = v.InferOutput<typeof DeliveredSchema>
 
-/** Of one buyer so many calls count, as so many settlements do. */
+/** Most calls of one buyer that count, like its settlements. */
 const MAX_CALLS = 10
-/** A seller settles within what an offer allows; clocks of chains are some seconds off (milliseconds). */
+/** How long after a call its payment may settle: an offer's time, plus drift (milliseconds). */
 const SETTLES_WITHIN_MS = 15 * 60_000
 const CLOCKS_APART_MS = 15_000
-/** A block is seen in parts while it is built, up to so long before its time (milliseconds, Base). */
+/** How long before its time parts of a block can be seen (milliseconds, Base). */
 const PUBLIC_BEFORE_MS = 2_000
-/** What the badge takes. */
+/** Requirements of the badge. */
 export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
 
 /**
- * Which of a listing's payments that count came with what. A call counts as its buyer does; who is not
- * vouched for counts nothing, and where nobody can be vouched for nothing is shown.
+ * The deliveries of a listing's counted payments. A call counts like its buyer; a buyer without a
+ * voucher counts nothing, and where nobody can be vouched for nothing is shown.
  *
- * A refusal and a second 402 can be brought about by a caller alone, who sends nonsense or one payment twice:
- * they count where the seller's own answer names the payment, or two buyers met them. So can a canned answer,
- * by another name of what others ask for: it counts where two buyers met one, or there is but one.
+ * A caller alone can cause a refusal and a second 402, by nonsense or one payment sent twice: they
+ * count where the seller's own answer names the payment, or two buyers got them. So can a canned
+ * answer, by another name for a common query: it counts if two buyers got one, or only one exists.
  *
- * Known limits: where an answer names no transaction, its call is found by the nonce of an EIP-3009
- * authorisation alone, and only if it came two seconds before the block; under other schemes it counts
- * nothing. A seller may pass payments that came to it directly through the relay itself, and answer them well
- * there.
+ * Known limits: where an answer names no transaction, its call is only found by the nonce of an
+ * EIP-3009 authorisation, and only if it came two seconds before the block; under other schemes it
+ * counts nothing. A seller may replay payments it received directly through the relay, and answer
+ * them well there.
  */
 export function countDelivered(
   calls: readonly WitnessedCall[],
@@ -81,19 +81,19 @@ interface Matched {
   isNamed: boolean
 }
 
-/** Whether a call is of a payment, the surest sign first. */
+/** Whether a call belongs to a payment, the surest sign first. */
 const SIGNS: readonly ((call: WitnessedCall, payment: LedgerPayment) => boolean)[] = [
   (call, payment) => call.transaction === payment.transaction,
   // The payer had signed it, and nobody could have copied that from the chain.
   (call, payment) =>
     call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
-  // A seller writes what a call names: one that names something else is not beyond being paid for.
+  // The seller names the transaction: a call that names another one may still be paid by this.
   ({ transaction }) => transaction !== null,
 ]
 
 /**
- * For each payment the earliest call that it can be of: a caller who sends it again later changes nothing.
- * A header alone proves nothing, since anybody can write that a buyer pays.
+ * For each payment the earliest call it can belong to: sending it again later changes nothing. A
+ * header alone proves nothing, since anybody can write that a buyer pays.
  */
 function matchPayments(
   calls: readonly WitnessedCall[],
@@ -151,7 +151,7 @@ function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
   return matched.filter((one) => !dropped.some((isOpen) => isOpen(one)))
 }
 
-/** Buyers count in part; the wire has whole ones. What was not judged is neither delivered nor not, and named. */
+/** Buyers count fractionally, rounded on the wire. Unjudged calls are shown separately. */
 function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
   const judged = matched.filter(({ call }) => call.verdict !== 'too_large_to_judge')
   const weigh = (rows: readonly { payer: string }[]) =>
@@ -170,7 +170,7 @@ function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, num
   }
 }
 
-/** Enough calls of enough buyers, and nearly all delivered: what nobody could judge was not seen to be. */
+/** Enough calls of enough buyers, and nearly all delivered: unjudged ones were not. */
 export function earnsDelivers(delivered: Delivered | undefined): boolean {
   if (delivered === undefined) return false
   const { delivered: good, paid_calls: judged, buyers, others } = delivered

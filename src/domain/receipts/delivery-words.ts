@@ -2,7 +2,7 @@ import { toCountText } from '../operation/price-text.ts'
 import { DELIVERY_VERDICTS, type DeliveryVerdict } from '../wire/vocabulary.ts'
 import type { Delivered } from './delivered.ts'
 
-/** What each verdict is called in a sentence about calls. */
+/** The name of each verdict in a sentence about calls. */
 export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
   as_declared: 'answered as declared',
   other_shape: 'answered in another shape than declared',
@@ -24,7 +24,7 @@ export function toDeliveredText({
   return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
 }
 
-/** What became of the others. @example 'Of the others, 2 were cut off. 5 more were not judged.' */
+/** Outcomes of the others. @example 'Of the others, 2 were cut off. 5 more were not judged.' */
 export function toOthersText({ others: all }: Pick<Delivered, 'others'>): string {
   const { too_large_to_judge: unjudged = 0, ...others } = all
   const parts = DELIVERY_VERDICTS.flatMap((verdict) => {

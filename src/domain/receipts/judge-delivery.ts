@@ -5,23 +5,23 @@ import { condenseJson } from './condense-json.ts'
 import { findDeclaredFault } from './declared-shape.ts'
 import type { DeclaredResponse, DeliveredAnswer, Judgement } from './delivered-answer.ts'
 
-/** Sizes up to which an answer is judged, in bytes: as it comes, and unpacked. */
+/** Sizes up to which an answer is judged, in bytes: as it comes, and decompressed. */
 export const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
-/** Up to here an answer in JSON is parsed as it is (bytes). */
+/** Up to this size a JSON answer is parsed as a whole (bytes). */
 const MAX_PARSED = 32 * 1024
 /** How much is read of a long answer that cannot be parsed as JSON: its first events, or its markup (bytes). */
 const HEAD_BYTES = 16 * 1024
-/** Events of a stream that are looked at. */
+/** Events of a stream that are checked. */
 const MAX_EVENTS = 20
 
 /**
- * Judges an answer by what its operation declares. Where an answer may be right, it is:
- * a seller is blamed for what surely is not what it sells, and never for more than it declared.
+ * Judges an answer by its operation's declaration. In doubt an answer is right: a seller is only
+ * blamed for what is certainly not what it sells, and never for more than it declared.
  *
  * Known limit: invented values in the right shape look like true ones. Only `findCanned` sees some of them.
  *
- * @param onValue hears the value of an answer in JSON, and whether it is the whole one: a second reading would
- *   take its memory once more
+ * @param onValue called with the value of a JSON answer, and whether it is complete: parsing again
+ *   would take its memory twice
  */
 export function judgeDelivery(
   declared: DeclaredResponse,
@@ -69,7 +69,7 @@ function judgeJson(
   return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
 }
 
-/** @param isComplete otherwise there may be more than nothing in what was left out */
+/** @param isComplete otherwise the omitted part may hold values */
 function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = true): Judgement {
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
@@ -79,7 +79,7 @@ function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = tru
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
 
-/** A stream is as declared where one of its events is; of pieces of one answer nobody knows what they make. */
+/** A stream is as declared where one of its events is; how pieces combine is unknown. */
 function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
   const judged = events.map((event) => judgeValue(declared, event))
   if (judged.some(({ verdict }) => verdict === 'as_declared')) return AS_DECLARED
@@ -114,13 +114,13 @@ export function isJsonType(contentType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/.test(contentType)
 }
 
-/** UTF-16 is rare and has its mark; anything else that is not UTF-8 becomes replacement characters. */
+/** UTF-16 is rare and has its mark; anything else but UTF-8 becomes replacement characters. */
 function toText(body: Uint8Array): string {
   const [first, second] = body
   return (first === 0xff && second === 0xfe ? UTF_16 : UTF_8).decode(body)
 }
 
-// Making one takes longer than reading a short answer with it.
+// Creating a decoder takes longer than reading a short answer with it.
 const [UTF_8, UTF_16] = [new TextDecoder(), new TextDecoder('utf-16le')]
 
 function tryJson(text: string): unknown {
@@ -136,7 +136,7 @@ function readEvents(text: string): unknown[] {
   const lines = text.split('\n', MAX_EVENTS * 4).map((line) => line.replace(/^data:/, '').trim())
   const values = lines.filter((line) => /^[[{]/.test(line)).map(tryJson)
   const events = values.filter((value) => value !== undefined).slice(0, MAX_EVENTS)
-  // One broken line among several is a stream; a single piece of broken JSON is not.
+  // One broken line among several is still a stream; a single piece of broken JSON is not.
   return events.length > 1 || /^(?:data|event|id|retry|):/.test(text) ? events : []
 }
 
@@ -146,5 +146,5 @@ function isBlank(body: Uint8Array): boolean {
   return !isVisible && body.length <= MAX_BLANK && toText(body).trim() === ''
 }
 
-/** More white space than this is not looked through (bytes). */
+/** Longest white space that is scanned (bytes). */
 const MAX_BLANK = 4096

@@ -1,10 +1,11 @@
 /**
- * Merkle trees as RFC 9162 §2.1 hashes them. A tree is kept as its complete subtrees, the nodes, by level
- * and place; every proof is made of whole nodes, so that reading one costs as many rows as the tree is high.
+ * Merkle trees as RFC 9162 §2.1 hashes them. A tree is stored as its complete subtrees, the nodes,
+ * by level and position; every proof consists of nodes, so that reading one costs as many rows as
+ * the tree is high.
  */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
-/** A complete subtree: `2 ** level` leaves, the `place`th of its level. */
+/** A complete subtree of `2 ** level` leaves, the `place`th of its level. */
 export interface Node {
   level: number
   place: number
@@ -34,7 +35,7 @@ export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): U
  * Adds leaves to a tree.
  *
  * @param peaks hashes of the complete subtrees that the tree of `size` leaves is made of, largest first
- * @returns the nodes that are complete now, leaves among them, and the new peaks
+ * @returns the newly complete nodes, including leaves, and the new peaks
  */
 export function appendLeaves(
   sha256: Sha256,
@@ -60,14 +61,14 @@ export function appendLeaves(
   return { nodes, peaks: tops, size: at }
 }
 
-/** The hash of a tree out of its peaks, largest first. */
+/** The hash of a tree from its peaks, largest first. */
 export function foldPeaks(sha256: Sha256, peaks: readonly Uint8Array[]): Uint8Array {
   const [last, ...rest] = peaks.toReversed()
   if (last === undefined) return sha256(new Uint8Array())
   return rest.reduce((right, left) => nodeHash(sha256, left, right), last)
 }
 
-/** Parts of the proof that a leaf is in a tree (RFC 9162 §2.1.3.1), each as the nodes it is made of. */
+/** Parts of the proof that a leaf is in a tree (RFC 9162 §2.1.3.1), each as its nodes. */
 export function inclusionNodes(position: number, size: number): Node[][] {
   const path: Range[] = []
   let [start, end] = [0, size]
@@ -119,7 +120,7 @@ export function rootOfInclusion(
   return isAtRoot ? hash : null
 }
 
-/** Goes up from a node of a tree. @returns whether the steps end at its root */
+/** Climbs from a node of a tree. @returns whether the steps end at its root */
 function climb(
   [first, last]: [number, number],
   steps: readonly Uint8Array[],
@@ -176,7 +177,7 @@ function splitOf(n: number): number {
   return power
 }
 
-/** The complete subtrees that a range is made of, largest first; its start is a multiple of the largest. */
+/** The complete subtrees of a range, largest first; its start is a multiple of the largest. */
 function toNodes({ start, end }: Range): Node[] {
   const nodes: Node[] = []
   for (let at = start; at < end; ) {

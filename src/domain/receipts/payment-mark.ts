@@ -7,20 +7,20 @@ import type { LedgerPayment } from '../trust/ledger-payment.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { memberOf } from '../wire/parse-json.ts'
 
-/** What the payments of a request say, to find one of them among those that the meter reads. */
+/** Marks of a request's payments, to find them among those that the meter reads. */
 export interface PaymentMarks {
-  /** Who pays whom. Anybody can write this. */
+  /** Payer and payee. Anybody can write this. */
   payment: string
   /**
-   * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the payment
-   * is on its chain, only its payer knows it, and the seller who was given it.
+   * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
+   * payment is on its chain, only its payer and the seller who got it know it.
    */
   authorization: string | null
 }
 
 /**
- * Null where it cannot be read who pays whom. A request that names two payers, in two payments or in two
- * members of one, is one of these: a seller takes the one that pays, and the other could be anybody.
+ * Null where payer and payee cannot be read, also for a request with two payers, in two payments or
+ * in two members of one: a seller takes the one that pays, and the other could be anybody.
  */
 export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
   const [first, ...others] = payments.map(readMarks)
@@ -29,7 +29,7 @@ export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null
   return others.every(isSame) ? (first ?? null) : null
 }
 
-/** Members of a payload that say who pays: each scheme has one of them. */
+/** Members of a payload that name the payer: each scheme has one of them. */
 const PAYING = ['authorization', 'permit2Authorization', 'channelConfig', 'from', 'transaction']
 
 function readMarks(payment: object): PaymentMarks | null {
@@ -49,7 +49,7 @@ function readMarks(payment: object): PaymentMarks | null {
   return { payment: toMark(account, transfer.authority), authorization: null }
 }
 
-/** The second of them, of a payment that a chain shows with the authorisation that was used for it. */
+/** The second mark, for a payment that a chain shows with its authorisation. */
 export function authorizationMarkOf(
   { network, payee, payer }: Pick<LedgerPayment, 'network' | 'payee' | 'payer'>,
   nonce: string,
@@ -58,8 +58,8 @@ export function authorizationMarkOf(
 }
 
 /**
- * The first of payments that the meter read. On Solana a client signs for the account of the payee's coins, and
- * what that is takes a while to find.
+ * The first mark of payments that the meter read. On Solana a client signs for the payee's token
+ * account, which takes a while to compute.
  */
 export function createPaymentMarks(): (payment: LedgerPayment) => string {
   const accounts = new Map<string, string | null>()

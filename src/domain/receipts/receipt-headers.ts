@@ -1,5 +1,5 @@
-/** Headers of a judged answer: where its receipt will be, and the secret that its hashes are salted with. */
+/** Headers of a judged answer: the address of its receipt, and the salt of its hashes. */
 export const RECEIPT_HEADER = 'Call-Receipt'
 export const RECEIPT_SECRET_HEADER = 'Call-Receipt-Secret'
-/** Of a request: `off` and nothing of the call is judged. */
+/** Request header: with `off` the call is not judged. */
 export const WITNESS_HEADER = 'call-witness'

@@ -7,17 +7,17 @@ import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 const hash = textLike(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hex')
 export const ReceiptIdSchema = textLike(/^[\w-]{22}$/, 'expected the id of a receipt')
 
-/** What the relay saw of one paid call: nothing of what was asked or answered is in it. */
+/** The relay's record of one paid call: no part of the request or the answer is in it. */
 export const ReceiptSchema = v.strictObject({
   id: ReceiptIdSchema,
   /** When the call came. */
   at: InstantSchema,
   listing_id: v.string(),
-  /** Digest of the operation, as a lock has it: what was declared when this was judged. */
+  /** Digest of the operation, as in a lock: the declaration this was judged by. */
   operation: v.string(),
   /**
-   * SHA-256 over the secret of the call, method, blank, path with query, line feed, body; over the secret
-   * and the bytes of the answer as they came. Null where not all of it was read.
+   * SHA-256 over the secret of the call, method, space, path with query, line feed, body; over the
+   * secret and the bytes of the answer as they came. Null where not all of it was read.
    */
   request: v.nullable(hash),
   answer: v.nullable(hash),
@@ -26,7 +26,7 @@ export const ReceiptSchema = v.strictObject({
   verdict: v.picklist(DELIVERY_VERDICTS),
   /** In our words and the declaration's names. */
   reason: v.pipe(v.string(), v.maxLength(300)),
-  /** What the seller says it was paid by; null where it named none. */
+  /** The transaction named by the seller; null where it named none. */
   transaction: v.nullable(v.string()),
   ms: count,
 })
@@ -68,11 +68,11 @@ export const ReceiptLogViewSchema = v.object({
 })
 export type ReceiptLogView = v.InferOutput<typeof ReceiptLogViewSchema>
 
-/** `GET /api/v1/receipts/log/entries`: what a copy of the log is made from. */
+/** `GET /api/v1/receipts/log/entries`: the rows for a copy of the log. */
 export const ReceiptEntriesSchema = v.object({
   from: count,
   receipts: v.array(ReceiptSchema),
-  /** Where to go on; null at the end. */
+  /** Where to continue; null at the end. */
   next: v.nullable(count),
 })
 
@@ -87,19 +87,19 @@ export const ReceiptKeysSchema = v.object({
       /** Base64url of 32 bytes. */
       public_key: v.string(),
       from: InstantSchema,
-      /** Signed nothing after; absent for the one that signs. */
+      /** Signed nothing after this; absent for the current key. */
       until: v.optional(InstantSchema),
     }),
   ),
 })
 export type ReceiptKeys = v.InferOutput<typeof ReceiptKeysSchema>
 
-/** The bytes that are a leaf of the log. */
+/** The bytes of a leaf of the log. */
 export function toLeaf(receipt: Receipt): Uint8Array {
   return new TextEncoder().encode(toCanonicalJson(receipt))
 }
 
-/** What is signed of a receipt and of a head: two kinds of text that cannot be taken for each other. */
+/** The signed text of a receipt and of a head: neither can be mistaken for the other. */
 export function toSignedReceipt(receipt: Receipt): Uint8Array {
   return new TextEncoder().encode(`call-receipt-v1\n${toCanonicalJson(receipt)}`)
 }

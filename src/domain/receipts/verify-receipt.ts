@@ -13,16 +13,16 @@ import {
   toSignedReceipt,
 } from './receipt.ts'
 
-/** What is checked of a receipt, each by itself. */
+/** The separate checks of a receipt. */
 export interface ReceiptProof {
   /** Signed by a key that the directory publishes. */
   isSigned: boolean
   isHeadSigned: boolean
-  /** In the log that the head stands for. */
+  /** In the log that the head describes. */
   isInLog: boolean
 }
 
-/** Checks a receipt by the published keys alone: nothing is asked. */
+/** Checks a receipt with only the published keys, offline. */
 export function verifyReceipt(view: ReceiptView, keys: ReceiptKeys): ReceiptProof {
   const { receipt, key, signature, position, head, inclusion } = view
   return {
@@ -32,14 +32,14 @@ export function verifyReceipt(view: ReceiptView, keys: ReceiptKeys): ReceiptProo
   }
 }
 
-/** A key that was rotated out, perhaps because it was stolen, signs no head any more. */
+/** A retired key, perhaps a stolen one, must not sign heads any more. */
 export function isHeadSigned(head: LogHead, keys: ReceiptKeys): boolean {
   const { until } = keys.keys.find((each) => each.id === head.key) ?? {}
   const isLate = until !== undefined && Date.parse(head.at) > Date.parse(until) + CLOCKS_APART_MS
   return !isLate && isSignedBy(keys, head.key, toSignedHead(keys.log, head), head.signature)
 }
 
-/** Of several servers, each learns of a new key within half a minute, and clocks are not one (milliseconds). */
+/** Servers learn of a new key within half a minute, and clocks differ (milliseconds). */
 const CLOCKS_APART_MS = 5 * 60_000
 
 /** The Merkle tree hash of a whole log, in hex. */
@@ -48,7 +48,7 @@ export function rootOfLog(receipts: readonly Receipt[]): string {
   return bytesToHex(foldPeaks(sha256, appendLeaves(sha256, { size: 0, peaks: [] }, leaves).peaks))
 }
 
-/** Whether a later head holds all that an earlier one did, in its order. */
+/** Whether a later head contains everything of an earlier one, in order. */
 export function extendsHead(
   older: Pick<LogHead, 'size' | 'root'>,
   newer: Pick<LogHead, 'size' | 'root'>,
@@ -61,7 +61,7 @@ export function extendsHead(
   return isConsistent(sha256, bytes(older), bytes(newer), consistency.map(hexToBytes))
 }
 
-/** The SHA-256 that a receipt has of an answer or a request. @param secret base64url, as the caller got it */
+/** A receipt's SHA-256 of an answer or a request. @param secret base64url, as the caller got it */
 export function saltedHash(secret: string, bytes: Uint8Array): string {
   const salt = fromBase64(secret)
   return bytesToHex(sha256(Uint8Array.from([...salt, ...bytes])))

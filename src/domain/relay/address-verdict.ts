@@ -12,7 +12,7 @@ export type AddressVerdict =
   | { allowed: true }
   | { allowed: false; reason: AddressReason; range: string }
 
-/** One row a block; the first that holds the address names the refusal. */
+/** One row per block; the first that contains the address names the refusal. */
 const BLOCKS = [
   ['0.0.0.0/8', 'unspecified'],
   ['10.0.0.0/8', 'private'],
@@ -67,10 +67,10 @@ export type AddressReason = (typeof BLOCKS)[number][1] | 'not_global_unicast' | 
 
 const RANGES = BLOCKS.map(([block, reason]) => ({ block, reason, range: parseIpRange(block) }))
 
-/** Everything else in IPv6 is unassigned, so what a new registry row adds is refused until judged. */
+/** Everything else in IPv6 is unassigned, so new registry rows are refused until reviewed. */
 const GLOBAL_UNICAST: IpRange = parseIpRange('2000::/3')
 
-/** What a setting can let in; metadata, link-local and the rest stay refused. */
+/** Reasons a setting can allow; metadata, link-local and the rest stay refused. */
 const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'unique_local'])
 
 /**
@@ -98,7 +98,7 @@ export function judgeAddress(
 
 const ALLOWED: AddressVerdict = { allowed: true }
 
-/** A verdict follows from the text alone, and every call to a seller asks for one. */
+/** A verdict depends only on the text, and every call to a seller needs one. */
 const MAX_VERDICTS = 1000
 const verdicts = new Map<string, AddressVerdict>()
 

@@ -1,6 +1,6 @@
 import { parseJson } from '../wire/parse-json.ts'
 
-/** Characters of a payment header that are read: what the relay passes in all. */
+/** Longest payment header that is read: as much as the relay passes. */
 export const MOST_HEADER = 128 * 1024
 
 /**
@@ -20,12 +20,12 @@ export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADE
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = new Uint8Array(binary.length)
-  // `Uint8Array.from` walks a string character by character: ten times the price.
+  // `Uint8Array.from` walks a string character by character, which takes ten times as long.
   for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index)
   return bytes
 }
 
-/** Text or bytes in base64, of any length: the bytes are never arguments, of which a call takes only so many. */
+/** Text or bytes in base64, of any length: the bytes are never spread as arguments. */
 export function toBase64(data: string | Uint8Array): string {
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))

@@ -31,7 +31,7 @@ export function parseCallQuery(rawQuery: string) {
 }
 
 /**
- * The listing's own URL, or `endpoint` on its origin; `path` is what goes on the request line.
+ * The listing's own URL, or `endpoint` on its origin; `path` is for the request line.
  * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1')) → '/v2?q=1'
  */
 export function parseCallTarget(listingUrl: string, query: CallQuery) {
@@ -47,7 +47,7 @@ export function parseCallTarget(listingUrl: string, query: CallQuery) {
   return { url, path }
 }
 
-/** Every call to a listing starts from its one address: parsed once while it is asked for. */
+/** Every call to a listing starts from the same address, so the parsed URL is cached. */
 const MAX_PARSED = 1000
 const parsed = new Map<string, URL>()
 

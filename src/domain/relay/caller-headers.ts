@@ -8,7 +8,7 @@ import {
   valuesOf,
 } from './relayed-headers.ts'
 
-/** The HTTP Field Name Registry, and names that browsers act on. Any other is a seller's own. */
+/** The HTTP Field Name Registry, and names that browsers act on. Others are a seller's own. */
 
 /** About the answer itself. */
 const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(
@@ -81,10 +81,10 @@ export interface AnswerFacts {
   isPaid: boolean
 }
 
-/** Ours to say: a seller that wrote them would name a receipt of its own. */
+/** Reserved for us: a seller could name a receipt of its own. */
 const OF_RECEIPTS = /^call-(?:receipt|witness)/
 
-/** Unregistered, and orders to a web server in front of us: fetch this of your files for me. */
+/** Unregistered orders to a web server in front of us to send one of its own files. */
 const FOR_WEB_SERVERS = new Set([
   'x-accel-redirect',
   'x-sendfile',
@@ -94,7 +94,7 @@ const FOR_WEB_SERVERS = new Set([
 
 const EXPOSED = EXPOSED_HEADERS.join(', ')
 
-/** The seller's headers as the caller gets them, ours included. */
+/** The seller's headers as the caller gets them, including ours. */
 export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts): string[] {
   const named = namesInConnection(raw)
   const own = filterHeaders(raw, (name, value) => {
@@ -130,7 +130,7 @@ function isPassed(name: string): boolean {
   return DESCRIBES_ANSWER.has(name) || !REGISTERED_FIELDS.has(name)
 }
 
-/** Types that browsers show with scripts: HTML, SVG, XML. Of several the worst counts. */
+/** Types in which browsers run scripts: HTML, SVG, XML. Of several the worst counts. */
 function isRunByBrowsers(contentType: string): boolean {
   const types = contentType.toLowerCase().split(/[;,]/)
   return types.some((type) => /^(text\/html|.+[/+]xml|text\/xsl)$/.test(type.trim()))
@@ -140,7 +140,7 @@ function isAttachment(values: string[]): boolean {
   return values.length === 1 && /^\s*attachment\s*(;|$)/i.test(values[0] ?? '')
 }
 
-/** A shared cache would give it away. @example 'public, max-age=60' → 'private, max-age=60' */
+/** A shared cache would leak it. @example 'public, max-age=60' → 'private, max-age=60' */
 function toPrivate(raw: RawHeaders): string {
   const directives = valuesOf(raw, 'cache-control').flatMap(
     (value) => value.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g) ?? [],
@@ -153,7 +153,7 @@ function toPrivate(raw: RawHeaders): string {
   return isSilent ? 'no-store' : ['private', ...kept].join(', ')
 }
 
-/** RFC 9213 lets every maker of caches have a field of its own. */
+/** RFC 9213 allows every cache vendor its own field. */
 function isAboutCaches(name: string): boolean {
   return /(?:^|-)cache-control$|^surrogate-control$|^x-accel-expires$/.test(name)
 }

@@ -5,7 +5,7 @@ import { paymentsIn, type RawHeaders } from './relayed-headers.ts'
 const word = v.pipe(v.string(), v.minLength(1))
 const terms = { scheme: word, network: word }
 
-/** What a payment of each protocol cannot do without, whatever its scheme, method or network. */
+/** The required members of each protocol's payments, whatever scheme, method or network. */
 const PaymentSchema = v.union([
   v.object({ x402Version: v.literal(1), ...terms, payload: v.looseObject({}) }),
   v.object({
@@ -20,7 +20,7 @@ const PaymentSchema = v.union([
   }),
 ])
 
-/** What reads as a payment of x402 or MPP; if it is good is between caller and seller. */
+/** Anything that parses as a payment of x402 or MPP; its validity is for the seller to judge. */
 export function decodePayments(raw: RawHeaders): object[] {
   return paymentsIn(raw)
     .map((payment) => parseBase64Json(payment))

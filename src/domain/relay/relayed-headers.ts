@@ -1,4 +1,6 @@
-/** Raw pairs: names keep their case, lines stay repeated, values are latin1, a character a byte. */
+/**
+ * Raw pairs: names keep their case, lines stay repeated, values are latin1, a byte per character.
+ */
 export type RawHeaders = readonly string[]
 
 /** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */
@@ -42,12 +44,14 @@ export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   return null
 }
 
-/** True when the call claims to move money: its answer is kept from shared caches and read to its end. */
+/**
+ * True when the call claims to pay: its answer stays out of shared caches and is read to its end.
+ */
 export function carriesPayment(raw: RawHeaders): boolean {
   return PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) || paysByAuthorization(raw)
 }
 
-/** What a request carries of payments, as sent, without the scheme that `Authorization` has before it. */
+/** A request's payments, as sent, without the scheme name in `Authorization`. */
 export function paymentsIn(raw: RawHeaders): string[] {
   const credentials = valuesOf(raw, 'authorization').filter((value) => /^payment\s/i.test(value))
   const payments = [...PAYMENT_HEADERS.flatMap((name) => valuesOf(raw, name)), ...credentials]
@@ -63,14 +67,14 @@ export function valuesOf(raw: RawHeaders, name: string): string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const given = raw[index]
-    // A request is looked through a dozen times, and hardly any two names are equally long.
+    // A request is scanned a dozen times, and comparing lengths rules out most names.
     if (given?.length === name.length && given.toLowerCase() === name)
       values.push(raw[index + 1] ?? '')
   }
   return values
 }
 
-/** @param keep gets the name in lower case. */
+/** @param keep called with the name in lower case. */
 export function filterHeaders(
   raw: RawHeaders,
   keep: (name: string, value: string) => boolean,
@@ -90,12 +94,12 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 export function namesInConnection(raw: RawHeaders): ReadonlySet<string> {
   const values = valuesOf(raw, 'connection')
   if (values.length === 0) return NO_NAMES
-  // What frames or protects the message may not be talked away by its sender.
+  // A sender must not remove fields that frame or protect the message.
   const names = values.flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'content-type'))
 }
 
-/** Methods whose request says that it has no body, where it has none (RFC 9110 §8.6). */
+/** Methods whose request declares an empty body (RFC 9110 §8.6). */
 const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
 
 export interface WireRequest {
@@ -108,8 +112,8 @@ export interface WireRequest {
 }
 
 /**
- * `Host` and framing are ours, all else is the caller's, in its order. @example
- * […, 'X-A', '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
+ * `Host` and framing are ours, everything else is the caller's, in its order. @example […, 'X-A',
+ * '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
  */
 export function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[] {
   const wire = ['host', host, 'connection', 'close']

@@ -6,7 +6,7 @@ import {
   type RawHeaders,
 } from './relayed-headers.ts'
 
-/** What a seller must not see: our session, and who called from where (the relay is not a witness). */
+/** Headers a seller must not see: our session, and the caller's address. */
 const NOT_FOR_SELLERS = new Set([
   ...HOP_BY_HOP,
   ...namesIn(`

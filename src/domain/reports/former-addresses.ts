@@ -3,8 +3,8 @@ import { reportPath } from './report.ts'
 type Read = (name: string) => string
 
 /**
- * Pages of before proposals, corrections and disputes were one report: people were told to keep the
- * address of theirs, and search engines know the forms.
+ * Former pages of proposals, corrections and disputes, now reports: people were told to keep their
+ * address, and search engines know the forms.
  */
 const FORMER: Readonly<Record<string, (read: Read) => string>> = {
   '/propose': (read) => {

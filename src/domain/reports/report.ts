@@ -5,8 +5,8 @@ import type { FormPage } from '../wire/form-page.ts'
 import { described, optionally } from '../wire/shapes.ts'
 
 /**
- * What anybody may tell us: of a service that has no listing, of a mistake in a listing, or of a
- * service that does not do what it says. A person reads each and decides.
+ * Anybody's report: of a service without a listing, of a mistake in a listing, or of a service that
+ * does not do what it says. A reviewer reads each and decides.
  */
 export const REPORT_KINDS = ['new', 'wrong', 'dispute'] as const
 export type ReportKind = (typeof REPORT_KINDS)[number]
@@ -14,7 +14,7 @@ export type ReportKind = (typeof REPORT_KINDS)[number]
 export const REPORT_STATES = ['waiting', 'accepted', 'refused'] as const
 
 export const MAX_TEXT_LENGTH = 1000
-/** A service's address may say enough; a dispute needs a reason. */
+/** A service's address may be enough; a dispute needs a reason. */
 export const MIN_TEXT_LENGTH: Readonly<Record<ReportKind, number>> = {
   new: 0,
   wrong: 1,
@@ -23,7 +23,7 @@ export const MIN_TEXT_LENGTH: Readonly<Record<ReportKind, number>> = {
 export const MAX_LINKS = 5
 const MAX_LINK_LENGTH = 500
 
-/** Control characters but line ends and tabs, and what turns text round or hides in it. */
+/** Control characters except line breaks and tabs, and characters that reverse or hide text. */
 const UNPRINTABLE = /[^\P{C}\n\r\t]|[\u2028\u2029]/u
 
 const text = v.pipe(
@@ -39,7 +39,7 @@ const text = v.pipe(
   v.check((given) => !UNPRINTABLE.test(given), 'expected printable text'),
 )
 
-/** Nobody here opens them but the person who decides. */
+/** Only the reviewer opens them. */
 const link = v.pipe(
   v.string('expected an https URL'),
   v.maxLength(MAX_LINK_LENGTH, `expected at most ${MAX_LINK_LENGTH} characters`),
@@ -72,19 +72,19 @@ export const ReportBodySchema = v.strictObject({
 export type ReportBody = v.InferOutput<typeof ReportBodySchema>
 
 export const ReportTakenSchema = v.variant('status', [
-  /** `page` says what became of it. */
+  /** `page` shows the outcome. */
   v.object({ status: v.picklist(REPORT_STATES), id: v.string(), page: v.string() }),
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
 export type ReportTaken = v.InferOutput<typeof ReportTakenSchema>
 
-/** A report as anybody may see it who has its id: without its words and who sent them. */
+/** A report as shown to anybody with its id: without its words and its sender. */
 export interface ReportView {
   id: string
   kind: ReportKind
   about: string
   status: (typeof REPORT_STATES)[number]
-  /** Why a person decided so. */
+  /** The reviewer's reason. */
   reason: string | null
   listing_id: string | null
 }
@@ -98,19 +98,19 @@ export type ReportPage = FormPage<
   { kind: ReportKind; about: string; text: string; links: string }
 >
 
-/** The form, filled in so far. @param about as in the body; empty where it is yet to be filled in */
+/** The form, filled in so far. @param about as in the body; empty where still to be filled in */
 export function reportPath(kind: ReportKind, about = ''): string {
   return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
 }
 
-/** Says what became of a report. Anyone with its id may look. */
+/** The outcome of a report. Anyone with its id may read it. */
 export function reportStatePath(id: string): string {
   return `/report?id=${id}`
 }
 
 const MAX_NOTICE_LENGTH = 300
 
-/** One notice, of the latest; it moves no score. */
+/** One notice, for the latest; it changes no score. */
 export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] {
   const latest = disputes.toSorted((a, b) => b.at - a.at)[0]
   if (latest === undefined) return []
@@ -127,7 +127,7 @@ function cut(text: string): string {
     : `${characters.slice(0, MAX_NOTICE_LENGTH - 1).join('')}…`
 }
 
-/** As people count: an emoji of two code units is one. */
+/** In characters as people count them: an emoji of two code units is one. */
 export function lengthOf(text: string): number {
   return [...text].length
 }

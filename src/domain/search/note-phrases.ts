@@ -1,6 +1,6 @@
 /**
- * How notes of a search say what a page turns into links: the search writes them, and the page finds them
- * again in its answer.
+ * Phrases in notes that a page turns into links: the search writes them, and the page finds them in
+ * its answer.
  */
 export const NOTE_PHRASES = {
   closestWords: 'Nothing was found. The closest words',

@@ -6,14 +6,14 @@ const PAYMENT_WORDS = [
   ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
 ]
 
-/** Names of arguments, and values of their closed lists, by the part of a directory that they ask about. */
+/** Names of arguments, and values of closed lists, by the part of a directory they concern. */
 const PART_OF = new Map<string, DirectoryPart>([
   ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
   ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),
   ['trust', 'trust'],
 ])
 
-/** Whether a directory that is without some parts has what an argument, or one of its values, asks about. */
+/** Whether a directory without some parts offers an argument or one of its values. */
 export function isOffered(word: string, switches: Partial<Switches> = {}): boolean {
   const part = PART_OF.get(word)
   return part === undefined || switches[part] !== false

@@ -13,7 +13,7 @@ import {
 
 export const MAX_TRUST = 100
 
-/** What filters read of a listing as the index holds it. */
+/** The facts of a listing that filters read from the index. */
 export interface FilterFacts {
   kind: string
   rails: readonly string[]
@@ -24,7 +24,7 @@ export interface FilterFacts {
   runs: readonly string[]
   /** CAIP-2 ids. */
   networks: readonly string[]
-  /** Of an operation: what a call of it changes. */
+  /** For an operation: what a call of it changes. */
   effect?: string | undefined
 }
 
@@ -35,7 +35,7 @@ export interface KnownValues {
   networks: readonly string[]
 }
 
-/** Its list on the search page, and where it stands among the others. */
+/** Its list on the search page, and its position among the others. */
 interface FilterList {
   label: string
   place: number
@@ -44,13 +44,13 @@ interface FilterList {
 interface FilterRow {
   /** One sentence, for the interface's description. */
   text: string
-  /** A value that may be sent, for the same. */
+  /** An example value, for the same. */
   example: unknown
   /** Words for its values on pages, where they are not names. */
   words?: Readonly<Record<string, string>> | ((value: string) => string)
   /** Set where its values are counted beside the results. */
   list?: FilterList
-  /** The part of a directory that it asks about: one without that part does not offer it. */
+  /** The part of a directory that it concerns: one without that part does not offer it. */
   part?: DirectoryPart
   /** Set where listings have no such fact: their search does not take it. */
   isOfOperations?: true
@@ -60,9 +60,9 @@ interface FilterRow {
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
-  /** Where values are ids that people have names for: what a text means, null for nothing, and what to write. */
+  /** For ids that people have names for: the id of a text, or null, and the name to print. */
   named?: { read: (text: string) => string | null; write: (value: string) => string }
-  /** The values that hold for a listing. */
+  /** The values that apply to a listing. */
   of: (facts: FilterFacts) => readonly string[]
 }
 
@@ -209,10 +209,10 @@ type ValueOf<Row> = Row extends { takes: 'flag' }
         ? Value
         : string
 
-/** What each filter is asked for as, once parsed. */
+/** The parsed value of each filter. */
 export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }
 
-/** `Object.entries` widens the names it was given. */
+/** `Object.entries` widens the names. */
 export const FILTER_ROWS = Object.entries(FILTERS) as readonly (readonly [FilterName, Filter])[]
 
 /** Those that a search of listings takes. */
@@ -220,7 +220,7 @@ export const LISTING_FILTERS = FILTER_ROWS.flatMap(([name, { isOfOperations }]) 
   isOfOperations === true ? [] : [name],
 )
 
-/** What a facet is counted by: filters that have a list, and bands of prices. */
+/** Keys of facets: filters that have a list, and bands of prices. */
 export type SearchFacet =
   | 'price'
   | {
@@ -232,7 +232,7 @@ export const SEARCH_FACETS: readonly SearchFacet[] = [
   'price',
 ]
 
-/** The filter a facet is an offer of: it is counted without it. */
+/** The filter that a facet offers: the facet is counted without it. */
 export function filterOf(facet: SearchFacet): FilterName {
   return facet === 'price' ? 'max_price_usd' : facet
 }

@@ -19,7 +19,7 @@ export interface ParameterProblem {
 
 type ParsedSearch = { query: SearchQuery } | { problems: ParameterProblem[] }
 
-/** A flood of wrong parameters is answered with the first few: nobody reads a thousand. */
+/** Only the first few of many wrong parameters are reported: nobody reads a thousand. */
 const MAX_PROBLEMS = 8
 const BOOLEANS = new Map([
   ['true', true],
@@ -61,8 +61,8 @@ const PARAMETERS = Object.keys(READERS)
 const ALIASES: Readonly<Record<string, string>> = { query: 'q' }
 
 /**
- * Strict: what is unknown, repeated or spelled otherwise is named. A `q` of blanks counts as none.
- * @param endpoint what it takes, and what its messages say
+ * Strict: unknown, repeated or misspelt parameters are reported. A `q` of blanks counts as none.
+ * @param endpoint its parameters, and the words of its messages
  */
 export function parseSearchParameters(
   rawQuery: string,
@@ -97,7 +97,7 @@ function toRepeated(name: string): string {
   return `it is given more than once; give it once${other}`
 }
 
-/** @param taken the names that are accepted instead */
+/** @param taken the accepted names */
 export function toUnknown(name: string, taken: readonly string[], what = 'parameter'): string {
   const nearest = findNearestName(name, taken)
   return `unknown ${what}${nearest === null ? '' : `; did you mean ${nearest}?`}`

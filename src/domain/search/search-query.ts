@@ -9,9 +9,9 @@ import {
   SEARCH_FACETS,
 } from './search-filters.ts'
 
-/** Characters of `q` a caller may send; the same number is the most the engine looks at. */
+/** Characters of `q` a caller may send; the engine reads as many at most. */
 export const MAX_QUERY_CHARACTERS = 1000
-/** What an endpoint takes of `SearchQuery`: the size of its pages, and the parameters it does without. */
+/** An endpoint's share of `SearchQuery`: its page size, and the parameters it omits. */
 export interface SearchEndpoint {
   defaultLimit: number
   maxLimit: number

@@ -11,7 +11,7 @@ export const FIELD_WEIGHTS = { name: 3, labels: 2, summary: 1 } as const
 export type SearchField = keyof typeof FIELD_WEIGHTS
 export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
 
-/** What a term of a query counts: 1 for what was asked, less for what analysis put beside it. */
+/** The weight of a term in a query: 1 for the query's own, less for terms added by analysis. */
 export const TERM_WEIGHTS = {
   asked: 1,
   detail: 0.65,
@@ -23,10 +23,10 @@ export const TERM_WEIGHTS = {
 
 export const LIVE_TESTED_FACTOR = 1.1
 
-/** What does what was asked goes first where it is at least so relevant, of the best match. */
+/** Rows with the requested effect go first from this share of the best relevance on. */
 export const MIN_FITTING = 0.5
 
-/** Scores are compared and printed at this many steps a unit, so that ties are what a reader sees. */
+/** Scores are compared and printed at this many steps per unit, so that readers see ties. */
 export const RELEVANCE_STEPS = 1e6
 
 /** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, n rows of which df hold the term in any field. */

@@ -11,13 +11,13 @@ import { SEARCH_FIELDS } from './search-rank.ts'
 
 const ExplanationSchema = v.object({
   /**
-   * Set where the query is the listing's id, host, vendor or whole name, or its name without what it is,
-   * which puts it first.
+   * Set where the query is the listing's id, host, vendor or full name, or its name without its
+   * kind, which puts it first.
    */
   exact: v.optional(v.picklist(['id', 'host', 'vendor', 'name', 'product'])),
   matched: v.array(
     v.object({
-      /** The words of the query, and the word or pair of the listing they matched as. */
+      /** The words of the query, and the word or pair of the listing they matched. */
       term: v.string(),
       as: v.string(),
       fields: v.array(v.picklist(SEARCH_FIELDS)),
@@ -31,7 +31,7 @@ const ExplanationSchema = v.object({
 })
 export type Explanation = v.InferOutput<typeof ExplanationSchema>
 
-/** spec: the element of `results`; `explain` where it was asked for. */
+/** spec: the element of `results`; `explain` where requested. */
 export const SearchResultSchema = v.object({
   ...ListingSummarySchema.entries,
   explain: v.optional(ExplanationSchema),
@@ -41,7 +41,7 @@ const FacetSchema = v.optional(
   v.array(
     v.object({
       id: v.string(),
-      /** Of a network that has one. */
+      /** For a network that has one. */
       name: v.optional(v.string()),
       count: v.pipe(v.number(), v.integer(), v.minValue(1)),
     }),
@@ -51,7 +51,7 @@ const FacetSchema = v.optional(
 export const FacetsSchema = v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))
 export type Facets = v.InferOutput<typeof FacetsSchema>
 
-/** Searches that do what words of the question sound like, each with how many results it has. */
+/** Searches with the filters that words of the query suggest, each with its number of results. */
 export const SuggestedSchema = v.optional(
   v.pipe(
     v.array(
@@ -67,7 +67,7 @@ export const SuggestedSchema = v.optional(
   ),
 )
 
-/** GET /api/v1/operations: what can be called for a task, with all that the first call takes. */
+/** GET /api/v1/operations: operations for a task, with all inputs of the first call. */
 export const OperationsAnswerSchema = v.object({
   total: v.pipe(v.number(), v.integer(), v.minValue(0)),
   results: v.array(
@@ -89,7 +89,7 @@ export const CompactRowSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   auth: v.picklist(AUTH_TYPES),
   trust: v.nullable(v.number()),
-  /** Beside a score: false where invented buyers cost under a cent. */
+  /** Next to a score: false where invented buyers cost under a cent. */
   vouched: v.optional(v.boolean()),
   call: v.boolean(),
   explain: v.optional(ExplanationSchema),
@@ -114,7 +114,7 @@ export const SearchResponseSchema = v.object({
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
   suggested: SuggestedSchema,
-  /** For each facet asked for, its values with the number of matches, the most frequent first. */
+  /** For each requested facet, its values with the number of matches, the most frequent first. */
   facets: v.optional(FacetsSchema),
   attribution: v.array(v.string()),
 })
@@ -133,11 +133,11 @@ export const CompactResponseSchema = v.object({
 })
 export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
-/** The compact answer to the search page, with what its rows and our own kits say on pages alone. */
+/** The compact answer to the search page, with page-only members of its rows and our own kits. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
-  /** Each with its brand's mark, the domain somebody registered for it, and the operation that matches best. */
+  /** Each with its brand's mark, its registrable domain, and the operation that matches best. */
   results: (CompactRow & { mark?: string; domain?: string; operation?: string })[]
-  /** Absent where none match. */
+  /** Absent where none matches. */
   featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
 }
 

@@ -15,8 +15,8 @@ const SettledSchema = v.object({ success: v.literal(true), transaction })
 const ReceiptSchema = v.object({ status: v.literal('success'), reference: transaction })
 
 /**
- * The transaction that a seller's answer says it was paid by, in x402 or MPP. It is the seller's word and
- * proves nothing: it tells the meter where to look.
+ * The transaction that a seller's answer names as its payment, in x402 or MPP. It is only the
+ * seller's claim: it tells the meter where to look.
  *
  * @returns null where the answer names none: no payment, a voucher, a card
  */

@@ -1,6 +1,6 @@
 import type { CountedScheme } from './schemes/schemes.ts'
 
-/** One payment that the meter found on a chain: money of a payer's that a payout got. */
+/** One payment that the meter found on a chain: a payer's money received by a payout. */
 export interface Settlement {
   network: string
   transaction: string
@@ -16,15 +16,15 @@ export interface Settlement {
   amount: string
   /** Time of the block, milliseconds since the epoch. */
   at: number
-  /** Height of the block; null where nobody wrote it down. */
+  /** Height of the block; null where it was not recorded. */
   block: number | null
-  /** How it was paid; null where nobody wrote it down. */
+  /** How it was paid; null where it was not recorded. */
   scheme: CountedScheme | null
   /** Which authorisation its payer signed (EIP-3009), as `authorizationMarkOf` writes it. */
   authorization?: string | null
 }
 
-/** Any transfer of an allow-listed token between wallets we know of; for wash rules alone. */
+/** Any transfer of an allow-listed token between known wallets; only for wash rules. */
 export interface Transfer {
   network: string
   transaction: string
@@ -34,6 +34,6 @@ export interface Transfer {
   amount: string
   at: number
   block: number | null
-  /** Whether code stands at `from`: exchanges and pools pass on everybody's money. Null: not asked. */
+  /** Whether `from` is a contract: exchanges and pools pass on others' money. Null: not checked. */
   from_contract: boolean | null
 }

@@ -19,7 +19,7 @@ export async function readCluster(node: Node): Promise<string> {
   return `solana:${genesis.slice(0, REFERENCE_LENGTH)}`
 }
 
-/** A final transaction, its instructions told apart. @returns null where the node has none, or another */
+/** A final transaction with parsed instructions; null where the node has none, or another. */
 export async function readTransaction(node: Node, signature: string) {
   const options = {
     encoding: 'jsonParsed',
@@ -47,11 +47,11 @@ const SignaturesSchema = v.array(
 export type Signature = v.InferOutput<typeof SignaturesSchema>[number]
 
 /**
- * What touched an account, newest first, failures included.
+ * Transactions of an account, newest first, failures included.
  *
- * @param since milliseconds; what has no time is listed as well
+ * @param since milliseconds; transactions without a time are listed as well
  * @param until the signature where an earlier list ended
- * @returns null where the node gives the same page again
+ * @returns null where the node returns the same page again
  */
 export async function listSignatures(
   node: Node,

@@ -3,13 +3,14 @@ import type { Settlement, Transfer } from './settlement.ts'
 import type { UsdAsset } from './usd-assets.ts'
 
 /**
- * What a Solana transaction paid to a payout. The x402 scheme `exact` has the buyer sign one checked
- * transfer and somebody else pay the fee and sign last: only a transaction of that very form counts.
- * It is Solana's match for an authorisation: the buyer consented to this transfer and did not send it.
+ * A Solana transaction's payment to a payout. In the x402 scheme `exact` the buyer signs one
+ * checked transfer and somebody else pays the fee and signs last: only a transaction of exactly
+ * that form counts. It is Solana's counterpart of an authorisation: the buyer consented to it and
+ * did not send it.
  */
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
-/** What wallets may add: a memo, and guards against being drained. */
+/** Instructions wallets may add: a memo, and guards against being drained. */
 const HARMLESS = new Set([
   COMPUTE_BUDGET,
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
@@ -63,7 +64,7 @@ export interface SolanaSeller {
   coin: UsdAsset
 }
 
-/** @returns the payment to one of the wallets that a transaction is; null for anything else */
+/** @returns the payment in a transaction to one of the wallets; null for anything else */
 export function readSolanaPayment(
   found: ParsedTransaction,
   { network, wallets, coin: { address: mint, decimals } }: SolanaSeller,
@@ -83,7 +84,7 @@ export function readSolanaPayment(
     paidIn === mint &&
     BigInt(tokenAmount.amount) > 0n &&
     rest.every(({ programId }) => HARMLESS.has(programId)) &&
-    // Who pays the fee has no part in the payment, and the buyer signed it.
+    // The fee payer has no part in the payment, and the buyer signed it.
     sponsor.signer &&
     ![source, destination, authority].includes(sponsor.pubkey) &&
     !rest.some(({ accounts }) => accounts?.includes(sponsor.pubkey)) &&
@@ -93,7 +94,7 @@ export function readSolanaPayment(
   return {
     network,
     transaction: found.transaction.signatures[0] ?? '',
-    // There is one transfer to a payment.
+    // A payment has exactly one transfer.
     log: 0,
     payer: authority,
     payee,
@@ -105,7 +106,7 @@ export function readSolanaPayment(
   }
 }
 
-/** What a transaction took out of a payout's account, by who had more afterwards. */
+/** What a transaction took out of a payout's account, by wallets that had more afterwards. */
 export function readSolanaReturns(
   found: ParsedTransaction,
   { network, wallet, coin }: Pick<SolanaSeller, 'network' | 'coin'> & { wallet: string },

@@ -4,7 +4,7 @@ import { TOKEN } from './solana-payments.ts'
 
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
-/** A message begins with how many sign and how many are only read; one of a version, with that before it. */
+/** A message begins with its version, if any, and the counts of signers and read-only accounts. */
 const HEADER_BYTES = 3
 const VERSIONED = 0x80
 const TRANSFER_CHECKED = 12
@@ -49,7 +49,7 @@ function readTransaction(bytes: Uint8Array) {
     return bytes.subarray(at - size, at)
   }
   const byte = () => take(1)[0] ?? 0
-  /** Seven bits a byte, the lowest first. */
+  /** Seven bits per byte, the lowest first. */
   const length = () => {
     const first = byte()
     return first < 128 ? first : (first & 127) + 128 * byte()

@@ -8,8 +8,8 @@ const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const KEY_BYTES = 32
 
 /**
- * The account that holds a wallet's coins of one mint on Solana: the address that follows from both
- * and that no key signs for (a program derived address, the highest bump whose hash is not a point).
+ * The account that holds a wallet's coins of one mint on Solana: the address derived from both that
+ * no key signs for (a program derived address, with the highest bump whose hash is not a point).
  *
  * @returns null where wallet or mint is not a key
  */

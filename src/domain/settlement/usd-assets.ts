@@ -1,9 +1,9 @@
 import { toNetworkId } from '../listing/networks.ts'
 
 /**
- * Tokens that count as US dollars, by chain: what their issuer redeems one for one, and what a bridge
- * redeems for that. Anybody can deploy a token named USDC; an allow list of contracts is the only proof
- * of what was paid.
+ * Tokens that count as US dollars, by chain: those their issuer redeems one for one, and those a
+ * bridge redeems for such a token. Anybody can deploy a token named USDC; an allow list of
+ * contracts is the only proof of what was paid.
  */
 export interface UsdAsset {
   /** Contract (lower case) or mint. */
@@ -11,7 +11,7 @@ export interface UsdAsset {
   decimals: number
 }
 
-/** Coins that a bridge redeems, not their issuer: each says why it counts, and is shown as bridged. */
+/** Coins redeemed by a bridge, not their issuer: each says why it counts, shown as bridged. */
 export const BRIDGED_COINS = [
   {
     network: 'eip155:4217',

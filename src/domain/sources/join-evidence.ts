@@ -5,8 +5,8 @@ import { uniteReports } from '../trust/reported-use.ts'
 import type { NamedRow } from './source-row.ts'
 
 /**
- * What machines know of a listing: measured by ourselves first, then what sources say. Of two looks at
- * the seller itself the newer one counts; what catalogues say of its tools is united.
+ * Machine-read facts of a listing: our own measurements first, then those of sources. Of two probes
+ * of the seller itself the newer one counts; the catalogues' facts on its tools are merged.
  *
  * @param measured the listing's own evidence file
  * @param rows in the order of precedence
@@ -53,7 +53,7 @@ function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
 
 type Tool = NonNullable<Interface['tools']>[number]
 
-/** Two catalogues may know different tools of a server; of one tool the parameters of the richer. */
+/** Catalogues may know different tools of a server; for a shared one, the richer parameters win. */
 function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface {
   const byName = new Map<string, Tool>()
   for (const tool of read.flatMap(({ tools = [] }) => tools)) {
@@ -70,15 +70,15 @@ function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface 
   return { ...first, at, tools }
 }
 
-/** Longest first, then by its text: the same one counts in whatever order they are named. */
+/** Longest first, then by text: the same one wins in whatever order they come. */
 function richness(tool: Tool): string {
   const schema = JSON.stringify(tool.input_schema)
   return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`
 }
 
 /**
- * The notice of a listing that its sources withdrew and that people, or nobody else, still describe;
- * null where one of them still lists it.
+ * The notice of a listing that its sources withdrew and that only people, or nobody, still
+ * describe; null where a source still lists it.
  */
 export function toWithdrawnNotice(rows: readonly NamedRow[]) {
   const gone = rows.filter(({ row }) => row.withdrawn !== undefined)

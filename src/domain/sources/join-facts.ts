@@ -11,10 +11,10 @@ import { collapseOperations, completeOperations, uniteOperations } from './unite
 
 /**
  * A listing, field by field: people first, then the sources in the order of precedence. A list that
- * people wrote is whole, and its elements take from the sources what they lack; lists of sources are
- * united by what identifies their elements. A guess never wins over what somebody knew.
+ * people wrote is complete, and sources only fill in its elements; lists of sources are merged by
+ * what identifies their elements. A guess never wins over a known fact.
  *
- * @param said what sources say, in the order of precedence
+ * @param said the sources' facts, in the order of precedence
  */
 export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): WrittenFacts {
   const [first, ...others] = said
@@ -43,7 +43,7 @@ export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): 
   }
 }
 
-/** People say how a caller proves itself; where that is by OAuth, a source may know where to sign in. */
+/** People say how a caller authenticates; for OAuth a source may know where to sign in. */
 function joinAuth(own: Auth, said: Auth | undefined): Auth {
   if (own.type === 'unknown') return said ?? own
   if (own.type !== 'oauth' || said?.type !== 'oauth' || own.sign_in !== undefined) return own
@@ -51,8 +51,8 @@ function joinAuth(own: Auth, said: Auth | undefined): Auth {
 }
 
 /**
- * Where people name a price or operations, what sources say of them besides must fit: no run of an
- * importer makes a listing of people's unsound.
+ * Where people name a price or operations, the sources' facts on them must fit: no run of an
+ * importer may make a people's listing invalid.
  */
 function joinOperations(written: WrittenFacts, united: SourceFacts) {
   const { pricing, http } = written
@@ -66,7 +66,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Operations of sources below a price that people named: what that one does not cover goes. */
+/** Operations of sources below a price that people named: those it does not cover are dropped. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&
@@ -82,19 +82,19 @@ function orElse<Item>(own: Item[], others: Item[] | undefined): Item[] {
   return own.length > 0 ? own : (others ?? [])
 }
 
-/** Where people name a source themselves, theirs is its row. */
+/** Where people name a source themselves, their entry is used. */
 function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources']) {
   const named = new Set(own.map(({ source }) => source))
   return [...own, ...others.filter(({ source }) => !named.has(source))]
 }
 
-/** What several sources say of one service. @param said in the order of precedence */
+/** The facts of several sources on one service. @param said in the order of precedence */
 export function uniteFacts(said: readonly SourceFacts[]): SourceFacts {
   const http = said.flatMap((facts) => facts.http ?? [])
   const collapsed = collapseOperations(uniteOperations(http))
   const discovery: NonNullable<SourceFacts['discovery']> = {}
   const rest: SourceFacts = {}
-  // From the last to the first: the first has the last word.
+  // From the last to the first, so that the first wins.
   for (const facts of said.toReversed()) {
     Object.assign(discovery, facts.discovery)
     Object.assign(rest, facts)
@@ -121,7 +121,7 @@ export function uniteFacts(said: readonly SourceFacts[]): SourceFacts {
   }
 }
 
-/** What one way in asks for, the first says who knows it. */
+/** The requirements of one entry, from the first source that knows them. */
 function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
   return Object.assign({}, other, way)
 }
@@ -134,7 +134,7 @@ function completeWays(chosen: readonly InvokeEntry[], said: readonly InvokeEntry
   })
 }
 
-/** Prices of operations are nearer the truth than what a list says of the whole. */
+/** Prices of operations are more exact than a catalogue's price for the whole. */
 function unitePricing(said: readonly SourceFacts[], ofOperations: Pricing): Pricing {
   if (ofOperations.model !== 'unknown') return ofOperations
   const told = said.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
@@ -146,12 +146,12 @@ function unitePricing(said: readonly SourceFacts[], ofOperations: Pricing): Pric
   return pricingOf(offers)
 }
 
-/** Who says a fact: people, or importers by their ids, the one whose word counts first. */
+/** The origin of a fact: people, or importers by id, the winning one first. */
 export type Origins = Partial<Record<SourceField, readonly string[]>>
 
 export const PEOPLE = 'people'
 
-/** Facts that add up, so that each who names some of them says a part. */
+/** Facts that add up, so that each source may contribute some of them. */
 const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
 
 /** @param said in the order of precedence */
@@ -168,7 +168,7 @@ export function toOrigins(
   return Object.fromEntries(named)
 }
 
-/** Nothing, an empty list and "unknown" say nothing. */
+/** Nothing, an empty list and "unknown" are not facts. */
 function says(value: unknown): boolean {
   if (value === undefined || value === null) return false
   if (Array.isArray(value)) return value.length > 0

@@ -1,28 +1,28 @@
 import { isJsonObject } from '../wire/parse-json.ts'
 
 /**
- * What a listing is known by, as comparable text: two listings of one kind that share a package, a
- * remote, an operation or an agent's address are the same service in every source.
+ * The identifying marks of a listing, as comparable text: two listings of one kind that share a
+ * package, a remote, an operation or an agent's address are the same service in every source.
  */
 export type ListingMark = string
 
 /** Front matter of a file or facts of a source, by name. */
 type Facts = Readonly<Record<string, unknown>>
 
-/** What tells one service from another. */
+/** Marks that distinguish one service from another. */
 export interface Identity {
   kind: unknown
   marks: readonly ListingMark[]
   /** Marks of what it may be a part of, the nearest first. */
   around: readonly ListingMark[]
   refs: readonly string[]
-  /** Of an API; null for any other kind. */
+  /** For an API; null for any other kind. */
   origin: string | null
-  /** It names no operation, so it stands for all of its origin. */
+  /** It names no operation, so it represents its whole origin. */
   isComplete: boolean
 }
 
-/** Read loosely: a file that `check` would refuse still must not be listed a second time. */
+/** Read leniently: a file that `check` would refuse still must not be listed a second time. */
 export function identify(facts: Facts): Identity {
   const { kind, url, http, sources } = facts
   const origin = kind === 'http_api' && typeof url === 'string' ? originOf(url) : null
@@ -48,8 +48,8 @@ export function marksOf({ kind, url, http, invoke, discovery }: Facts): ListingM
 }
 
 /**
- * The folder of a kit in its public repository, whatever branch its address names, and the folders
- * around it, the nearest first: a kit may be all the skills of one folder.
+ * The folder of a kit in its public repository, whatever branch its address names, and its parent
+ * folders, the nearest first: a kit may be all the skills of one folder.
  *
  * @example foldersOf('https://github.com/acme/kits/tree/main/skills/pdf') →
  *   ['kit github.com/acme/kits/skills/pdf', 'kit github.com/acme/kits/skills', …]
@@ -79,12 +79,12 @@ export function endpointsOf(invoke: unknown): ListingMark[] {
   })
 }
 
-/** The method doesn't count: catalogues leave it out, and one address is one thing to buy. */
+/** The method doesn't count: catalogues omit it, and one address is one service. */
 export function operationMark(url: string): ListingMark {
   return `operation ${addressOf(url)}`
 }
 
-/** A card is one card under its current and its former well-known name. */
+/** A card is the same under its current and its former well-known name. */
 function cardMark(url: string): ListingMark {
   return `card ${addressOf(url).replace(/\/agent\.json$/, '/agent-card.json')}`
 }
@@ -99,7 +99,7 @@ export function originOf(text: string): string | null {
   return url === null ? null : `${url.protocol}//${url.host.replace(/^www\./, '')}`
 }
 
-/** Host and path; a path's variables are the same variable however they are spelled. */
+/** Host and path; all spellings of a path's variables are equal. */
 function addressOf(text: string): string {
   const url = URL.parse(text)
   if (url === null) return text

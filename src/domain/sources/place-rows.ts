@@ -9,38 +9,38 @@ interface Written {
 }
 
 export interface PlacedRows {
-  /** Rows by the id of the listing that takes them, each in the order of precedence. */
+  /** Rows by the id of their listing, each in the order of precedence. */
   taken: Map<string, NamedRow[]>
-  /** Rows that no listing takes. */
+  /** Rows without a listing. */
   waiting: NamedRow[]
 }
 
-/** A listing while rows find their places. */
+/** A listing during the placement of rows. */
 interface Place {
   id: string
   rows: NamedRow[]
-  /** People wrote nothing that tells it from another service, so that its id does. */
+  /** People wrote nothing that distinguishes it from another service, so its id does. */
   isWords: boolean
 }
 
-/** What a mark leads to, and whether people wrote it down. */
+/** The listing of a mark, and whether people wrote the mark. */
 interface Marked {
   place: Place
   isWritten: boolean
 }
 
 /**
- * Which listing each row of a source tells of; a function of the files alone, so that no order of
- * imports shows in it.
+ * Which listing each row of a source belongs to; it depends only on the files, not on the order of
+ * imports.
  *
- * A row belongs where people or an earlier import said it does. Else a server belongs to the listing
- * that names one of its endpoints, or whose sources name all of them; an API or an agent to the one
- * that shares most of its operations, then to the one that stands for its origin; a skill to the kit of
- * its folder, or of the nearest around it. A listing of words alone takes the row that has its id.
+ * A row belongs where people or an earlier import put it. Else a server belongs to the listing that
+ * names one of its endpoints, or whose sources name all of them; an API or an agent to the one that
+ * shares most of its operations, then to the one for its origin; a skill to the kit of its folder,
+ * or of the nearest around it. A listing with only words takes the row that has its id.
  *
  * @param rows in the order of precedence
- * @param moves former ids, each with the one it has now
- * @param opens a row that finds no listing opens one of its own, as a person would who takes it
+ * @param moves former ids, each with the current one
+ * @param opens a row without a listing creates one, as if a reviewer accepted it
  */
 export function placeRows(
   listings: readonly Written[],
@@ -83,7 +83,7 @@ export function placeRows(
 
   function take(place: Place, named: NamedRow, { marks }: Identity): void {
     place.rows.push(named)
-    // What a held row claims must bring no other row to it.
+    // A held row's marks must not attract other rows.
     if (named.row.held === undefined) addMarks(place, marks, false)
   }
 

@@ -1,7 +1,7 @@
 import { toUsd } from '../../operation/price-text.ts'
 import type { CompactRow, OperationsAnswer } from '../../search/search-response.ts'
 
-/** What a message is answered with: listings, operations, or why neither. */
+/** The answer to a message: listings, operations, or why neither. */
 export type Answer =
   | ({ results: CompactRow[] } & Counted)
   | OperationsAnswer
@@ -14,8 +14,8 @@ interface Counted {
 }
 
 /**
- * The answer in sentences, a line a result, for agents and people who read text alone. All of it stands
- * in the data part as well.
+ * The answer in sentences, one line per result, for agents and people who only read text. All of it
+ * is in the data part as well.
  */
 export function toAnswerText(answer: Answer): string {
   if ('error' in answer) {

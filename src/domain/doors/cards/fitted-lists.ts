@@ -16,7 +16,7 @@ export function fitLists<Card extends Record<string, unknown>>(
   const lists = names.flatMap((name) => {
     const items = card[name]
     if (!Array.isArray(items)) return []
-    // With the comma behind each.
+    // Including the comma after each.
     const bytes = items.reduce((sum, item) => sum + sizeOf(item) + 1, 0)
     return [{ name, kept: [...items], count: items.length, bytes }]
   })
@@ -46,10 +46,10 @@ const SUMMARY_LENGTHS = [140, 100, 70, 40]
 export const BYTES_A_CALL = 500
 
 /**
- * Rows of which each has what its call needs, and what is beyond that as far as there is room, the first
- * rows first.
+ * Rows that each have what their call needs, and more as far as there is room, the first rows
+ * first.
  * @param otherBytes of the answer without rows
- * @param shorten what leaves one thing out each, the least needed first
+ * @param shorten functions that each remove one thing, the least needed first
  */
 export function fitCalls<Row>(
   rows: readonly Row[],
@@ -77,7 +77,7 @@ export function fitCalls<Row>(
 
 const encoder = new TextEncoder()
 
-/** Cuts summaries to the room there is; a page larger than five has more of it in proportion. */
+/** Cuts summaries to the available room; a page larger than five has proportionally more. */
 export function fitRows(rows: readonly CompactRow[], otherBytes: number): CompactRow[] {
   const room = ANSWER_BYTES * Math.max(1, rows.length / 5) - otherBytes
   let fitted = [...rows]

@@ -7,12 +7,12 @@ import { SellerTextsSchema } from '../../wire/seller-texts.ts'
 import type { Rail } from '../../wire/vocabulary.ts'
 import { fitLists } from './fitted-lists.ts'
 
-/** Names beside the one operation or tool that is told whole, at most. */
+/** Most names in addition to the one operation or tool that is shown in full. */
 const MOST_NAMED = 20
-/** Lists that may be cut. The chosen operation has all that it takes; kit.json has its whole answer. */
+/** Lists that may be cut. The chosen operation keeps its inputs; kit.json has its answer. */
 const LISTS = ['other_operations', 'tools', 'skills']
 
-/** The part of a kit one call needs: one operation or tool whole, the others by name. */
+/** The part of a kit that one call needs: one operation or tool in full, the others by name. */
 export const KitCardSchema = v.looseObject({
   id: v.string(),
   digest: v.string(),
@@ -24,7 +24,7 @@ export const KitCardSchema = v.looseObject({
 export type KitCard = v.InferOutput<typeof KitCardSchema>
 
 export interface KitChoice {
-  /** Position of the operation or tool; the one a buyer most likely wants without it. */
+  /** Position of the operation or tool; by default the one a buyer most likely wants. */
   operation?: number | undefined
   snippet?: string | undefined
   /** Operations sold on it come first, and snippets pay on it. */
@@ -98,7 +98,7 @@ function toTools(
   }
 }
 
-/** A snippet calls the operation that is told. */
+/** A snippet calls the shown operation. */
 function toSnippet(kit: KitView, choice: KitChoice): object | string {
   const { snippet } = choice
   if (snippet === undefined) return {}

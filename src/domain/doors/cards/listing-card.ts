@@ -6,10 +6,10 @@ import { fitLists } from './fitted-lists.ts'
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
 const LEFT_OUT = new Set(['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'])
 
-/** What a large service has many of: get_kit tells each of them whole. */
+/** Members a large service has many of: get_kit shows each of them in full. */
 const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
 
-/** A full listing as an agent reads it: the same members less what only people use. */
+/** A full listing for an agent: the same members without those only people use. */
 export const ListingCardSchema = v.looseObject({
   id: v.string(),
   name: v.string(),

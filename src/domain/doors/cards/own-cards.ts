@@ -6,7 +6,7 @@ import { KINDS, RAILS } from '../../wire/vocabulary.ts'
 
 const DOOR_VERSION = '0.1.0'
 
-/** What this directory is, for machines that list directories. */
+/** A description of this directory for machines that list directories. */
 export function toOwnSummary({ strapline, switches: { payments, trust } }: SiteNames): string {
   const known = [
     ...(payments ? ['prices'] : []),
@@ -35,7 +35,7 @@ export function toAgentCard(baseUrl: string, site: SiteNames) {
     })),
     provider: { organization: site.name, url: baseUrl },
     documentationUrl: `${baseUrl}/docs`,
-    // A search is over before a stream would be open; nothing is kept that a push could tell of.
+    // A search ends before a stream would open; no state is kept that a push could report.
     capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['application/json'],
@@ -89,7 +89,7 @@ export function toServerCard(view: ListingView, baseUrl: string) {
   }
 }
 
-/** Our host, turned round. @example toReverseHost('https://a.example') → 'example.a' */
+/** Our host, reversed. @example toReverseHost('https://a.example') → 'example.a' */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
 }

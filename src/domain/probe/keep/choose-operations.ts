@@ -5,20 +5,20 @@ import { encodeBody, toExampleRequest } from '../../operation/example-request.ts
 import { present } from '../../wire/parse-json.ts'
 import type { OtherRequest, PlannedRequest } from './probe-plan.ts'
 
-/** Operations asked beside the first: enough to know a seller by, few enough not to be a burden. */
+/** Operations probed after the first: enough to judge a seller, too few to be a burden. */
 const MAX_OTHERS = 5
 
 export interface ChosenOperations {
-  /** The one a buyer most likely wants, among those that may be asked: it decides the outcome. */
+  /** The one a buyer most likely wants, among those that may be probed: it decides the outcome. */
   first: Operation | undefined
-  /** In the order they are asked: what has a price, then the rest, as the listing has them. */
+  /** In the order they are probed: priced ones, then the rest, as in the listing. */
   others: Operation[]
 }
 
 /**
- * Which operations of a listing are asked. Only what changes nothing: GET, a paid POST with the
- * example that was declared for it (an unpaid call is answered with the price), and whatever the
- * listing marks `safe`. The others stand on the first one's own origin, and each is another request.
+ * Which operations of a listing are probed. Only those that change nothing: GET, a paid POST with
+ * its declared example (an unpaid call is answered with the price), and those marked `safe` by the
+ * listing. The others are on the first one's own origin, and each is another request.
  */
 export function chooseOperations(facts: ListingFacts): ChosenOperations {
   const askable = facts.http.filter((operation) => isAskable(operation, facts))
@@ -31,7 +31,7 @@ export function chooseOperations(facts: ListingFacts): ChosenOperations {
   return { first, others: asked.slice(1) }
 }
 
-/** Without credentials: an endpoint that wants them answers 401, and that is what is recorded. */
+/** Without credentials: an endpoint that requires them answers 401, which is recorded. */
 function toRequest(operation: Operation): PlannedRequest {
   const { method, url, headers, body } = toExampleRequest(operation, { type: 'none' })
   const type = operation.body?.content_type ?? 'application/json'
@@ -67,7 +67,7 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
   const hasBody = method === 'GET' || safe || body?.example !== undefined
   const { url, headers, body: sent = '' } = toRequest(operation)
-  // What a caller would have to know and nobody wrote down.
+  // Values a caller would have to know that are not documented.
   const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
     /<[A-Z0-9_]+>/.test(text),
   )
@@ -90,7 +90,7 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
 }
 
-/** On the origin of the first, and neither the same operation nor the same request as one before. */
+/** On the origin of the first, and different from every earlier operation and request. */
 function isAnother(operation: Operation, asked: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin

@@ -10,12 +10,12 @@ const KEPT = 20
 const KEPT_MS = 90 * 86_400_000
 const MAX_NAME = 100
 const MAX_WORDS = 300
-/** Words before the first that differs, so that a reader sees where a long text changed. */
+/** Words shown before the first difference, so that a reader sees where a long text changed. */
 const CONTEXT = 40
 
 /**
- * One row for each tool, price and payee that changed since the look before; newest first. Lists
- * that were cut say nothing of what is missing from them. @param at time of the look
+ * One row for each tool, price and payee that changed since the previous probe; newest first.
+ * Truncated lists say nothing about missing items.
  */
 export function toDriftHistory(
   known: readonly Drift[],
@@ -42,7 +42,7 @@ function compareTools({ tools: before }: Interface, { tools: now }: Interface) {
   return differing('tool', toTexts(before), toTexts(now))
 }
 
-/** What a tool says, and what it takes. */
+/** The description of a tool, and its inputs. */
 function toTexts(tools: readonly Tool[]): Record<string, string> {
   return Object.fromEntries(
     tools.map(({ name, description, input_schema }) => {
@@ -76,7 +76,7 @@ function differing(what: Drift['what'], was: Record<string, string>, is: Record<
   return changed.map((name) => ({ what, name, was: was[name], is: is[name] }))
 }
 
-/** Both texts from shortly before where they part. */
+/** Both texts from shortly before their first difference. */
 function cutAlike(was: string, is: string): [string, string] {
   let same = 0
   while (same < was.length && was[same] === is[same]) same += 1

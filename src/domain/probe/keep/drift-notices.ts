@@ -16,16 +16,16 @@ import type { ProbePlan } from './probe-plan.ts'
 const MAX_NOTE_LENGTH = 300
 const MAX_NAMED = 2
 
-/** How long a change of payout address stays on the page once it was seen. */
+/** How long a change of payout address stays on the page. */
 const PAYOUT_NOTICE_MS = 30 * 86_400_000
 
-/** Notices that follow from a seller's own terms; probes alone write and clear them. */
+/** Notices that follow from a seller's own terms; only probes write and clear them. */
 const DRIFT = ['price_changed', 'payout_changed', 'network_changed'] as const
 type DriftId = (typeof DRIFT)[number]
 
 /**
- * What drifted from the listing, operation by operation, and what changed since the last look. A
- * notice that still holds keeps its first date. @param before as it was before this probe
+ * What drifted from the listing, operation by operation, and what changed since the last probe. A
+ * notice that still applies keeps its first date.
  */
 export function judgeDrift(
   before: Evidence,
@@ -56,7 +56,7 @@ export function toSorted(notices: readonly Notice[]): Notice[] {
   return notices.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
-/** Buyers choose the cheapest offer: only when that is above what the listing says has it drifted. */
+/** Buyers choose the cheapest offer: it has only drifted if that is above the listing's price. */
 function findPriceDrift(asked: readonly AskedTerms[]): string | null {
   const dear = asked.flatMap(({ operation, terms, max_usd }) => {
     const prices = terms.flatMap(({ usd }) => (usd === null ? [] : [usd]))
@@ -96,7 +96,7 @@ function findNetworkDrift(
   return `The seller ${isAll ? 'offers payment on' : 'also offers payment on'} ${unnamed.slice(0, 4).join(', ')}; the listing names ${networks.slice(0, 2).join(', ')}.`
 }
 
-/** Operation by operation and chain by chain: the first address that should not be there. */
+/** Operation by operation and chain by chain: the first unexpected address. */
 function findPayoutDrift(
   before: Evidence,
   asked: readonly AskedTerms[],
@@ -133,18 +133,18 @@ function isAmong(payout: string, known: readonly string[]): boolean {
   return known.some((other) => normalizePayout(other) === wanted)
 }
 
-/** What one operation asks, and the most that the listing says of it. */
+/** The price of one operation, and the most according to the listing. */
 interface AskedTerms {
-  /** Null where an answer stands for the whole listing. */
+  /** Null where an answer represents the whole listing. */
   operation: { method: string; url: string } | null
   terms: readonly PaymentTerm[]
   /** USD for one call; null where the listing names none. */
   max_usd: number | null
-  /** Nobody asked it before: its payee can have changed from nothing. */
+  /** It was not probed before: there is no former payee it could have changed from. */
   isNew: boolean
 }
 
-/** As the last 402 of each named them: of an earlier probe where it says nothing now. */
+/** From the last 402 of each: an earlier probe's where this one has none. */
 function toAskedTerms(
   before: Interface | undefined,
   finding: Finding,

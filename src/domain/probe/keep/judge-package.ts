@@ -3,7 +3,7 @@ import type { RpcReply } from '../read/mcp-messages.ts'
 import { toPlaceholder } from './plan-probe.ts'
 import type { PackagePlan } from './probe-plan.ts'
 
-/** How a program that was asked over stdio ended before it answered. */
+/** How a program probed over stdio ended before it answered. */
 export interface StdioEnd {
   /**
    * `size`: too much on stdout; `log_size`: on stderr; `excess`: of memory or processes, named in
@@ -16,24 +16,24 @@ export interface StdioEnd {
   log: string
 }
 
-/** Of a program that could not be started, and of one that was killed. */
+/** Exit codes of a program that could not be started, and of one that was killed. */
 const CODES_OF_SANDBOX: ReadonlySet<number | null> = new Set([126, 137])
 
-/** What a program says that met a bound of ours, or misses a network or a build by its scripts. */
+/** Output of a program that hit a limit of ours, or lacks a network or a build by its scripts. */
 const OUR_LIMITS =
   /heap limit|virtual memory|native addon|bindings file|\.node\b|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
 
-/** What a program says that wants an account, a key or a database of its user. */
+/** Output of a program that needs an account, a key or a database of its user. */
 const WANTS =
   /api[ _-]?key|token|credential|secret|password|unauthori[sz]ed|environment variable|usage:|\b(?:missing|required|must (?:be|provide|specify)|not (?:set|provided|found|configured)|please (?:set|provide))\b/i
 
-/** Names of settings that are none: codes of errors, and what a runtime calls its own. */
+/** Names that are not settings: error codes, and variables of the runtime itself. */
 const NO_SETTING = /^(?:ERR|EAI|UV|NODE|NPM|MODULE|DEP|HTTP|HTTPS)_/
 
 const MOST_SETTINGS = 12
 
 /**
- * @param saw where it names paths of the sandbox, they become those of the package and of its home
+ * @param saw its sandbox paths are replaced by those of the package and of its home
  * @returns a finding about a package, with no status and no time: the machine's load would count
  */
 export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
@@ -43,7 +43,7 @@ export function toPackageFinding(outcome: ProbeOutcome, saw: string): Finding {
   return { ...toFinding({ protocol: 'mcp', outcome, saw: named }), isLocal: true }
 }
 
-/** @param method the request that was not answered */
+/** @param method the unanswered request */
 export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan): Finding {
   const { why, code, noise } = end
   const after = method === 'initialize' ? '' : `, ${method} unanswered`
@@ -58,7 +58,7 @@ export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan):
     why === 'exit' && (code === null || CODES_OF_SANDBOX.has(code) || OUR_LIMITS.test(words))
   if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
     return toPackageFinding('wrong_protocol', `stdout holds no JSON-RPC: ${noise}${after}`)
-  // It may wait for a network that it has not here.
+  // It may be waiting for the network, which it does not have here.
   if (why === 'time')
     return toPackageFinding('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
   const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
@@ -67,7 +67,7 @@ export function judgeStdioEnd(end: StdioEnd, method: string, plan: PackagePlan):
 }
 
 /**
- * Settings that a program named as it ended and that it has not got, with something to fill in.
+ * Missing settings that a program named on exit, with placeholder values.
  *
  * @example namesOfSettings({ …, log: 'Error: SHIP_API_KEY is not set' }, plan) → { SHIP_API_KEY: 'placeholder' }
  */
@@ -91,7 +91,7 @@ export function judgeStdioReply(reply: RpcReply, method: string, plan: PackagePl
   return judgeRefusal(plan, 'wrong_protocol', saw)
 }
 
-/** Who wants real settings and got placeholders may refuse: that is our poverty, not a fault. */
+/** A program that needs real settings may refuse placeholders: that is our limit, not its fault. */
 function judgeRefusal(plan: PackagePlan, outcome: ProbeOutcome, saw: string): Finding {
   const names = toPlaceholderNames(plan)
   return names === ''
@@ -99,13 +99,13 @@ function judgeRefusal(plan: PackagePlan, outcome: ProbeOutcome, saw: string): Fi
     : toPackageFinding('unknown', `with placeholders for ${names} it ${saw}`)
 }
 
-/** What was filled in for want of the real thing; '' where nothing was. */
+/** What was filled in instead of real values; '' where nothing was. */
 export function toPlaceholderNames({ env, args }: PackagePlan): string {
   const names = [...Object.keys(env), ...args.filter((text) => /<\w+>/.test(text))]
   return names.length > 3 ? `${names.slice(0, 3).join(', ')} and more` : names.join(', ')
 }
 
-/** The line that says most: a bound that was met, a named error, any error, else the last one. */
+/** The most informative line: a limit that was hit, a named error, any error, else the last one. */
 function reasonOf({ noise, log }: StdioEnd): string {
   const lines = `${noise}\n${log}`.split('\n').filter((line) => line.trim() !== '')
   const [telling] = [OUR_LIMITS, WANTS, /\w*error:/i, /error/i].flatMap(

@@ -20,8 +20,8 @@ import { judgeTools } from './tool-drift.ts'
 const MAX_PAYOUTS = 20
 
 /**
- * The record among the last 90 days, what was seen of the interface, and notices of the terms. What
- * a probe did not see stays as it was. @param at time of the probe, ISO 8601 UTC
+ * Adds a probe to the last 90 days, the seen interface, and notices about the terms. Anything it
+ * did not see stays as it was.
  */
 export function mergeFinding(
   evidence: Evidence,
@@ -56,7 +56,7 @@ export function mergeFinding(
   }
 }
 
-/** What only our own machine can be blamed for is `unknown`. */
+/** Failures of our own machine are `unknown`. */
 const PACKAGE_OUTCOMES: Partial<Record<Finding['outcome'], PackageRun['outcome']>> = {
   spoke: 'runs_as_declared',
   dead: 'fails',
@@ -73,7 +73,7 @@ function toPackageRun({ outcome, saw, sight }: Finding, at: string): PackageRun 
   }
 }
 
-/** Sellers may describe more than is kept: then what a call takes is left out, and that is said. */
+/** Sellers may describe more than is kept: then the inputs of calls are omitted and marked so. */
 function cutToBounds(merged: MergedInterface): Interface | null {
   const cut = {
     ...merged,
@@ -87,7 +87,7 @@ function cutToBounds(merged: MergedInterface): Interface | null {
   return null
 }
 
-/** Sorted by time, each moment once, none older than we keep. */
+/** Sorted by time, each time once, none older than we keep. */
 function keepProbes(probes: readonly Probe[], at: string): Probe[] {
   const oldest = Date.parse(at) - KEEP_MS
   const byMoment = new Map(probes.map((probe) => [`${probe.at} ${probe.protocol}`, probe]))
@@ -110,7 +110,7 @@ function mergeSight(
   const payouts = mergePayouts(old?.payouts ?? [], terms, at)
   const operations = mergeOperations(old, finding, at)
   const isOfCalls = from === 'x402' || from === 'mpp' || from === 'http'
-  // Operations that a document of the seller's listed stay that document's.
+  // Operations from a document of the seller's keep that source.
   const isTheirs = isOfCalls && (old?.from === 'openapi' || old?.from === 'catalog')
   return {
     at,
@@ -119,7 +119,7 @@ function mergeSight(
     ...present({
       tools: tools ?? (isOfCalls ? old?.tools : undefined),
       skills: skills ?? (isOfCalls ? old?.skills : undefined),
-      // Without what the server left empty.
+      // Without empty members.
       server: server
         ? Object.fromEntries(Object.entries(server).filter(([, value]) => value !== ''))
         : old?.server,
@@ -129,7 +129,7 @@ function mergeSight(
   }
 }
 
-/** The newest first; an address that is named again gets its new date. */
+/** Newest first; an address seen again gets its new date. */
 function mergePayouts(
   old: NonNullable<Interface['payouts']>,
   terms: readonly PaymentTerm[],
@@ -150,7 +150,7 @@ function mergePayouts(
     .slice(0, MAX_PAYOUTS)
 }
 
-/** Probes of both, and the interface and notices of the last look. */
+/** Probes of both, and the interface and notices of the newer one. */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file
   const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]

@@ -7,21 +7,21 @@ import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
 
-/** How long probes and what they saw of payouts and operations are kept. */
+/** How long probes, and the payouts and operations they saw, are kept. */
 export const KEEP_MS = 90 * 86_400_000
 const MAX_OFFERS = 20
 
 /** Above this a price of one call is a decoy or a ceiling (USD). */
 const MAX_PRICE_USD = 1000
 
-/** What says nothing of the terms that were asked before: no answer, or one from in front of it. */
+/** Outcomes that say nothing about the earlier terms: no answer, or one from a proxy in front. */
 const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gated'])
 
 export type SeenOperations = NonNullable<Interface['operations']>
 
 /**
- * Each operation that was asked with what it answered; the rest as it was. Sorted by address, so
- * that runs change few lines. @param at time of the probe, ISO 8601 UTC
+ * Probed operations with their answers; the rest unchanged. Sorted by address, so that runs change
+ * few lines.
  */
 export function mergeOperations(
   old: Interface | undefined,
@@ -38,14 +38,14 @@ export function mergeOperations(
     .sort((a, b) => (`${a.url} ${a.method}` < `${b.url} ${b.method}` ? -1 : 1))
 }
 
-/** Each operation of a listing that was asked, the one that decides first. */
+/** Each probed operation of a listing, the deciding one first. */
 export function toAnswers(finding: Finding) {
   const operation = finding.sight?.operation
   const first = operation === undefined ? [] : [{ operation, finding }]
   return [...first, ...(finding.others ?? [])]
 }
 
-/** Each answer with its own time. What was seen too long ago is left out. */
+/** Each answer with its own time. Old answers are dropped. */
 export function readOperations(old: Interface | undefined, at: string): SeenOperations {
   const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {
@@ -56,12 +56,12 @@ export function readOperations(old: Interface | undefined, at: string): SeenOper
   })
 }
 
-/** Whether an answer leaves standing what the operation's last 402 asked. */
+/** Whether the terms of the operation's last 402 remain valid after an answer. */
 export function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
   return SILENT.has(outcome)
 }
 
-/** @param before the operation as it was known; its description, price and offers stay where nothing new was said */
+/** @param before its earlier state; description, price and offers stay unless replaced */
 function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOperation {
   const { sight, outcome } = answer
   const { terms = [], operation } = sight ?? {}

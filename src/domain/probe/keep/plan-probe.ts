@@ -62,7 +62,7 @@ function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
   return others.length > 0 && { others: others.map((operation) => toOther(operation, facts)) }
 }
 
-/** A remote endpoint where there is one: nothing has to be run to ask it. */
+/** A remote endpoint where there is one: nothing has to be run to probe it. */
 function toMcpHandshake(facts: ListingFacts): Handshake {
   const { invoke } = facts
   const remotes = invoke.flatMap((entry) => (entry.kind === 'mcp' ? [entry] : []))
@@ -73,7 +73,7 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
   return none('mcp', 'a package has no endpoint to ask')
 }
 
-/** Of the form that a name asks for, since programs check it; an address leads nowhere. */
+/** A value in the form that the name suggests, since programs check it; addresses lead nowhere. */
 export function toPlaceholder(name: string): string {
   if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
     return 'postgresql://127.0.0.1:1/placeholder'
@@ -83,7 +83,7 @@ export function toPlaceholder(name: string): string {
   return /PORT$/i.test(name) ? '1' : 'placeholder'
 }
 
-/** The package that speaks over stdio and that the engine runs best. */
+/** The package with stdio that the engine runs best. */
 function planPackage(
   { invoke, version }: ListingFacts,
   registries: readonly PackagePlan['registry'][],

@@ -10,23 +10,23 @@ const RequestSchema = v.strictObject({
   body: v.optional(v.string()),
 })
 
-/** As the listing declares it, placeholders unfilled. */
+/** As the listing declares it, with unfilled placeholders. */
 const DeclaredOperationSchema = v.strictObject({
   method: v.picklist(HTTP_METHODS),
   url: v.string(),
 })
 
-/** Of the answer that is declared, beside its media type: for what costs nothing and is judged by it. */
+/** The declared answer in addition to its media type: for judging free operations. */
 const ShapeSchema = v.strictObject({
   schema: v.optional(v.unknown()),
   example: v.optional(v.unknown()),
 })
 
-/** One more operation to ask, once the first one spoke. */
+/** Another operation to probe, once the first one succeeded. */
 const OtherRequestSchema = v.strictObject({
   request: RequestSchema,
   operation: DeclaredOperationSchema,
-  /** It must answer 402; what costs nothing, or does not say, may answer 2xx as well. */
+  /** It must answer 402; one that is free or has no declared price may also answer 2xx. */
   is_paid: v.boolean(),
   /** Media type of the declared answer. */
   expected: v.nullable(v.string()),
@@ -34,18 +34,18 @@ const OtherRequestSchema = v.strictObject({
   is_guess: v.boolean(),
 })
 
-/** A package that speaks MCP over stdio, and what it must be started with. */
+/** A package with MCP over stdio, and the settings to start it with. */
 const PackagePlanSchema = v.strictObject({
   registry: v.picklist(['npm', 'pypi']),
   identifier: v.string(),
-  /** The one version that the listing names; null for whatever the registry gives. */
+  /** The version named by the listing; null for the registry's default. */
   version: v.nullable(v.string()),
   /** Placeholders for what is required: the prober has no account with the seller. */
   env: v.record(v.string(), v.string()),
   args: v.array(v.string()),
 })
 
-/** How one listing is asked. `none` is a listing that no handshake fits, and why. */
+/** How one listing is probed. `none` is a listing that no handshake fits, and why. */
 export const HandshakeSchema = v.variant('kind', [
   v.strictObject({
     kind: v.literal('payment'),
@@ -53,14 +53,14 @@ export const HandshakeSchema = v.variant('kind', [
     operation: DeclaredOperationSchema,
     rails: v.array(v.picklist(RAILS)),
     is_guess: v.boolean(),
-    // A release of before may be read: it has neither these nor `operation` of `http`.
+    // An older release may be read: it has neither these nor `operation` of `http`.
     others: v.optional(v.array(OtherRequestSchema)),
   }),
   v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
   /** Planned only where packages may be run (`npm run probe -- --packages`). */
   v.strictObject({ kind: v.literal('package'), package: PackagePlanSchema }),
-  /** Addresses of the card, the next one where the first has none. */
+  /** Addresses of the card; the next one is tried where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
   v.strictObject({
     kind: v.literal('http'),
@@ -78,13 +78,13 @@ export const HandshakeSchema = v.variant('kind', [
   }),
 ])
 
-/** What a prober must know of a listing, and nothing more. The build writes one for each. */
+/** Exactly the facts of a listing that a prober needs. The build writes one for each. */
 export const ProbePlanSchema = v.strictObject({
   id: v.string(),
   handshake: HandshakeSchema,
-  /** What the listing says, so that drift can be seen. */
+  /** The listing's own facts, so that drift can be detected. */
   declared: v.strictObject({
-    /** The highest price of the operation that is asked first, in USD. */
+    /** The highest price of the operation probed first, in USD. */
     max_usd: v.nullable(v.number()),
     /** The same for each of the others. */
     operations: v.optional(
@@ -104,7 +104,7 @@ export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
 export type PackagePlan = v.InferOutput<typeof PackagePlanSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 
-/** The address that is asked first; null where none is. */
+/** The address probed first; null where there is none. */
 export function addressOf(handshake: Handshake): string | null {
   if ('request' in handshake) return handshake.request.url
   if ('url' in handshake) return handshake.url
@@ -127,7 +127,7 @@ export function toCandidate(
   const times = records.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
-  // Any of its operations may have asked for it, at its own time.
+  // Any of its operations may have asked for it, each at its own time.
   const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
     answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
   )
@@ -138,8 +138,8 @@ export function toCandidate(
 }
 
 /**
- * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an
- * endpoint is written down once. @param staleMs leaves out those probed since; 0 for nobody
+ * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an endpoint
+ * is recorded once. @param staleMs leaves out those probed since; 0 for nobody
  */
 export function orderByNeed(
   candidates: readonly Candidate[],
@@ -158,7 +158,7 @@ export function orderByNeed(
     .map(({ plan }) => plan)
 }
 
-/** Seconds that the last answer asked for; written by `judgeStatus`. */
+/** Seconds requested by the last answer; written by `judgeStatus`. */
 function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
   if (outcome !== 'unknown') return 0
   return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)

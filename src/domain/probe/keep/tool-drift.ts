@@ -6,12 +6,12 @@ import type { Sight } from '../read/finding.ts'
 import { toInertLine } from '../read/inert-text.ts'
 import { toSorted } from './drift-notices.ts'
 
-/** How long a change of tools stays on the page once it was seen. */
+/** How long a change of tools stays on the page. */
 const TOOLS_NOTICE_MS = 30 * 86_400_000
 const MAX_NOTE_LENGTH = 300
 const MAX_NAMED = 4
 
-/** Lists that were cut say nothing of what is missing from them. @param at time of the probe */
+/** Truncated lists say nothing about missing items. @param at time of the probe */
 export function judgeTools(
   before: Interface | undefined,
   { tools, truncated }: Pick<Sight, 'tools' | 'truncated'>,
@@ -49,7 +49,7 @@ function byName(tools: readonly Tool[]): Map<string, Tool> {
   return new Map(tools.map((tool) => [withoutHidden(tool.name), tool]))
 }
 
-/** A tool kept without its seller's sentences says its name instead: then only facts are compared. */
+/** A tool stored without its seller's text has its name instead: only facts are compared. */
 function isSame(was: Tool, is: Tool): boolean {
   const isBare = was.description === was.name || is.description === is.name
   const told = ({ description, input_schema, read_only, destructive }: Tool) =>

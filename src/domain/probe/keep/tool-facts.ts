@@ -11,7 +11,7 @@ const NAMED = new Set([
   'dependentSchemas',
 ])
 
-/** What a call must satisfy. The rest of a schema is for reading. */
+/** Keywords a call must satisfy. The rest of a schema is documentation. */
 const FACTS = new Set(
   `type properties required items prefixItems enum const format pattern default minimum maximum
   exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems
@@ -19,7 +19,7 @@ const FACTS = new Set(
   not if then else $defs definitions $ref dependentSchemas dependentRequired contains`.split(/\s+/),
 )
 
-/** A default or choice longer than this is a text of the seller's. */
+/** A default or choice longer than this is the seller's prose. */
 const MAX_VALUE = 80
 
 /** A finding without the sentences of a seller: names, parameters, types and hints stay. */
@@ -36,7 +36,7 @@ export function toToolFacts({ title: _, ...tool }: Tool): Tool {
   return { ...tool, description: tool.name, input_schema: toSchemaFacts(tool.input_schema) }
 }
 
-/** A JSON Schema without its texts; it takes the same values. */
+/** A JSON Schema without its texts; it accepts the same values. */
 export function toSchemaFacts(schema: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {

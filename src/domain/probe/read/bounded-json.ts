@@ -26,7 +26,7 @@ function lengthOf(value: unknown, children: readonly [string, unknown][]): numbe
   return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
 }
 
-/** A reader would fetch what others name. The value must be within bounds already. */
+/** Whether all references are local: readers would fetch others. The value must be bounded. */
 export function hasLocalReferencesOnly(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, child]) => {

@@ -28,7 +28,7 @@ export interface PaymentTerm {
   network: string | null
   /** x402 scheme or MPP method and intent, as sent. */
   scheme: string
-  /** What one call costs in USD; null where asset or scheme don't say. */
+  /** The price of one call in USD; null where asset or scheme don't tell. */
   usd: number | null
   /** CAIP-10, or null. */
   payout: string | null
@@ -36,14 +36,14 @@ export interface PaymentTerm {
   accept?: Accept
 }
 
-/** What an answer told about the service itself. */
+/** What an answer revealed about the service itself. */
 export interface Sight {
   from: 'x402' | 'mpp' | 'http' | 'mcp' | 'agent_card'
   tools?: Tool[]
   skills?: Skill[]
   server?: { name: string; version: string; protocol: string; url?: string; binding?: string }
   terms?: PaymentTerm[]
-  /** The operation that was asked, and what it takes and gives where the answer said so. */
+  /** The probed operation, with its input and output where the answer described them. */
   operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body' | 'response'>
   /** Something was longer than we keep. */
   truncated?: true
@@ -65,22 +65,22 @@ export interface Finding {
   /** One printable line of at most 200 characters. */
   saw: string
   sight?: Sight
-  /** The listing's other operations that were asked, in that order. They never change the outcome. */
+  /** The listing's other probed operations, in that order. They never change the outcome. */
   others?: OtherAnswer[]
-  /** Where a token is had, by the seller's own metadata. */
+  /** Where to get a token, from the seller's own metadata. */
   signIn?: SignIn
-  /** Seconds for which the seller asked to be left alone. */
+  /** How long the seller asked to be left alone, in seconds. */
   retryAfterS?: number
   /** A package was run here: that says nothing about the network, or about a service. */
   isLocal?: true
   failure?: ProbeFailure
-  /** By what the operation declares of its answer; only its word is kept. */
+  /** By the operation's declared answer; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }
 }
 
 export const MAX_SAW_LENGTH = 200
 
-/** A finding whose foreign words are inert. @param answer what it rests on */
+/** A finding whose foreign words are inert. @param answer the answer it is based on */
 export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
   const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
   return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
@@ -121,7 +121,7 @@ export function judgeStatus(
   return null
 }
 
-/** An answer that is not what was asked for; one that stopped half-way is not an answer at all. */
+/** An unexpected answer; one that stopped halfway is not an answer at all. */
 export function toWrong(protocol: ProbeProtocol, answer: ProbeAnswer, saw: string): Finding {
   const isHalf = answer.cut === 'time' || answer.cut === 'broken'
   const half = `status ${answer.status}, then the answer stopped half-way`

@@ -6,7 +6,7 @@ import { toInertLine } from './inert-text.ts'
 import { readSkills } from './mcp-tools.ts'
 import { jsonOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
 
-/** Where cards are published: the current place, and that of protocol 0.3 and before. */
+/** Paths of cards: the current one, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
 
 const text = v.string('expected text')
@@ -98,7 +98,7 @@ function toVersion(declared: string | undefined, otherwise: string): string {
   return declared !== undefined && VERSION.test(declared) ? declared : otherwise
 }
 
-/** @returns what is wrong where it is not a card of either kind */
+/** @returns the error where it is not a card of either kind */
 function readCard(value: unknown) {
   const current = v.safeParse(CurrentCardSchema, value, { abortEarly: true })
   if (current.success) return current.output

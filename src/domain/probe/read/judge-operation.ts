@@ -9,7 +9,7 @@ import { readX402Terms } from './x402-terms.ts'
 interface AskedOperation {
   method: HttpMethod
   url: string
-  /** The method is our guess: that it is not allowed says nothing about the seller. */
+  /** The method is our guess: a refusal of it says nothing about the seller. */
   isGuess: boolean
 }
 
@@ -91,7 +91,7 @@ export function judgeHttp(
   const isRight = wanted === null || isJsonType(wanted) ? isJsonType(type) : type === wanted
   const said = `status ${status} with ${type || 'no content type'}`
   if (!isRight) return toWrong('http', answer, `${said}, expected ${wanted ?? 'application/json'}`)
-  // A long document is its content type's word; one we have whole must parse.
+  // A truncated document is judged by its content type; a complete one must parse.
   if (isJsonType(type) && answer.cut !== 'size' && jsonOf(answer) === undefined)
     return toWrong('http', answer, `${said} that is not JSON`)
   const sight = { from: 'http', operation: { method, url } } as const

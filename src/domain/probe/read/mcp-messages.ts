@@ -15,7 +15,7 @@ const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 
 const CLIENT = { name: 'directory-probe', version: '1' }
 
-/** Pages of `tools/list` that are read; a server that always has one more is cut here. */
+/** Pages of `tools/list` that are read: the limit for a server that always has another. */
 const MAX_PAGES = 20
 
 /** One message: its body, and the headers that mirror it over HTTP. A notification has no id. */
@@ -83,15 +83,15 @@ function toMessage(
   return { id, headers, body: JSON.stringify({ ...head, ...(params && { params }) }) }
 }
 
-/** Tools page by page, unjudged. */
+/** Tools page by page, not yet checked. */
 export interface ListedTools {
   values: unknown[]
   isCut: boolean
-  /** What ended the list too early: another answer, or null for none. */
+  /** The answer that ended the list early, or null for none. */
   fault?: RpcReply | null
 }
 
-/** @param session of a former revision, or null for the current one */
+/** @param session a former revision's, or null for the current revision */
 export async function listTools(
   ask: AskMcp,
   { hasTools }: McpServerInfo,
@@ -103,7 +103,7 @@ export async function listTools(
     const reply = await ask(toToolsList(page, session, cursor))
     const result = reply?.kind === 'result' ? reply.result : {}
     if (!Array.isArray(result.tools)) return { values, isCut: true, fault: reply }
-    // One more than is kept: what follows sees by it that there were more.
+    // One more than is kept, so that later steps see that there were more.
     for (const tool of result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (cursor === undefined || values.length > SEEN.tools) break
@@ -111,7 +111,7 @@ export async function listTools(
   return { values, isCut: cursor !== undefined }
 }
 
-/** Servers that could not read a request answer with an error without an id: it counts too. */
+/** Servers that could not parse a request answer with an error without an id: it counts too. */
 export function parseRpcReply(text: string, id: number): RpcReply | null {
   let value: unknown
   try {
@@ -159,7 +159,7 @@ export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
 export function isCurrentEraError(reply: RpcReply | null): boolean {
   if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
   if (reply.code !== UNSUPPORTED_VERSION) return true
-  // It may name former revisions beside its own: those are reached by `initialize`.
+  // It may also name former revisions: those are reached by `initialize`.
   const supported = isJsonObject(reply.data) ? reply.data.supported : undefined
   return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
 }
@@ -174,7 +174,7 @@ function toInfo(
   return { name: text(info.name), version: text(info.version), protocol, hasTools }
 }
 
-/** Looks at each character once. @returns takes a piece, gives the events it completed */
+/** Reads each character once. @returns a function from a chunk to the events it completed */
 export function createEventReader(): (piece: string) => { event: string; data: string }[] {
   let rest = ''
   let event = ''

@@ -4,11 +4,11 @@ import { isJsonObject } from '../../wire/parse-json.ts'
 import { hasLocalReferencesOnly, isWithin } from './bounded-json.ts'
 import { toInertLine } from './inert-text.ts'
 
-/** What is kept of a listing's tools and skills; the rest is cut, and the sight says so. */
+/** How many tools and skills of a listing are kept; the rest is cut and marked so. */
 export const SEEN = {
   tools: 500,
   skills: 200,
-  /** Characters of all that is kept as JSON: with its frame under 256 KiB, in whatever script. */
+  /** Characters of everything kept as JSON: with its frame under 256 KiB, in any script. */
   characters: 80_000,
   nameLength: 128,
   titleLength: 120,
@@ -23,7 +23,7 @@ export interface KeptList<Item> {
   isCut: boolean
 }
 
-/** Bounded, with inert texts. A schema that is too large or refers elsewhere takes any object. */
+/** Bounded, with inert texts. A schema too large or with external references becomes any object. */
 export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
     const name = toName(value.name)
@@ -85,7 +85,7 @@ function keepWithin<Item>(
   return { items, isCut }
 }
 
-/** A name is what a client sends back: one that would have to be changed to be shown is left out. */
+/** A client sends the name back: one that would have to be changed for display is left out. */
 function toName(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > SEEN.nameLength) return null
   return toInertLine(value, SEEN.nameLength) === value ? value : null
@@ -95,7 +95,7 @@ function toText(value: unknown, maxLength: number): string {
   return typeof value === 'string' ? toInertLine(value, maxLength) : ''
 }
 
-/** Emoji and scripts that join their letters need some of them. */
+/** Emoji and joining scripts need some of them. */
 function isHiding(value: unknown): boolean {
   const start = typeof value === 'string' ? value.slice(0, SEEN.descriptionLength * 4) : ''
   return (
@@ -111,7 +111,7 @@ function readSchema(value: unknown): { value: Record<string, unknown>; isCut: bo
   return isKept ? { value: inertStrings(value), isCut: false } : { value: any, isCut: true }
 }
 
-/** Keys are names a caller must send; the texts beside them are for reading. */
+/** Keys are names a caller must send; the texts next to them are documentation. */
 function inertStrings(schema: Record<string, unknown>): Record<string, unknown> {
   const clean = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')

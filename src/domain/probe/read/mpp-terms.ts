@@ -43,7 +43,7 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
 }
 
-/** What a challenge asks; null where it cannot be read. */
+/** The terms of a challenge; null where it cannot be parsed. */
 export function toMppTerm(parameters: Map<string, string>): PaymentTerm | null {
   const challenge = v.safeParse(ChallengeSchema, Object.fromEntries(parameters))
   if (!challenge.success) return null

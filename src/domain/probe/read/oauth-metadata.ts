@@ -10,7 +10,7 @@ const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }
 const MAX_SERVERS = 3
 
-/** RFC 9728 §5.1: what a refused request is told of the resource's metadata; null where nothing. */
+/** RFC 9728 §5.1: the address of the resource's metadata in a refusal, or null. */
 export function readNamedMetadata({ headers }: Pick<ProbeAnswer, 'headers'>): string | null {
   const lines = headers.get('www-authenticate') ?? []
   const named = lines
@@ -27,7 +27,7 @@ export function toResourceMetadataUrls(resource: string): string[] {
   return [...new Set([`${known}${path}${search}`, known])]
 }
 
-/** RFC 8414 §3.1, and the places of OpenID Connect that it names for old servers. */
+/** RFC 8414 §3.1, and the OpenID Connect paths that it names for old servers. */
 export function toServerMetadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
@@ -47,8 +47,8 @@ export interface ResourceMetadata {
 }
 
 /**
- * RFC 9728 §3.3: metadata of another resource is not used. As clients of MCP do, one that is for the
- * whole origin, or for a path above the address, is for the address too.
+ * RFC 9728 §3.3: metadata of another resource is not used. As in MCP clients, one for the whole
+ * origin, or for a path above the address, also applies to the address.
  *
  * @param asked the address that was called
  */
@@ -70,7 +70,7 @@ export function readResourceMetadata(
   }
 }
 
-/** RFC 8414 §3.3: metadata whose issuer is another is not used. */
+/** RFC 8414 §3.3: metadata of another issuer is not used. */
 export function readServerMetadata(
   text: string,
   issuer: string,
@@ -100,7 +100,7 @@ const ENDPOINTS = [
   'registration_endpoint',
 ] as const
 
-/** Both answers as one fact; null where it does not keep to our own bounds. */
+/** Both answers as one fact; null where it exceeds our own limits. */
 export function toSignIn(
   { resource, authorization_servers, scopes_supported }: ResourceMetadata,
   server: Partial<SignIn>,
@@ -122,7 +122,7 @@ function isUsable(value: unknown, rules: UrlRules): value is string {
   return typeof value === 'string' && findUrlFault(value, rules) === null
 }
 
-/** Words that are none are left out; a list without any is not named. */
+/** Malformed words are dropped; an empty list is omitted. */
 function toNames(value: unknown): string[] | undefined {
   if (!Array.isArray(value)) return undefined
   const names = value.filter((each) => v.is(NamedSchema, each))

@@ -1,19 +1,19 @@
 import { parseJson } from '../../wire/parse-json.ts'
 
-/** What came back for one request of a probe, cut to its bounds. */
+/** The answer to one request of a probe, cut to its limits. */
 export interface ProbeAnswer {
   status: number
   /** Lower-case names; repeated lines stay repeated. */
   headers: ReadonlyMap<string, readonly string[]>
-  /** Decoded as UTF-8; the beginning of it where `cut` says why there was more. */
+  /** Decoded as UTF-8; only the beginning where `cut` is set. */
   body: string
-  /** `size`: over our bound. `time`: it stopped coming. `broken`: the connection was lost. */
+  /** `size`: over our limit. `time`: it stopped coming. `broken`: the connection was lost. */
   cut: 'size' | 'time' | 'broken' | null
-  /** From the first byte sent to the answer's head, the connection included. */
+  /** From the first byte sent to the answer's head, including the connection. */
   ms: number
 }
 
-/** What no answer at all means. What is our fault never counts against a seller. */
+/** The meaning of no answer at all. Our own faults never count against a seller. */
 export const FAILURES = {
   refused: { outcome: 'dead', saw: 'the connection was refused' },
   reset: { outcome: 'dead', saw: 'the connection was reset' },
@@ -56,7 +56,7 @@ export function jsonOf(answer: ProbeAnswer): unknown {
   return answer.cut === null ? parseJson(answer.body) : undefined
 }
 
-/** Longest wait a seller may ask for that is kept: a day, after which a probe is due anyway. */
+/** Longest wait a seller may ask for: a day, after which a probe is due anyway. */
 export const MAX_RETRY_AFTER_S = 86_400
 
 export function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
@@ -65,7 +65,7 @@ export function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
 }
 
 /**
- * Seconds that a `Retry-After` asks to wait (RFC 9110); null where it says nothing of that kind.
+ * Seconds that a `Retry-After` asks to wait (RFC 9110); null where it does not.
  *
  * @param now milliseconds since the epoch
  * @example parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60

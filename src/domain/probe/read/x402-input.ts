@@ -6,16 +6,16 @@ import { isWithin } from './bounded-json.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 import { toSeenOutput } from './x402-output.ts'
 
-/** From bazaar of x402 version 2, `outputSchema` of 1; what does not pass is left out. */
+/** From bazaar of x402 version 2, `outputSchema` of 1; invalid parts are left out. */
 export type SeenInput = Pick<Operation, 'params' | 'body'>
 
-/** What sellers call the query. */
+/** Sellers' names for the query. */
 const QUERY = ['queryParams', 'query_params', 'query', 'params']
 const MAX_PARAMS = 40
-/** A description of an input that is larger is read by nobody. */
+/** Nobody reads a larger description of an input. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 
-/** With what comes back. @param url where it was asked */
+/** Including the output. @param url the probed address */
 export function readX402Shapes(
   answer: ProbeAnswer,
   url: string,
@@ -27,14 +27,14 @@ export function readX402Shapes(
   return { ...input, ...(output !== null && { response: { ...output, ref: url } }) }
 }
 
-/** The same of anything written as the terms of a 402 are, such as a row of a discovery answer. */
+/** The same for anything in the form of a 402's terms, such as a row of a discovery answer. */
 export function toSeenInput(said: unknown): SeenInput & { method?: unknown } {
   const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
   const accepts = isJsonObject(said) && Array.isArray(said.accepts) ? said.accepts : []
   const input = isJsonObject(bazaar)
     ? memberOf(memberOf(bazaar, 'info'), 'input')
     : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
-  // Version 2 gives examples, and their schema beside them.
+  // Version 2 has examples with their schema next to them.
   const schema = memberOf(memberOf(memberOf(bazaar, 'schema'), 'properties'), 'input')
   if (!isJsonObject(input) || !isWithin({ input, schema }, BOUNDS)) return {}
   const params = readParams(input, memberOf(schema, 'properties'))
@@ -52,7 +52,7 @@ function readParams(input: Record<string, unknown>, schemas: unknown): Operation
   const described = memberOf(shape, 'properties')
   const required = isJsonObject(shape) && Array.isArray(shape.required) ? shape.required : []
   const names = [...Object.keys(toRecord(values)), ...Object.keys(toRecord(described))]
-  // A name that means something else in code is nobody's parameter.
+  // A name with a special meaning in code is not a parameter.
   const own = [...new Set(names)].filter((name) => name !== '__proto__')
   return own.slice(0, MAX_PARAMS).flatMap((name) => {
     const value = toRecord(values)[name]
@@ -110,7 +110,7 @@ function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown
   }
 }
 
-/** The fullest of several readings that passes. */
+/** The most complete of several valid readings. */
 function firstValid<Schema extends v.GenericSchema>(
   schema: Schema,
   readings: readonly unknown[],

@@ -10,8 +10,8 @@ const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 'text/plain' }
 
 /**
- * What a 402, or a row of a discovery answer, says comes back: bazaar's `info.output` of x402
- * version 2, `outputSchema.output` of 1. Null where it says nothing that passes.
+ * The output according to a 402, or a row of a discovery answer: bazaar's `info.output` of x402
+ * version 2, `outputSchema.output` of 1. Null where nothing valid is there.
  */
 export function toSeenOutput(said: unknown): NonNullable<Operation['response']> | null {
   const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
@@ -37,7 +37,7 @@ interface Reading {
   example?: unknown
 }
 
-/** An example, and its schema beside it, under the same name. */
+/** An example, and its schema next to it under the same name. */
 function readVersion2(bazaar: unknown): Reading | null {
   const output = memberOf(memberOf(bazaar, 'info'), 'output')
   if (!isJsonObject(output)) return null
@@ -50,7 +50,7 @@ function readVersion2(bazaar: unknown): Reading | null {
   return present({ content_type, schema, example })
 }
 
-/** A JSON Schema. Lists of names and sentences are in use too, and say nothing for certain. */
+/** A JSON Schema. Lists of names and sentences are in use too, but are ambiguous. */
 function readVersion1(output: unknown): Reading | null {
   if (!isJsonObject(output) || !isShape(output)) return null
   const { example, ...schema } = output

@@ -7,7 +7,7 @@ import { isJsonObject, present } from '../../wire/parse-json.ts'
 import type { PaymentTerm } from './finding.ts'
 import { headerOf, jsonOf, type ProbeAnswer } from './probe-answer.ts'
 
-/** Offers read from one 402; the rest is cut, and the sight says so. */
+/** Offers read from one 402; the rest is cut and marked so. */
 export const MAX_TERMS = 50
 
 const units = v.pipe(v.string(), v.regex(/^\d{1,40}$/))

@@ -4,18 +4,18 @@ import { addressAt, amountOf, type EvmLog, wordAt } from './evm-log.ts'
 import { isTempo } from './tempo-charge.ts'
 
 /**
- * x402 `auth-capture`: an operator holds a buyer's money in an escrow and captures it for the seller, at
- * once or later, all or in parts. What counts is what the seller got: after the operator's fee, which
- * may go back to the buyer, and less what was refunded since.
+ * x402 `auth-capture`: an operator holds a buyer's money in an escrow and captures it for the
+ * seller, at once or later, all or in parts. Only what the seller got counts: after the operator's
+ * fee, which may go back to the buyer, and less later refunds.
  *
- * A forger can be an operator and bring a collector of his own, which pays with his money and names a
- * stranger as the payer. So the collector must be one of the escrow's own: those move the payer's money
- * by the payer's signature over this very payment, and by nothing else.
+ * A forger can be an operator and bring a collector of his own, which pays with his money and names
+ * a stranger as the payer. So the collector must be one of the escrow's own: those move the payer's
+ * money only by the payer's signature over exactly this payment.
  */
-/** Of 1.0, whose fee is in ten-thousandths. */
+/** For 1.0, whose fee is in ten-thousandths. */
 const FIRST_CHARGED = '0x943ae4341dd799d7aeedc501f616cd26b134639e0bc2ec059581ba3ebbf1e7d0'
 const FIRST_CAPTURED = '0xe749f7bbd01b49bb05abf26ca492cb4dfdea6bedeada8a40fdccd478c73a74e2'
-/** Of 1.1, whose fee is an amount. */
+/** For 1.1, whose fee is an amount. */
 const CHARGED = '0x137b0e73e4453f43c2e1ad2552980a0e0c7e988764619974ca26d37a7159940c'
 const CAPTURED = '0xac1e0db1957daedbc6944bcb4c8dc947ff8101d710671ac2ec26309f7f38d58e'
 const AUTHORIZED = '0x1c81fb2e3bab27f6bb09bee9a0dddf61600b7cbaf2c12683e4864e0cbdb9d284'
@@ -32,7 +32,7 @@ const KINDS = new Map<string, ChannelEvent['kind']>([
   ['0x1bf415371b303ca6b8bbb4ce479b177cba5ad15dbe0c9a7750a588aa6bcd25b2', 'returned'],
 ])
 
-/** Where the terms of a payment say what, and where what was done stands after them. */
+/** Positions of fields in the terms of a payment, and of the outcome after them. */
 const TERMS = { payer: 1, receiver: 2, token: 3, words: 12, collector: 13, fee: 14 } as const
 
 export const authCapture: ChannelRule = {
@@ -57,7 +57,7 @@ export const authCapture: ChannelRule = {
   },
 }
 
-/** Whose a payment is; told where its money is collected. */
+/** The payer and payee of a payment; known where its money is collected. */
 function readTerms({ address, topics, data }: EvmLog) {
   if (![AUTHORIZED, FIRST_CHARGED, CHARGED].includes(topics[0] ?? '')) return null
   const collector = addressAt(data, TERMS.collector)

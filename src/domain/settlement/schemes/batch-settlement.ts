@@ -4,13 +4,13 @@ import { addressAt, toAddress, wordAt } from './evm-log.ts'
 import { isTempo } from './tempo-charge.ts'
 
 /**
- * x402 `batch-settlement`: a buyer deposits into a channel with a seller, and the seller claims what was
- * used, many calls at once. A claim cannot be taken back, so claims count, and only up to the money that
- * the named payer was seen to put in.
+ * x402 `batch-settlement`: a buyer deposits into a channel with a seller, and the seller claims
+ * what was used, for many calls at once. A claim is final, so claims count, but only up to the
+ * money that the named payer was seen to deposit.
  *
- * A forger can open a channel in a stranger's name: the contract takes any collector, and lets another
- * key sign for the payer. But the money is then his own, and no transfer of the stranger's stands before
- * the deposit. A deposit alone is not a payment: what is not claimed goes back.
+ * A forger can open a channel in a stranger's name: the contract takes any collector, and lets
+ * another key sign for the payer. But the money is then his own, and no transfer from the stranger
+ * precedes the deposit. A deposit alone is not a payment: the unclaimed rest goes back.
  */
 export const CHANNEL_TOPICS = {
   opened: '0x69d8248d5566bdb2ebc4d218970710d8378a2ff9b709a999e052b71970f808fa',

@@ -2,7 +2,7 @@ import { DEPOSIT_PLACES } from './contracts.ts'
 import { amountOf, type EvmLog, isTransferOf, toAddress } from './evm-log.ts'
 import type { CountedScheme } from './schemes.ts'
 
-/** What happens to money in a contract. A channel is what one payer put in for one seller. */
+/** Events of money in a contract. A channel is what one payer deposited for one seller. */
 export type ChannelEventKind =
   | 'opened'
   | 'deposit'
@@ -12,14 +12,14 @@ export type ChannelEventKind =
   | 'refund'
   | 'returned'
 
-/** One thing that happened to a channel, in the order of its chain. */
+/** One event of a channel, in the order of its chain. */
 export interface ChannelEvent {
-  /** Of its contract, as that names it. */
+  /** As its contract names it. */
   channel: string
   kind: ChannelEventKind
   /** Smallest units. */
   amount: bigint
-  /** Whose the channel is; known where it was opened. */
+  /** Payer and seller of the channel; known from its opening. */
   payer: string | null
   payee: string | null
 }
@@ -31,24 +31,25 @@ export interface ChannelRule {
   mark: number | null
   isOn(network: string): boolean
   contracts: readonly string[]
-  /** Events about channels. Where they name the seller, he is the third indexed word. */
+  /** Events about channels. Where they name the seller, it is the third indexed word. */
   topics: readonly string[]
-  /** What a log says; null for other events, for other coins, and where the payer is not proved. */
+  /** The event in a log; null for other events or coins, and where the payer is not proved. */
   read(log: EvmLog, coin: string): ChannelEvent | null
-  /** Events that a contract writes where it pays a seller; none where the transfer itself says so. */
+  /** Events of a contract that pays a seller; none where the transfer itself shows it. */
   payingTopics: readonly string[]
-  /** Whether a transfer to a seller is a contract's doing. @param paying those events beside it */
+  /** Whether a transfer to a seller is a contract's doing. @param paying those events next to it */
   isPaidBy(transfer: EvmLog, paying: readonly EvmLog[]): boolean
 }
 
 /**
- * Whose money each deposit was, over all channels: anybody may deposit in another's name, so the contract's
- * word for the payer proves nothing, and a transfer proves one deposit. A deposit's money is the transfer of its
- * amount that the contract got last before it and that no other deposit has: the contract writes a
- * deposit as soon as it has the money, so nothing that a forger puts around or inside the call comes in between.
+ * The real payer of each deposit, over all channels: anybody may deposit in another's name, so the
+ * contract's payer proves nothing, and a transfer proves one deposit. A deposit's money is the last
+ * transfer of its amount to the contract before it that no other deposit uses: the contract writes
+ * a deposit as soon as it has the money, so nothing that a forger puts around or inside the call
+ * comes in between.
  *
  * @param deposits of all channels, in chain order
- * @param transfers to places of `DEPOSIT_PLACES`, in chain order
+ * @param transfers to the addresses of `DEPOSIT_PLACES`, in chain order
  */
 function findDepositors<Log extends EvmLog>(
   deposits: readonly { log: Log; amount: bigint }[],
@@ -65,7 +66,7 @@ function findDepositors<Log extends EvmLog>(
     const money = takeLast(own, { to: log.address, amount, before: log.logIndex })
     if (money === undefined) continue
     const from = toAddress(money.topics[1])
-    // A collector of the contract's own passes on what it took from the payer.
+    // The contract's own collector passes on what it took from the payer.
     const isPassedOn = DEPOSIT_PLACES.includes(from)
     const given = isPassedOn
       ? takeLast(own, { to: from, amount, before: money.logIndex })
@@ -75,15 +76,15 @@ function findDepositors<Log extends EvmLog>(
   return depositors
 }
 
-/** What a log says of a channel. */
+/** The channel event in a log. */
 export interface ChannelLog<Log extends EvmLog> {
   log: Log
   event: ChannelEvent
 }
 
 /**
- * Of events of channels, those with a payer that we know, less the deposits that another one's money made. Deposits
- * into all other channels of their transactions must be among them: they have money too, which proves nothing else.
+ * Channel events with a known payer, without deposits made with another's money. Deposits into all
+ * other channels of their transactions must be included: they use money too.
  *
  * @param payers by channel
  */
@@ -108,7 +109,7 @@ export function isDeposit({ event }: Pick<ChannelLog<EvmLog>, 'event'>): boolean
   return event.kind === 'deposit'
 }
 
-/** Removes the last of some transfers that is this one. */
+/** Removes the last transfer equal to this one. */
 function takeLast(
   open: EvmLog[],
   { to, amount, before }: { to: string; amount: bigint; before: number },
@@ -122,13 +123,13 @@ function takeLast(
   return at < 0 ? undefined : open.splice(at, 1)[0]
 }
 
-/** What moves money to the seller. */
+/** Events that move money to the seller. */
 export const CLAIMING: ReadonlySet<ChannelEventKind> = new Set(['charge', 'claim', 'close'])
 
 /**
- * How much of each claim counts: what it took, up to the proved money that is left. A charge brings its
- * own money, a close says what was taken in all. What goes back before it is claimed is taken off the
- * money, what is returned later off the claims, the last one first.
+ * How much of each claim counts: what it took, up to the remaining proved money. A charge brings
+ * its own money, a close states the total taken. Refunds before a claim reduce the money, later
+ * ones reduce the claims, the last one first.
  *
  * @param events of one channel, in chain order
  * @returns by event, for those that count

@@ -1,6 +1,6 @@
 /**
- * Contracts of the schemes that keep a deposit, by version of the packages, lower case. An address fixes
- * the code on every EVM chain. They change between releases: a new one is a new row.
+ * Contracts of the schemes that hold a deposit, by version of the packages, lower case. An address
+ * fixes the code on every EVM chain. They change between releases: a new one is a new row.
  */
 export const CHANNELS = [
   // 2.12 and later; it collects by EIP-3009 and by Permit2.
@@ -32,10 +32,10 @@ export const ESCROWS = [
   },
 ] as const
 
-/** Of sessions on Tempo: a part of the chain. */
+/** For sessions on Tempo: built into the chain. */
 export const RESERVE = '0x4d50500000000000000000000000000000000000'
 
-/** Where a payer's money waits before it is anybody's. */
+/** Where a payer's money waits before it is assigned. */
 export const DEPOSIT_PLACES: readonly string[] = [
   ...[...CHANNELS, ...ESCROWS].flatMap(({ contract, collectors }) => [contract, ...collectors]),
   RESERVE,

@@ -2,9 +2,9 @@ import { amountOf, type EvmLog, isTransferOf, toAddress } from './evm-log.ts'
 import type { EvmRule } from './evm-rule.ts'
 
 /**
- * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes `AuthorizationUsed`
- * and, as its very next log, the transfer that was authorised: so a one-unit authorisation beside an
- * ordinary transfer pays for nothing, and each authorisation for one transfer.
+ * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes
+ * `AuthorizationUsed` and, as the next log, the authorised transfer: so a one-unit authorisation
+ * next to an ordinary transfer pays for nothing, and each authorisation for one transfer.
  *
  * A forger could write either event in a contract of his own: both must be the coin's.
  */

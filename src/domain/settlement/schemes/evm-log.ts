@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** What an EVM node tells of a transaction, and how its words are read. */
+/** An EVM node's data of a transaction, and how its words are read. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]*$/), v.toLowerCase())
@@ -23,7 +23,7 @@ export const LogSchema = v.object({
 })
 export type EvmLog = v.InferOutput<typeof LogSchema>
 
-/** Who sent a transaction, to which contract, and what was called there. */
+/** Sender, contract and call data of a transaction. */
 export const CallSchema = v.object({
   hash: HashSchema,
   blockHash: v.nullable(HashSchema),

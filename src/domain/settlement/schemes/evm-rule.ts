@@ -1,10 +1,10 @@
 import type { EvmCall, EvmLog } from './evm-log.ts'
 import type { CountedScheme } from './schemes.ts'
 
-/** What one transaction shows, or as much of it as was read. */
+/** Data of one transaction, or as much of it as was read. */
 export interface Shown<Log extends EvmLog> {
   logs: readonly Log[]
-  /** Read for the schemes that need it alone. */
+  /** Only read for the schemes that need it. */
   call: EvmCall | null
   /** The coin's contract. */
   coin: string
@@ -12,14 +12,14 @@ export interface Shown<Log extends EvmLog> {
 
 export interface ShownPayment<Log extends EvmLog> {
   scheme: CountedScheme
-  /** What moved the money. */
+  /** The log that moved the money. */
   log: Log
   payer: string
-  /** What says that the payer agreed: the same log, or one beside it. */
+  /** The log that proves the payer's consent: the same one, or one next to it. */
   consent: Log
 }
 
-/** How a scheme is read whose payments are one transfer each. */
+/** How to read a scheme whose payments are one transfer each. */
 export interface EvmRule {
   read<Log extends EvmLog>(shown: Shown<Log>): ShownPayment<Log>[]
 }

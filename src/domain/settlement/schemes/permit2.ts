@@ -2,25 +2,25 @@ import { addressAt, amountOf, type EvmCall, isTransferOf, toAddress, wordAt } fr
 import type { EvmRule } from './evm-rule.ts'
 
 /**
- * Permit2, x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names coin, buyer
- * and seller. The logs show less: the coin's transfer, and an event of the proxy without any content.
- * So the call is read, and it must go to a proxy of the list.
+ * Permit2, x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names coin,
+ * buyer and seller. The logs show less: the coin's transfer, and an event of the proxy without any
+ * content. So the call is read, and it must go to a listed proxy.
  *
  * A forger could write the same event in a proxy of his own (it is not on the list), or have the true
  * proxy move a coin of his own that makes a pool pay the seller in real ones (the call names his coin,
  * and not the pool). A call inside another one, as bundlers send it, is not seen.
  */
-/** Where a call's words say what; of `exact`, the amount is what was permitted. */
+/** Positions of a call's words; for `exact`, the amount is the permitted one. */
 interface Layout {
   selector: string
-  /** Of `permit.permitted.token`; what was permitted follows. */
+  /** For `permit.permitted.token`; the permitted amount follows. */
   token: number
   amount: number
   owner: number
   to: number
 }
 
-/** `settle` and `settleWithPermit`, whose five words more stand first. */
+/** `settle` and `settleWithPermit`, which has five additional words first. */
 function bothWays(settle: string, withPermit: string, words: Omit<Layout, 'selector'>): Layout[] {
   const later = Object.entries(words).map(([name, at]) => [name, at + 5])
   return [
@@ -32,13 +32,13 @@ function bothWays(settle: string, withPermit: string, words: Omit<Layout, 'selec
 const EXACT = bothWays('0x13cd3b53', '0xfa340378', { token: 0, amount: 1, owner: 4, to: 5 })
 const UPTO_WORDS = { token: 0, amount: 4, owner: 5, to: 6 }
 const UPTO = bothWays('0xff11e7b4', '0x016c1748', UPTO_WORDS)
-/** Before the buyer named who may settle. */
+/** Before the buyer could name who may settle. */
 const FIRST_UPTO = bothWays('0x4bbb9642', '0x595ea2f0', UPTO_WORDS)
 
 /**
- * By version of the packages. An address fixes the code on every EVM chain, and where nothing was put
- * there a call leaves no log. Those of 2.3, whose calls looked otherwise, were in use for weeks and are
- * left out.
+ * By version of the packages. An address fixes the code on every EVM chain, and where nothing is
+ * deployed a call leaves no log. Those of 2.3, whose calls had another form, were in use for weeks
+ * and are left out.
  */
 const PROXIES: Record<
   string,
@@ -69,7 +69,7 @@ export const permit2: EvmRule = {
   },
 }
 
-/** What a call to a proxy says it pays; null for any other call. */
+/** The payment in a call to a proxy; null for any other call. */
 function readCall({ to, input }: EvmCall) {
   const proxy = PROXIES[to ?? '']
   const layout = proxy?.layouts.find(({ selector }) => input.startsWith(selector))

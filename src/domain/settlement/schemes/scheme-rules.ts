@@ -14,5 +14,5 @@ export const EVM_RULES = {
   tempo_charge: tempoCharge,
 } as const satisfies Record<string, EvmRule>
 
-/** Those whose money waits in a contract, as the meter reads them. */
+/** Schemes whose money waits in a contract, as the meter reads them. */
 export const CHANNEL_RULES: readonly ChannelRule[] = [batchSettlement, authCapture, tempoSession]

@@ -1,11 +1,11 @@
 /**
- * Every way a buyer pays that today's official packages or specifications know, and whether we count
- * it. A scheme is counted where the chain itself shows who consented to pay whom, and where we played
- * the forgeries and none was counted; until then it stands here uncounted, with the reason.
+ * Every way a buyer pays that today's official packages or specifications know, and whether we
+ * count it. A scheme is counted if the chain itself shows who consented to pay whom, and we tried
+ * the forgeries and none was counted; until then it is here uncounted, with the reason.
  */
 export interface Scheme {
   id: string
-  /** As its packages call it; pages print it beside the payments it brought. */
+  /** The name in its packages; pages print it next to its payments. */
   name: string
   /** Counted where the payee is a listing's, proved or published. */
   counted: boolean
@@ -102,7 +102,7 @@ export const SCHEMES = [
   ),
 ] satisfies readonly Scheme[]
 
-/** Those whose payments count, in the order in which they are named. */
+/** Schemes whose payments count, in the order in which they are listed. */
 export type CountedScheme = Extract<(typeof SCHEMES)[number], { counted: true }>['id']
 export const COUNTED_SCHEMES: readonly CountedScheme[] = SCHEMES.flatMap((scheme) =>
   scheme.counted ? [scheme.id] : [],

@@ -4,9 +4,10 @@ import { amountOf, type EvmLog, toAddress } from './evm-log.ts'
 import type { EvmRule } from './evm-rule.ts'
 
 /**
- * MPP `charge` on Tempo: the coin writes a transfer and, beside it, the same with a memo. The memo names
- * the seller's realm, which is the host the buyer called, and the challenge. So it ties the payment to
- * this seller and this call, and the payer is who signed the transaction; somebody else may pay its fee.
+ * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same with a memo. The memo
+ * names the seller's realm, which is the host the buyer called, and the challenge. So it ties the
+ * payment to this seller and this call, and the payer is the signer of the transaction; somebody
+ * else may pay its fee.
  *
  * A forger can write any memo, but only beside real money of his own that the seller keeps. A share of
  * the price that goes to others has no such memo; a zero amount moves nothing.
@@ -25,7 +26,7 @@ const REALM_BYTES = 10
 
 const MEMO = new RegExp(`^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{34}$`)
 
-/** The mark of the realm that the memo of a payment names; null for every other log. */
+/** The mark of the realm in the memo of a payment; null for every other log. */
 export function readRealmOf({ address, topics, data }: EvmLog, coin: string): string | null {
   const isMemoTransfer =
     address === coin &&
@@ -45,7 +46,7 @@ export const tempoCharge: EvmRule = {
   read({ logs, call, coin }) {
     return logs.flatMap((log) => {
       const payer = toAddress(log.topics[1])
-      // A contract that pays, or somebody's allowance, is not the wallet that signed.
+      // A paying contract, or somebody's allowance, is not the wallet that signed.
       if (readRealmOf(log, coin) === null || call?.from !== payer) return []
       return [{ scheme: 'tempo_charge', log, payer, consent: log }]
     })

@@ -5,12 +5,12 @@ import { isTempo } from './tempo-charge.ts'
 
 /**
  * MPP `session` on Tempo: a buyer opens a channel with a seller in the chain's own reserve, and the
- * seller settles what was used, many calls at once. Opening and topping up take the money of the wallet
- * that does it, so the payer is proved. A close says what was taken in all, and writes no `Settled` of
- * its own for the last part.
+ * seller settles what was used, for many calls at once. Opening and topping up take the money of
+ * the calling wallet, so the payer is proved. A close states the total taken, and writes no
+ * `Settled` of its own for the last part.
  *
- * A forger could write the same events, but not at the reserve's address: it is part of the chain. A
- * deposit alone is not a payment, and what is not used goes back.
+ * A forger could write the same events, but not at the reserve's address: it is part of the chain.
+ * A deposit alone is not a payment, and the unused rest goes back.
  */
 const TOPICS = {
   opened: '0xdebaba36f0e9c7978f536fed432d9360b1f9646d7ca88531c34c3eae43f154a7',
