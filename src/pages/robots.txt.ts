@@ -2,8 +2,8 @@ import { readCompiled } from '../compiled.ts'
 
 /**
  * Everything may be read; clicks and calls are not pages. `Agentmap` is a comment: checkers of
- * robots.txt call a directive they do not know a fault of the whole file. Every page links to the
- * same document with `rel="ard"`, and it has its well-known address.
+ * robots.txt treat an unknown directive as an error of the whole file. Every page links to the same
+ * document with `rel="ard"`, and it has its well-known address.
  */
 export function GET(): Response {
   const { base_url } = readCompiled().site

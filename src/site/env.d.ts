@@ -12,15 +12,15 @@ declare namespace App {
     base_url: string
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
-    /** What became of a report, or the empty form; absent where no function serves the page. */
+    /** The outcome of a report, or the empty form; absent where no function serves the page. */
     reported?: import('../domain/reports/report.ts').ReportPage | undefined
-    /** What became of a watch, the empty form, or somebody's watches; absent where no function serves the page. */
+    /** A form's outcome, the empty form, or somebody's watches; absent without functions. */
     watched?: import('../domain/watches/watch.ts').WatchPage | undefined
-    /** What the linter says of the address in the query; absent where no function serves the page. */
+    /** The linter's report on the address in the query; absent without functions. */
     checked?: import('../domain/lint/lint-report.ts').CheckAnswer | undefined
     /** What a seller sees of their listings, or that nobody is signed in; absent where no function serves the page. */
     dashboard?: import('../domain/views/seller-pages.ts').DashboardPage | undefined
-    /** The form that signs a seller in, or what became of it; absent where no function serves the page. */
+    /** The sign-in form of sellers, or its outcome; absent without functions. */
     signIn?: import('../domain/views/seller-pages.ts').SignInPage | undefined
   }
 }

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import { findContentType, isCompressible } from '../domain/wire/static-file.ts'
 
-/** Codings, as files that hold one end. */
+/** Codings, by file extension. */
 export const COPY_ENDINGS = ['br', 'gz'] as const
 export type Coding = (typeof COPY_ENDINGS)[number]
 
@@ -13,30 +13,30 @@ const MIN_COMPRESSED_BYTES = 1024
 const BROTLI_QUALITY = 5
 export const GZIP_LEVEL = 6
 
-/** The few files this long are read whole by programs: they get the best there is. */
+/** The few files this long are read whole by programs: they get the best compression. */
 const LONG_FILE_BYTES = 64 * 1024
 const LONG_FILE_LEVEL = 9
 
 /**
- * A window that holds the whole file, and no more: brotli finds in 2^16 bytes by other means, which are
- * quicker for small files and find as much. Few files are larger than 2^18.
+ * A window that just holds the whole file: up to 2^16 bytes brotli searches in another way, which
+ * is faster for small files and finds as much. Few files are larger than 2^18.
  */
 const WINDOW_BITS = 16
 const LONG_WINDOW_BITS = 18
 
-/** Whether a file of this name and size is sent compressed to who takes that. */
+/** Whether a file of this name and size is sent compressed to clients that accept it. */
 export function hasCopies(file: string, size: number): boolean {
   return size >= MIN_COMPRESSED_BYTES && isCompressible(findContentType(file))
 }
 
-/** A page takes a quarter of a millisecond: handing it to the thread pool and back would double that. */
+/** A page takes a quarter of a millisecond: the round trip to the thread pool would double that. */
 export function compressSync(bytes: Uint8Array, coding: Coding): Buffer {
   return coding === 'br'
     ? brotliCompressSync(bytes, toBrotli(bytes))
     : gzipSync(bytes, toGzip(bytes))
 }
 
-/** The same bytes; a long file does not keep others waiting. */
+/** The same bytes; a long file does not block others. */
 export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer> {
   if (bytes.length < LONG_FILE_BYTES) return compressSync(bytes, coding)
   return coding === 'br'
@@ -63,7 +63,7 @@ function isLong({ length }: Uint8Array): boolean {
   return length >= LONG_FILE_BYTES
 }
 
-/** What zlib sets aside by itself is many times what most copies take: the collector would run for it. */
+/** zlib's default buffers are many times most copies: they would trigger the collector. */
 function toChunkSize({ length }: Uint8Array): number {
   return Math.max(64, Math.ceil(length / 2))
 }

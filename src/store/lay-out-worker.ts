@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { type Share, writeShare } from './lay-out.ts'
 
-// What a thread is given is typed `any`; `layOut` gives it this.
+// A thread's data is typed `any`; `layOut` passes this.
 const share: Share = workerData
 writeShare(share)

@@ -19,12 +19,12 @@ import { readCurrent } from './releases.ts'
 
 /**
  * Plain folders for hosts that know nothing of the store, kept in step with the current release:
- * `OUT_DIR/public` with compressed copies beside its files, `deploy` and `functions`. What changed is
- * written beside the old file and renamed; what is gone is deleted last.
+ * `OUT_DIR/public` with compressed copies beside its files, `deploy` and `functions`. Changed files
+ * are written under a temporary name and renamed; removed ones are deleted last.
  */
 const FOLDERS = ['public', 'deploy', 'functions'] as const
 
-/** Names the release that the folders hold. It is not there while they are being written to. */
+/** Names the release in the folders. Missing while they are being written to. */
 const MARK = '.laid-out'
 
 export function isLaidOut(outDir: string): boolean {
@@ -32,7 +32,7 @@ export function isLaidOut(outDir: string): boolean {
 }
 
 /**
- * Brings the folders in step with the current release. The caller holds the lock on `outDir`.
+ * Updates the folders to the current release. The caller holds the lock on `outDir`.
  *
  * @returns how many files changed
  */
@@ -80,7 +80,7 @@ function hasSize(path: string, size: number): boolean {
   return statSync(path, { throwIfNoEntry: false })?.size === size
 }
 
-/** Every file of the folders, where nobody remembers what they hold. */
+/** Every file of the folders, where their content is unknown. */
 function findFiles(outDir: string): string[] {
   const folders = FOLDERS.map((folder) => join(outDir, folder)).filter((path) => existsSync(path))
   return folders
@@ -97,11 +97,11 @@ const MAX_THREADS = 4
 /** What is young in a thread is soon garbage: by itself each would set aside six times as much. */
 const LIMITS = { maxYoungGenerationSizeMb: 8 }
 
-/** What a thread is given. */
+/** Input of a thread. */
 export interface Share {
   outDir: string
   files: ListedFile[]
-  /** Whether there were no folders: nobody serves them yet, and nothing of before is in them. */
+  /** Whether there were no folders: nobody serves them yet, and they have no old files. */
   isFirst: boolean
 }
 

@@ -15,9 +15,9 @@ import { type FileHandle, readFile } from 'node:fs/promises'
 import type { Stored } from '../domain/derived/release-file.ts'
 
 /**
- * Objects lie in `OUT_DIR/objects`, one file each, named by the SHA-256 of its bytes. Security model:
- * a reader proves its name first, so a disk, a copy or a person that changed it is found
- * before anything is sent. Known limitation: one that nobody reads is looked at by its length alone.
+ * Objects are in `OUT_DIR/objects`, one file each, named by the SHA-256 of its bytes. Security
+ * model: a reader verifies the name first, so a change by a disk, a copy or a person is found
+ * before anything is sent. Known limitation: an unread object is only checked by its length.
  */
 export function objectPath(outDir: string, digest: string): string {
   return `${outDir}/objects/${folderOf(digest)}/${digest}`
@@ -32,14 +32,14 @@ export function nameBytes(bytes: string | Uint8Array): string {
   return hash('sha256', bytes, 'hex')
 }
 
-/** Whether an object is there, by its length: two microseconds each. */
+/** Whether an object exists, by its length: two microseconds each. */
 export function isThere(outDir: string, { digest, size }: Stored): boolean {
   return statSync(objectPath(outDir, digest), { throwIfNoEntry: false })?.size === size
 }
 
 /**
- * An object up to this long (bytes) is read at once: it takes some microseconds where the system has
- * it in memory, and handing it to the thread pool and back takes a tenth of a millisecond each time.
+ * An object up to this long (bytes) is read at once: it takes some microseconds where the system
+ * has it in memory, and the round trip to the thread pool takes a tenth of a millisecond each time.
  */
 const SHORT_BYTES = 64 * 1024
 
@@ -55,7 +55,7 @@ export function readObjectSync(outDir: string, stored: Stored): Buffer {
 }
 
 /**
- * Reads an open object once in parts, for one that is too long to be in memory.
+ * Reads an open object once in parts, for one too long for memory.
  *
  * @throws as `readObject`
  */
@@ -82,15 +82,15 @@ function compare({ digest, size }: Stored, found: Stored): void {
 }
 
 export interface Objects {
-  /** Whether it was known from the start, or put since. */
+  /** Whether it was known from the start, or has been put since. */
   has(digest: string): boolean
-  /** Writes it unless it is there. */
+  /** Writes it unless it exists. */
   put(content: string | Uint8Array): Stored
-  /** One that is too long to be in memory, in parts. It is there once it is finished. */
+  /** One too long for memory, in parts. It exists once it is finished. */
   begin(): { write(part: Uint8Array): void; finish(): Stored }
 }
 
-/** @param known names of objects that are there: they are not written again */
+/** @param known names of existing objects: they are not written again */
 export function openObjects(outDir: string, known: Set<string>): Objects {
   const unfinished = `${outDir}/objects/.next`
   mkdirSync(`${outDir}/objects`, { recursive: true })

@@ -11,7 +11,7 @@ import { readObjectSync } from './objects.ts'
 /**
  * A release is a list of paths over the objects of the store: `public/…` is what a CDN may serve,
  * `data/…` what the functions load, `server/…` their page code, `functions/…` and `deploy/…` what
- * other hosts take. `OUT_DIR/releases/<name>` says which object the list is.
+ * other hosts take. `OUT_DIR/releases/<name>` names the object of the list.
  */
 export const ListedFileSchema = v.strictObject({
   path: v.pipe(
@@ -36,7 +36,7 @@ export function parseList(bytes: Buffer): ListedFile[] {
   return JSON.parse(`[${bytes.toString().trimEnd().replaceAll('\n', ',')}]`)
 }
 
-/** What `releases/<name>` says. @throws when it is missing, damaged or of another version */
+/** The content of `releases/<name>`. @throws when it is missing, damaged or of another version */
 export function readReleaseFile(outDir: string, name: string): ReleaseFile {
   return v.parse(ReleaseFileSchema, parseJson(readFileSync(releasePath(outDir, name), 'utf8')))
 }
@@ -76,7 +76,7 @@ export function digestIn(row: string): string {
   return row.slice(-64 - '"}'.length, -'"}'.length)
 }
 
-/** A file of a release by its path; null where the release or the file is not there, or damaged. */
+/** A file of a release by its path; null where the release or the file is missing or damaged. */
 export function readReleased(outDir: string, name: string, path: string): Buffer | null {
   const rows = readRowsOr(outDir, name).filter((row) => rowStarts(row, `${path}"`))
   const [found] = parseListRows(rows)

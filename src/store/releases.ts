@@ -23,14 +23,14 @@ import {
 } from './release-list.ts'
 
 /**
- * `OUT_DIR/releases/<name>` says what a release is, and `OUT_DIR/current` is a link to the one being
- * served. What a list names is never written to again. Callers hold the lock on the folder.
+ * `OUT_DIR/releases/<name>` describes a release, and `OUT_DIR/current` is a link to the current
+ * one. Objects named by a list are never written to again. Callers hold the lock on the folder.
  */
 
-/** Releases kept beside the current one, for servers that still read it and for going back. */
+/** Releases kept besides the current one, for servers still reading them and for rollbacks. */
 const KEPT_RELEASES = 2
 
-/** The name of the release being served; null when the link is missing or leads nowhere. */
+/** The name of the current release; null when the link is missing or broken. */
 export function readCurrent(outDir: string): string | null {
   try {
     const name = basename(readlinkSync(join(outDir, 'current')))
@@ -49,8 +49,8 @@ export function switchTo(outDir: string, name: string): void {
 }
 
 /**
- * Writes a release's list, and then what it is under its name. Its page code lies beside the store in
- * files of its own, as Node imports files: a server may not be able to write them.
+ * Writes a release's list, and then its description under its name. Its page code is stored next to
+ * the objects in separate files, as Node imports files: a server may not be able to write them.
  */
 export function putRelease(
   outDir: string,
@@ -89,12 +89,12 @@ function hasSize(path: string, size: number): boolean {
 }
 
 /**
- * How closely a release is looked at: every byte, or only how long each object is, which takes a
- * start microseconds a file and finds what a full disk, a power cut or somebody's `rm` left.
+ * How closely a release is checked: every byte, or only the length of each object, which takes
+ * microseconds per file and finds what a full disk, a power cut or somebody's `rm` left.
  */
 export type Look = 'bytes' | 'lengths'
 
-/** Names of the objects of a release that are there; null where its list is not. */
+/** Names of the existing objects of a release; null where its list is missing. */
 export function findObjects(outDir: string, name: string | null, look: Look): Found | null {
   try {
     if (name === null) return null
@@ -134,7 +134,7 @@ function isSound(outDir: string, stored: { digest: string; size: number }, look:
  * Removes all but the releases that are kept, and every object that none of them names: those of a run
  * that was killed too.
  *
- * @param names of releases that are kept, however old they are: somebody may have gone back
+ * @param names of releases that are kept, however old they are, in case of a rollback
  */
 export function collectGarbage(outDir: string, names: readonly (string | null)[]): void {
   const releases = join(outDir, 'releases')
@@ -173,7 +173,7 @@ function removeOthers(folder: string, kept: ReadonlySet<string>): void {
     if (!kept.has(name)) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** Removes what runs left that were killed, and nothing else: `OUT_DIR` may be anybody's folder. */
+/** Removes leftovers of killed runs, and nothing else: `OUT_DIR` may be anybody's folder. */
 export function removeLeftovers(outDir: string): void {
   const left = [
     ...readNames(outDir).filter((name) => /^\.current(?:\.\d+)?$/.test(name)),

@@ -114,7 +114,7 @@ export function placeRows(
   ): Place | undefined {
     if (kind === 'kit') return findKit([...marks, ...around])
     const known = marks.map((mark) => byMark.get(mark) ?? [])
-    // A list's README is the source of a hundred servers; an entry that names its key is one's.
+    // A list's README is the source of a hundred servers; an entry with its own key is for one.
     const entry = refs.find((ref) => ref.includes(encodeURIComponent(key)))
     const named = entry === undefined ? undefined : byName.get(`ref ${entry}`)
     if (kind === 'mcp_server') {
@@ -139,8 +139,8 @@ export function placeRows(
 }
 
 /**
- * Who names operations or packages comes before who names a whole host, and a package that vouches for
- * itself after the registry that names it.
+ * Rows that name operations or packages come before those that name a whole host, and a package's
+ * own files after the registry that names it.
  */
 function inTurn(rows: readonly NamedRow[]) {
   const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 
-/** Of each list: nobody reads a longer one at a glance. */
+/** Entries per list: nobody reads a longer one at a glance. */
 export const MAX_SKILL_ENTRIES = 200
 const list = (shape: RegExp, expected: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.regex(shape, expected))), v.maxLength(MAX_SKILL_ENTRIES))
 
-/** What a skill's entries may look like; they are foreign text, and shown as they are. */
+/** Valid entries of a skill; they are foreign text, and shown unchanged. */
 export const SKILL_SHAPES = {
   licence: /^[\w][\w .+()/-]{0,99}$/,
   file: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w .+@()/-]{1,200}$/,
@@ -14,7 +14,7 @@ export const SKILL_SHAPES = {
   host: /^[a-z0-9.-]+(?::\d{1,5})?$/,
 } as const
 
-/** What a public skill is made of and needs, read from its folder: for the person who lists it. */
+/** Contents and requirements of a public skill, read from its folder for the reviewer. */
 export const SkillFactsSchema = v.strictObject({
   licence: v.pipe(v.string(), v.regex(SKILL_SHAPES.licence, 'expected a licence')),
   /** The commit it was read at. */
@@ -23,7 +23,7 @@ export const SkillFactsSchema = v.strictObject({
   files: v.optional(list(SKILL_SHAPES.file, 'expected a path below the folder')),
   /** Environment variables that its text reads. */
   env: list(SKILL_SHAPES.env, 'expected the name of an environment variable'),
-  /** Tools of the agent that it asks for. */
+  /** Tools of the agent that it requires. */
   tools: list(SKILL_SHAPES.tool, 'expected the name of a tool'),
   /** What runs its scripts. */
   programs: list(/^[A-Za-z][\w.]{0,30}$/, 'expected the name of a program'),
@@ -35,7 +35,7 @@ export type SkillFacts = v.InferOutput<typeof SkillFactsSchema>
 const MAX_SHOWN = 12
 
 /**
- * What a listing says below its lines, in our words.
+ * The notes of a listing below its rows, in our words.
  *
  * @example describeSkill({ licence: 'MIT', env: [], tools: [], programs: ['Python'], hosts: [] })
  *   → 'Its scripts need Python. Licensed under MIT.'

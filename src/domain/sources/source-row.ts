@@ -8,7 +8,7 @@ import { InstantSchema } from '../trust/instant.ts'
 import { textLike } from '../wire/shapes.ts'
 import { SkillFactsSchema } from './skill-facts.ts'
 
-/** The facts of a listing that sources tell, in the order of a file; every other is people's alone. */
+/** The facts of a listing from sources, in the order of a file; only people write others. */
 export const SOURCE_FIELDS = [
   'kind',
   'name',
@@ -34,7 +34,7 @@ const id = v.pipe(
 )
 const names = v.optional(v.array(v.string()))
 
-/** What a source tells of one service. */
+/** A source's facts of one service. */
 function createSourceRowSchema(rules: UrlRules) {
   const facts = v.pick(createListingFactsSchema(rules), SOURCE_FIELDS)
   return v.strictObject({
@@ -50,20 +50,20 @@ function createSourceRowSchema(rules: UrlRules) {
     ),
     /** Named by the source, compared with the listing and never part of it. */
     names: v.optional(v.strictObject({ operations: names, tools: names, payees: names })),
-    /** Of a kit: what it is made of and needs, for the person who lists it. */
+    /** For a kit: its contents and requirements, for the person who lists it. */
     skill: v.optional(SkillFactsSchema),
-    /** Words that a person must read before anything of the row is believed. */
+    /** Words that a person must read before the row is accepted. */
     held: v.optional(v.string()),
-    /** When a whole run first did not show it any more. */
+    /** When a full run first no longer showed it. */
     missing_since: v.optional(InstantSchema),
-    /** When the source was found not to list it any more. */
+    /** When the source was found to no longer list it. */
     withdrawn: v.optional(InstantSchema),
   })
 }
 export type SourceRow = v.InferOutput<ReturnType<typeof createSourceRowSchema>>
 export type SourceFacts = SourceRow['facts']
 
-/** @returns what gives a row as its file has it, so that the same row is the same text */
+/** @returns a function that normalises a row as in its file, so that equal rows are equal text */
 export function createRowParser(rules: UrlRules): (row: object) => SourceRow {
   const schema = createSourceRowSchema(rules)
   return (row) => v.parse(schema, row)
@@ -72,7 +72,7 @@ export function createRowParser(rules: UrlRules): (row: object) => SourceRow {
 /** `content/sources/<importer>/rows.json`: by the source's own name of each row. */
 export function createSourceFileSchema(rules: UrlRules) {
   return v.strictObject({
-    /** How many rows the last whole run took. */
+    /** How many rows the last full run accepted. */
     taken: v.optional(v.number()),
     rows: v.record(v.string(), createSourceRowSchema(rules)),
   })
@@ -88,7 +88,7 @@ export interface NamedRow {
 
 /** Files and answers of sellers themselves: they come before every registry and catalogue. */
 const SELLERS_OWN: ReadonlySet<string> = new Set(['agent_cards', 'package_manifests'])
-/** The importer that reads the sellers of listings: its rows stand under no source of the table. */
+/** The importer that reads the sellers of listings: its rows have no source in the table. */
 export const SELLER_READER = 'discovery'
 
 export function isSellersOwn({ importer, row }: NamedRow): boolean {
@@ -96,7 +96,7 @@ export function isSellersOwn({ importer, row }: NamedRow): boolean {
 }
 
 /**
- * The printed order of precedence among sources: sellers' own files and answers, then registries and
+ * The order of precedence among sources: sellers' own files and answers, then registries and
  * catalogues as `tables/sources.yaml` orders them.
  */
 export function orderRows(rows: readonly NamedRow[], sources: readonly string[]): NamedRow[] {
@@ -113,7 +113,7 @@ export function orderRows(rows: readonly NamedRow[], sources: readonly string[])
     .map(({ each }) => each)
 }
 
-/** One text for the same rows: a line for each plain fact and for each thing of a list. */
+/** The same text for the same rows: a line for each plain fact and for each list item. */
 export function renderSourceFile({ taken, rows }: SourceFile): string {
   const blocks = Object.entries(rows)
     .sort(([a], [b]) => (a < b ? -1 : 1))

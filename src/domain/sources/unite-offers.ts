@@ -6,7 +6,7 @@ import { RAILS, type Rail } from '../wire/vocabulary.ts'
 /** What one call costs on one chain. */
 export interface Offer {
   rail: Rail
-  /** Null where money moves by card. */
+  /** Null for payments by card. */
   network: string | null
   min_usd: number
   max_usd: number
@@ -24,7 +24,7 @@ export function pricingOf(offers: readonly Offer[]): Pricing {
   }
 }
 
-/** One way to pay a chain once: the dearest of several amounts is what a caller must reckon with. */
+/** One way to pay per chain: callers must expect the highest of several amounts. */
 export function toOffers(offers: readonly Offer[]): NonNullable<Operation['offers']> {
   const byPlace = new Map<string, NonNullable<Operation['offers']>[number]>()
   for (const { rail, network, min_usd, max_usd } of offers) {

@@ -5,17 +5,17 @@ import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { operationMark } from './listing-marks.ts'
 import { eachOnce, type Offer, offersOf, pricingOf, toPrice } from './unite-offers.ts'
 
-/** More than these say nothing more about what a buyer chooses. */
+/** More than these don't help a buyer choose. */
 const MAX_OPERATIONS = 60
 
-/** Endpoints of one thing to buy: each address and method once, in a fixed order; `left` found no room. */
+/** Endpoints of one service: each address and method once, in a fixed order; `left` did not fit. */
 export function collapseOperations(operations: readonly Operation[]) {
   const nameOf = ({ url, method }: Operation) => `${url} ${method}`
   const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const http = all.slice(0, MAX_OPERATIONS)
   const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
   const every = offersOf(all)
-  // Where nothing is priced by the call, a page's or a minute's price is the least one pays.
+  // Where nothing is priced per call, the price of a page or a minute is the least one pays.
   const bounds = pricingOf(calls.length > 0 ? calls : every)
   const places = pricingOf(every)
   const pricing: Pricing =
@@ -41,8 +41,8 @@ export function uniteOperations(said: readonly Operation[]): Operation[] {
 }
 
 /**
- * The operations that people chose, each with what the sources know of it besides. The price is
- * people's wherever they named one for the listing.
+ * The operations that people chose, with additional facts from the sources. People's price wins
+ * wherever they named one for the listing.
  */
 export function completeOperations(
   chosen: readonly Operation[],
@@ -63,7 +63,7 @@ export function completeOperations(
     const paid = isOwn ? own : { price, offers }
     return {
       ...rest,
-      // Another's names of the places in the path would fill in nothing here.
+      // Another's names of path parameters would fill in nothing here.
       ...(params !== undefined && inPath.sort().join() === places && { params }),
       ...(body !== undefined && own.method !== 'GET' && { body }),
       ...(paid.price !== undefined && { price: paid.price }),
@@ -78,7 +78,7 @@ function isGuess({ assumed = [] }: Operation): boolean {
   return assumed.includes('method')
 }
 
-/** All that may be said of an operation beside what it is called by; `assumed` follows from the others. */
+/** All facts of an operation except its key; `assumed` follows from the others. */
 const MEMBERS = v
   .keyof(createOperationSchema({ allowPrivate: false }))
   .options.filter((name) => name !== 'method' && name !== 'url' && name !== 'assumed')
@@ -101,7 +101,7 @@ function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
   return assumed.length === 0 ? united : { ...united, assumed }
 }
 
-/** Of each way to pay the first word; the price covers them all: a caller reckons with the dearest. */
+/** The first source wins for each way to pay; the price covers them all, up to the highest. */
 function priceOf(price: Operation['price'], offers: readonly Offer[]) {
   const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
   const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))

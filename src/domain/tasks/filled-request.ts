@@ -5,11 +5,11 @@ import { memberOf } from '../wire/parse-json.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
 import { parseJsonPath, writeJsonPath } from './json-path.ts'
 
-/** Of an operation, what it takes to fill its request. */
+/** The members of an operation needed to fill its request. */
 export interface MappedOperation
   extends Pick<Operation, 'method' | 'url' | 'params' | 'body' | 'map' | 'send'> {}
 
-/** A request of one seller for a task's input, as it goes out. */
+/** A request to one seller for a task's input, as it is sent. */
 export interface FilledRequest {
   method: HttpMethod
   url: string
@@ -18,7 +18,7 @@ export interface FilledRequest {
   body?: unknown
 }
 
-/** Whether the calls of a listing need nothing that only an account gives. */
+/** Whether calls of a listing work without an account. */
 export function needsNoAccount({ type }: Pick<Auth, 'type'>): boolean {
   return type === 'none' || type === 'payment'
 }
@@ -33,7 +33,7 @@ export function takenBy({ map = {}, send = {} }: Pick<Operation, 'map' | 'send'>
   return new Set([...Object.keys(map), ...named])
 }
 
-/** What is sent, by destination: a parameter's name, else a path in the body. */
+/** The values sent, by destination: a parameter's name, else a path in the body. */
 export function toSentValues(
   { map = {}, send = {} }: Pick<Operation, 'map' | 'send'>,
   input: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ export function toSentValues(
   return values
 }
 
-/** Undefined where a member that the text names is not given: then nothing of it is sent. */
+/** Undefined where a member in the text is missing: then none of it is sent. */
 function fillText(text: string, input: Readonly<Record<string, unknown>>): string | undefined {
   const names = [...text.matchAll(MEMBER)].map(([, name = '']) => name)
   if (names.some((name) => memberOf(input, name) === undefined)) return undefined
@@ -58,8 +58,8 @@ function fillText(text: string, input: Readonly<Record<string, unknown>>): strin
 }
 
 /**
- * The seller's request for an input. Only what the map and `send` say goes into it: an example of the
- * seller's is never sent in place of what was asked.
+ * The seller's request for an input. Only the map and `send` fill it: a seller's example is never
+ * sent in place of the input.
  */
 export function fillRequest(
   operation: MappedOperation,

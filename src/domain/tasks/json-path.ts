@@ -1,10 +1,10 @@
 import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 
 /**
- * Where a value lies in JSON, in the part of JMESPath's notation that names and renames
- * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd name"`,
- * and `@` for the whole, also of a member: `a[].{name: @}`. Beside it `*` is the one member of an object whose name is not known before.
- * No functions, no conditions: a path is data, not code.
+ * The path of a value in JSON, in the part of JMESPath's notation that selects and renames
+ * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd
+ * name"`, and `@` for the whole, also of a member: `a[].{name: @}`. In addition, `*` is the only
+ * member of an object with an unknown name. No functions, no conditions: a path is data, not code.
  */
 export type JsonPath = readonly PathStep[]
 
@@ -72,7 +72,7 @@ function readFields(text: string): ReadStep {
 }
 
 /**
- * What lies there; undefined where nothing does. Members of a list without it are left out.
+ * The value at a path, or undefined. List items without it are left out.
  *
  * @example readJsonPath({ data: [{ link: 'a' }] }, parse('data[].{url: link}')) → [{ url: 'a' }]
  */
@@ -101,8 +101,8 @@ function readEach(value: unknown, rest: JsonPath): unknown {
 }
 
 /**
- * The same value with one put there; objects and lists on the way are made. A path with `[]`, `*` or
- * renames names no single place: null.
+ * The value with another set at a path; missing objects and lists are created. Null for a path with
+ * `[]`, `*` or renames, which is ambiguous.
  *
  * @example writeJsonPath({}, parse('messages[0].content'), 'Hi') → { messages: [{ content: 'Hi' }] }
  */

@@ -15,9 +15,9 @@ export interface MapFault {
 }
 
 /**
- * What is wrong with an operation's map to its task. The request is filled with the task's example and
- * held against the operation's own schemas; the operation's example answer, mapped, against the task's
- * output; and where only a schema of the answer is known, each path against it.
+ * Errors in an operation's map to its task. The request is filled with the task's example and
+ * checked against the operation's own schemas; the operation's example answer, mapped, against the
+ * task's output; and where only a schema of the answer is known, each path against it.
  */
 export function findMapFaults(operation: Operation, task: Task | null): MapFault[] {
   const { map, send } = operation
@@ -167,7 +167,7 @@ function partsOf(schema: unknown, root: unknown, depth = 0): unknown[] {
   return [schema, ...inner.flatMap((part) => partsOf(part, root, depth + 1))]
 }
 
-/** Where nothing is said, or a long schema was cut off, anything may be there. */
+/** Without a schema, or where a long one was cut off, anything is allowed. */
 function saysOfItsInside(part: unknown): boolean {
   const properties = memberOf(part, 'properties')
   const hasMembers = isJsonObject(properties) && Object.keys(properties).length > 0
@@ -178,7 +178,7 @@ function saysOfItsInside(part: unknown): boolean {
   )
 }
 
-/** What a schema says is one step further. */
+/** The schema one step further. */
 function insideOf(part: unknown, step: JsonPath[number]): unknown[] {
   const properties = memberOf(part, 'properties')
   const others = memberOf(part, 'additionalProperties')

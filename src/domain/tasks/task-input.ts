@@ -7,7 +7,7 @@ export interface InputFault {
   detail: string
 }
 
-/** The members of a task's input out of the texts of a query, by their types in the contract. */
+/** The members of a task's input from the texts of a query, by their types in the contract. */
 export function readTaskInput(
   { input }: Pick<Task, 'input'>,
   texts: ReadonlyMap<string, string>,
@@ -28,7 +28,7 @@ export function readTaskInput(
     : { input: Object.fromEntries(members) }
 }
 
-/** A text of a query as the contract types it; text that is not of the type stays, and is refused. */
+/** A text of a query in the contract's type; text of another type stays, and is refused. */
 function toTyped(schema: unknown, text: string): unknown {
   const type = memberOf(schema, 'type')
   if (type === 'number' || type === 'integer')

@@ -3,12 +3,12 @@ import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 import { parseJsonPath, readJsonPath } from './json-path.ts'
 import { membersOf } from './task.ts'
 
-/** What a seller's answer is for a task: the output, or why it is not one. */
+/** The result of a seller's answer for a task: the output, or why there is none. */
 export type TaskOutput = { output: Record<string, unknown> } | { fault: string }
 
 /**
- * The output of a task out of one seller's answer, as the operation's map says where its members lie.
- * Sellers write numbers as text and text as numbers: the contract's type decides. A null is absent.
+ * The output of a task from one seller's answer, by the paths of the operation's map. Sellers write
+ * numbers as text and text as numbers: the contract's type decides. A null is absent.
  *
  * @param answer JSON, or the text of another media type
  * @param map paths by the output's member

@@ -7,7 +7,7 @@ import { faultless, textLike } from '../wire/shapes.ts'
 const MAX_EXAMPLES = 12
 const MAX_MEMBERS = 12
 
-/** Parameters of a plan beside the members of its input: a member of that name could not be said. */
+/** Parameters of a plan other than the members of its input, which cannot have these names. */
 export const PLAN_PARAMETERS = ['max_price_usd', 'rail', 'network', 'limit'] as const
 
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
@@ -32,13 +32,13 @@ export const TaskRowSchema = v.pipe(
       'expected a lower-case identifier such as web_search',
     ),
     name: line,
-    /** Words of people who want it: searches that should find it. */
+    /** Words people use for it: searches that should find it. */
     examples: v.pipe(
       v.array(line),
       v.minLength(2, 'expected at least two examples'),
       v.maxLength(MAX_EXAMPLES, `expected at most ${MAX_EXAMPLES} examples`),
     ),
-    /** What a caller gives, and what comes back, from every seller alike. */
+    /** Input and output, the same for every seller. */
     input: v.optional(contractSide),
     output: v.optional(contractSide),
     /** An input: each operation's map is filled with it when content is checked. */
@@ -61,7 +61,7 @@ export const TaskSchema = v.object({
 })
 export type Task = v.InferOutput<typeof TaskSchema>
 
-/** The task with its contract; null where it has words alone. */
+/** The task with its contract; null where it only has words. */
 export function toTask({ id, name, input, output, example }: TaskRow): Task | null {
   if (input === undefined || output === undefined || example === undefined) return null
   return { id, name, input, output, example }
@@ -73,7 +73,7 @@ export function membersOf(schema: unknown): string[] {
   return isJsonObject(properties) ? Object.keys(properties) : []
 }
 
-/** Members that must be there. */
+/** Required members. */
 export function requiredOf(schema: unknown): string[] {
   const required = memberOf(schema, 'required')
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []

@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.ts'
 
 type Seen = Pick<Evidence, 'sign_in'>
 
-/** Of several looks at a server's metadata, the last one. */
+/** The latest of several reads of a server's metadata. */
 export function newestSignIn(read: readonly Seen[]): Seen['sign_in'] {
   return read
     .flatMap(({ sign_in }) => (sign_in === undefined ? [] : [sign_in]))
@@ -14,8 +14,8 @@ export function newestSignIn(read: readonly Seen[]): Seen['sign_in'] {
 }
 
 /**
- * What people wrote of the sign-in wins, member by member; a server whose metadata was read wants
- * OAuth, whether or not anybody wrote that down. A way in that people named otherwise stays as it is.
+ * People's facts on the sign-in win, member by member; a server with metadata requires OAuth,
+ * whether or not anybody recorded that. Another kind of access named by people stays as it is.
  */
 export function withSeenSignIn(auth: Auth, { sign_in }: Seen, rules: UrlRules): Auth {
   if (sign_in === undefined || (auth.type !== 'oauth' && auth.type !== 'unknown')) return auth

@@ -7,7 +7,7 @@ const MICRO = 1_000_000
 /** Below that the largest buyer is most of the business, and a stranger who joins them helps. */
 const FEWEST_PAYERS = 3
 
-/** What one payer's payments come to at one listing; all in millionths. */
+/** The total of one payer's payments at one listing; all in millionths. */
 interface Share {
   payer: string
   rows: readonly LedgerPayment[]
@@ -23,7 +23,7 @@ interface Counts {
   volume: number
 }
 
-/** What counts of one listing's payments in one window. */
+/** The counted payments of one listing in one window. */
 export interface Shares extends Counts {
   /** How much each payer counts, in millionths; those that do not are left out. */
   weights: ReadonlyMap<string, number>
@@ -38,9 +38,9 @@ export interface Shares extends Counts {
 }
 
 /**
- * Each payment counts by its payer's weight. Of one payer count at most ten payments and ten dollars; and
- * of three payers or more none counts for more dollars than all others together. Without that a rival
- * takes most of a seller's score away by one payment, as the largest buyer's share lowers it.
+ * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer;
+ * and of three payers or more none counts for more dollars than all others together. Otherwise a
+ * rival could take most of a score with one payment, as the largest buyer's share lowers it.
  *
  * @param rows of one window, those that count
  * @param weigh how much the payer of some payments counts at each listing, in millionths; null where the
@@ -117,8 +117,8 @@ function toShares(shares: readonly Share[]): Shares {
 }
 
 /**
- * The largest of so many buyers holds at least its part of them: else a cheat would look less
- * concentrated by many buyers that count for little.
+ * The share of the largest of n buyers is at least 1/n: otherwise many buyers that count for little
+ * would make a cheat look less concentrated.
  */
 function toTopShare(top: number, { buyers, micros }: { buyers: number; micros: number }): number {
   if (micros === 0) return 0
@@ -127,7 +127,7 @@ function toTopShare(top: number, { buyers, micros }: { buyers: number; micros: n
 
 const DAY_MS = 86_400_000
 
-/** What counts of each day: of a payer, its payments' parts of what counts of all of them. */
+/** The counted part of each day: a payer's counted total, spread over its payments. */
 function toDays(shares: readonly Share[]): Map<number, Counts> {
   const days = new Map<number, Counts>()
   for (const { rows, weight, settlements, micros } of shares) {

@@ -10,7 +10,7 @@ import { InterfaceSchema, NoticesSchema } from './interface.ts'
 import { ReportedUsesSchema } from './reported-use.ts'
 import { OutcomeSchema, SawSchema, StatusSchema } from './seen-answer.ts'
 
-/** The measured-settlements provider in use: whose signals they are where no `measured` says so. */
+/** The measured-settlements provider in use: the source of signals without a `measured`. */
 export const MEASURED_PROVIDER = 'x402-list'
 
 /** Source id of settlements this service verified on-chain itself; no outside provider. */
@@ -61,7 +61,7 @@ const DaysSchema = v.pipe(
   ),
 )
 
-/** Everything that was paid in the window, before anything was excluded. */
+/** All payments in the window, before exclusions. */
 export const RawSchema = v.strictObject({
   payers: count,
   settlements: count,
@@ -84,9 +84,9 @@ export const MeasuredSchema = v.pipe(
     ),
     last_settlement_at: v.nullable(InstantSchema),
     shared_payout: v.boolean(),
-    /** Payers left out as nobody independent vouches for them; absent where that is not known. */
+    /** Payers left out as no independent seller vouches for them; absent where unknown. */
     unknown_buyers_30d: v.optional(count),
-    /** How the counted payments came; absent where nobody wrote it down. */
+    /** How the counted payments were made; absent where not recorded. */
     paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
@@ -95,7 +95,7 @@ export const MeasuredSchema = v.pipe(
     days: v.optional(DaysSchema),
   }),
   v.forward(
-    // False where either is not a time at all: that is another fault, reported where it stands.
+    // False where either is not a time at all: that is another error, reported elsewhere.
     v.check(
       ({ last_settlement_at: last, as_of }) => !(last && Date.parse(last) > Date.parse(as_of)),
       'expected a time not after as_of',
@@ -136,13 +136,13 @@ export const ProbeSchema = v.strictObject({
 /** The last run of a listing's package, in a sandbox without a network. It is not a probe. */
 export const PackageRunSchema = v.strictObject({
   at: InstantSchema,
-  /** What the program called its own version; absent where it did not say. */
+  /** The program's own version; absent where it gave none. */
   version: v.optional(VersionSchema),
   outcome: v.picklist(PACKAGE_RUN_OUTCOMES),
   saw: v.optional(SawSchema),
 })
 
-/** What the metadata of an OAuth-protected server said when a machine last read it. */
+/** The metadata of an OAuth-protected server when a machine last read it. */
 export const SeenSignInSchema = v.strictObject({
   at: InstantSchema,
   // The build leaves out what names an address that it doesn't list.
@@ -151,7 +151,7 @@ export const SeenSignInSchema = v.strictObject({
 
 const MAX_DRIFT = 20
 
-/** One thing that a probe saw change. `was` is absent for what is new, `is` for what is gone. */
+/** One change seen by a probe. `was` is absent for additions, `is` for removals. */
 export const DriftSchema = v.strictObject({
   at: InstantSchema,
   what: v.picklist(['tool', 'price', 'payee']),
@@ -169,7 +169,7 @@ export const EvidenceSchema = v.strictObject({
   interface: v.optional(InterfaceSchema),
   sign_in: v.optional(SeenSignInSchema),
   notices: v.optional(NoticesSchema),
-  /** Tools, prices and payees as they were and as they are, newest first. */
+  /** Tools, prices and payees before and after, newest first. */
   drift: v.optional(v.pipe(v.array(DriftSchema), v.maxLength(MAX_DRIFT))),
   probes: v.optional(v.array(ProbeSchema)),
   package_run: v.optional(PackageRunSchema),
@@ -188,7 +188,7 @@ const DAY_MS = 86_400_000
 /** Volumes are rounded for each day. */
 const CENTS_A_DAY = 0.01
 
-/** The first calendar day counts in part: totals lie between the sums without it and with it. */
+/** The first calendar day counts partly: totals are between the sums without it and with it. */
 function doDaysAgree({ days, as_of, settlements_30d, volume_usd_30d }: Totals): boolean {
   if (days === undefined) return true
   const start = new Date(Date.parse(as_of) - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10)

@@ -16,8 +16,8 @@ import { InstantSchema } from './instant.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
 
 /**
- * What machines read from a seller: evidence members `interface` and `notices`. Who writes them
- * cuts to these bounds first and says so in `truncated`.
+ * Data read from a seller by machines: evidence members `interface` and `notices`. Writers cut it
+ * to these limits first and set `truncated`.
  *
  * Known limit: schemas of tools are kept as the seller publishes them and are not judged; nothing
  * of ours runs them.
@@ -29,7 +29,7 @@ const MAX_NOTICES = 20
 
 /** An operation as a machine read it, and what it answered when our probe called it. */
 const SeenOperationSchema = v.strictObject({
-  // The build leaves out what stands on an address it doesn't list.
+  // The build leaves out facts of an address it doesn't list.
   ...createOperationSchema({ allowPrivate: true }).entries,
   seen: v.optional(SeenAnswerSchema),
 })
@@ -51,7 +51,7 @@ export const InterfaceSchema = v.pipe(
         binding: v.optional(name),
       }),
     ),
-    /** What the seller's own 402 named to our probe. */
+    /** Named by the seller's own 402 to our probe. */
     payouts: v.optional(
       listOf(
         v.strictObject({ payout: PayoutSchema, network: NetworkSchema, seen_at: InstantSchema }),

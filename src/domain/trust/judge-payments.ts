@@ -12,21 +12,21 @@ import { windowOf } from './score-listings.ts'
 
 const MICRO = 1_000_000
 
-/** A payment as a chain shows it, before anybody has judged it. */
+/** A payment as a chain shows it, before any verdict. */
 export interface SeenPayment extends Omit<Settlement, 'listing_id'> {
   asset: string
   /** The one that the relay's notes name, where they do. */
   listing_id: string | null
-  /** Nobody has looked yet where its payer had the money from. */
+  /** The source of its payer's money has not been traced yet. */
   is_untraced: boolean
 }
 
-/** A row of the ledger, with what the exclusions read beside it. */
+/** A row of the ledger, with the additional facts for the exclusions. */
 export interface MeteredPayment extends LedgerPayment {
   block: number | null
 }
 
-/** A payment with the listings that it is for, and whether anything but the exclusions is in its way. */
+/** A payment with its listings, and whether anything but the exclusions keeps it from counting. */
 export function toMeteredPayment(
   seen: SeenPayment,
   payeeOf: ReturnType<typeof createPayeeLookup>,
@@ -68,8 +68,8 @@ export interface Surroundings {
 }
 
 /**
- * The rows of the ledger: of those that would count, the exclusions leave some out. All that is known of a
- * seller is judged together: a refund of last month is not what a buyer who comes back was filled with.
+ * The rows of the ledger: of those that would count, the exclusions leave some out. All of a
+ * seller's payments are judged together: last month's refund is not what funded a returning buyer.
  */
 export function judgePayments(
   payments: readonly MeteredPayment[],
@@ -80,7 +80,7 @@ export function judgePayments(
   const known = indexTransfers(transfers)
   const inWindow = (at: number) => windowOf(at, asOf)
   const counted = payments.filter(({ verdict }) => verdict === 'counted')
-  // Only a crowd within minutes makes anybody ask.
+  // Only needed where there is a crowd within minutes.
   let soleOwners: Map<string, string | null> | undefined
   const soleOwnerOf = (wallet: string) => {
     soleOwners ??= findSoleOwners(counted, ownerOf)

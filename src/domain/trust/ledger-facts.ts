@@ -11,7 +11,7 @@ export interface Demand {
 export interface AcceptedDispute {
   /** When it was accepted, milliseconds. */
   at: number
-  /** What the person who accepted it says of it; empty for nothing. */
+  /** The note of the person who accepted it; may be empty. */
   note: string
 }
 
@@ -20,19 +20,19 @@ export interface OwnerFacts {
   claimed: ReadonlyMap<string, string>
   /** The host that was proved, by id of a listing whose seller asked for removal. */
   optedOut: ReadonlyMap<string, string>
-  /** Where owners say that a listing they took out is listed now, by id. */
+  /** The new id of a removed listing according to its owner, by id. */
   moved: ReadonlyMap<string, string>
   /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
   provenPayouts: ReadonlyMap<string, readonly string[]>
-  /** What a server's own probes saw, by listing id. */
+  /** Results of a server's own probes, by listing id. */
   probed: ReadonlyMap<string, Evidence>
-  /** What people accepted of what was disputed, by listing id. */
+  /** Accepted disputes, by listing id. */
   disputes: ReadonlyMap<string, readonly AcceptedDispute[]>
   /** Searches and clicks in 90 days by listing id. */
   demand: ReadonlyMap<string, Demand>
 }
 
-/** A receipt as the ledger has it, as far as figures are made from it. */
+/** The fields of a receipt in the ledger that figures are made from. */
 export interface WitnessedCall {
   listing_id: string
   /** Method and address of the operation. */
@@ -41,26 +41,26 @@ export interface WitnessedCall {
   called_at: number
   /** Hash of payee and payer. */
   payment: string
-  /** As the seller's answer names it. */
+  /** Named by the seller's answer. */
   transaction: string | null
-  /** Where the meter saw what the call's payer had signed. */
+  /** Where the meter saw the nonce that the call's payer signed. */
   settled: string | null
   verdict: DeliveryVerdict
 }
 
-/** What was paid, as far as this service saw it on chains itself. */
+/** Payments that this service itself saw on chains. */
 export interface PaymentFacts {
   /** End of the window, milliseconds. */
   asOf: number
-  /** Of the last ninety days, with what became of each. */
+  /** Of the last ninety days, each with its verdict. */
   payments: readonly LedgerPayment[]
-  /** Those that the meter reads: for their listings our own figures alone count. */
+  /** Payouts the meter reads: for their listings only our own figures count. */
   payees: readonly LedgerPayee[]
   /** Paid calls of the window that the relay witnessed. */
   witnessed: readonly WitnessedCall[]
 }
 
-/** What the ledger says to the next build. Empty without a ledger: the build is then unchanged. */
+/** The ledger's facts for the next build. Empty without a ledger: the build is then unchanged. */
 export interface LedgerFacts extends OwnerFacts, PaymentFacts {}
 
 export const NO_PAYMENT_FACTS: PaymentFacts = {

@@ -6,24 +6,24 @@ import { count, textLike } from '../wire/shapes.ts'
 import { InstantSchema } from './instant.ts'
 
 /**
- * What became of a payment: it counts, or why it does not. Limits for one buyer's payments are no
- * verdict, since the score itself applies them.
+ * The verdict on a payment: it counts, or why it does not. Limits for one buyer's payments are not
+ * a verdict, since the score itself applies them.
  */
 export const VERDICTS = [
   'counted',
   ...WASH_FLAGS,
-  /** Anybody can write a transfer of nothing in anybody's name. */
+  /** Anybody can make a transfer of zero in anybody's name. */
   'nothing_paid',
   /** No seller proved the payee, and nobody published it for a known seller. */
   'payee_not_owned',
-  /** Nobody has looked yet where the payer had the money from. */
+  /** The source of the payer's money has not been traced yet. */
   'payer_untraced',
 ] as const
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 const listings = v.array(text)
 
-/** One payment that the meter looked at: a line of the published ledger. */
+/** One payment that the meter read: a line of the published ledger. */
 export const LedgerPaymentSchema = v.strictObject({
   network: text,
   transaction: text,

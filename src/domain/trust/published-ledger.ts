@@ -6,17 +6,17 @@ import { windowOf } from './score-listings.ts'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
-/** `GET /api/v1/trust/payees.json`: with the rows of the payments, all that a score is made from. */
+/** `GET /api/v1/trust/payees.json`: with the payment rows, everything a score is computed from. */
 export const TrustPayeesSchema = v.object({
-  /** End of the window; null where nobody measures payments. */
+  /** End of the window; null without a meter. */
   as_of: v.nullable(InstantSchema),
-  /** Domains of the known sellers: what is paid to them vouches. Those that sell what is as good as money are none. */
+  /** Domains of the known sellers: payments to them vouch. Without sellers of money equivalents. */
   seeds: v.array(text),
   payees: v.array(LedgerPayeeSchema),
 })
 export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>
 
-/** Both files: what a score is computed from, and nothing else. */
+/** Both files: exactly the data a score is computed from. */
 export interface LedgerFiles extends Omit<TrustPayees, 'as_of'> {
   as_of: string
   payments: readonly LedgerPayment[]
@@ -24,7 +24,7 @@ export interface LedgerFiles extends Omit<TrustPayees, 'as_of'> {
 
 const FileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
 
-/** Where the rows are, in `/api/v1/stats`. */
+/** The location of the rows, in `/api/v1/stats`. */
 export const TrustLedgerSchema = v.object({
   as_of: v.nullable(InstantSchema),
   payments: count,

@@ -5,15 +5,15 @@ import { InstantSchema } from './instant.ts'
 
 const MAX_REPORTS = 10
 
-/** What somebody else counts of a service's use, and when: shown with its source, never scored. */
+/** Usage counts of a service by others, and when: shown with their source, never scored. */
 export const ReportedUseSchema = v.strictObject({
   /** Id of `tables/sources.yaml`. */
   source: textLike(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'expected the id of a source'),
   as_of: InstantSchema,
   calls_30d: v.optional(count),
-  /** Of the endpoint with the most: payers of several may be the same. */
+  /** For the endpoint with the most: payers of several may be the same. */
   payers_30d: v.optional(count),
-  /** Of its package or image, in all. */
+  /** Total for its package or image. */
   downloads: v.optional(count),
   /** Of its repository. */
   stars: v.optional(count),
@@ -53,7 +53,7 @@ export function toUseSignals(reports: readonly ReportedUse[]): Record<string, st
   return Object.fromEntries(entries)
 }
 
-/** The most calls in 30 days that one source counts: what several count may be the same calls. */
+/** The most calls in 30 days that one source counts: several may count the same calls. */
 export function mostReportedCalls(reports: readonly ReportedUse[] = []): number | undefined {
   const counts = reports.flatMap(({ calls_30d }) => calls_30d ?? [])
   return counts.length === 0 ? undefined : largestOf(counts)

@@ -15,14 +15,14 @@ const DAY_MS = 86_400_000
 const WINDOW_MS = TRUST.windowDays * DAY_MS
 /** The window, and what is kept of history before it: ninety days in all. */
 const WINDOWS = 3
-/** How far back payments are looked at, the window included. */
+/** How far back payments are read, including the window. */
 export const HISTORY_MS = WINDOW_MS * WINDOWS
 
 export interface Ledger {
   /** End of the window, ISO 8601. */
   as_of: string
   payments: readonly LedgerPayment[]
-  /** Those that the meter reads: a listing of theirs that nobody paid was looked at too. */
+  /** Payouts the meter reads: a listing without payments was read too. */
   payees: readonly LedgerPayee[]
   /** Domains of sellers that are surely independent. */
   seeds: ReadonlySet<string>
@@ -36,7 +36,7 @@ export interface ListingScore {
   buyers: ReadonlyMap<string, number>
 }
 
-/** What the published rows say of each listing. The same digits for the same rows, in any order. */
+/** Figures of each listing from the published rows, with the same digits in any order of rows. */
 export function scoreListings(ledger: Ledger): {
   listings: Map<string, ListingScore>
   /** Known sellers that enough people paid in the window. */
@@ -76,8 +76,8 @@ export function scoreListings(ledger: Ledger): {
 }
 
 /**
- * Whether a payment of the window counted at a listing and known sellers vouch for its buyer there: what
- * else is said of a sale, such as what was delivered, may rest on it.
+ * Whether a payment of the window counted at a listing and known sellers vouch for its buyer there:
+ * other facts about a sale, such as deliveries, may depend on it.
  *
  * @param score of that listing
  */
@@ -90,7 +90,7 @@ export function isVouchedSale(
   return verdict === 'counted' && (score.buyers.get(payer) ?? 0) > 0
 }
 
-/** The window that ends with `asOf` is 0, the one before it 1; what is later than that has a negative number. */
+/** The window that ends with `asOf` is 0, the one before it 1; later ones are negative. */
 export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)
 }

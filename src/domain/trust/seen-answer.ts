@@ -53,21 +53,21 @@ export const AcceptSchema = v.strictObject({
 })
 export type Accept = v.InferOutput<typeof AcceptSchema>
 
-/** What our probe's own call of one operation came to: evidence member `interface.operations[].seen`. */
+/** Result of our probe's call of one operation: evidence member `interface.operations[].seen`. */
 export const SeenAnswerSchema = v.strictObject({
-  /** Absent where it is the interface's own time, so that a run that sees the same changes one line. */
+  /** Absent where it equals the interface's time, so that a run without news changes one line. */
   at: v.optional(InstantSchema),
   outcome: OutcomeSchema,
   status: v.optional(StatusSchema),
-  /** What its last 402 asked for one call, the cheapest offer and the dearest (USD). */
+  /** The price of one call in its last 402, cheapest and most expensive offer (USD). */
   min_usd: v.optional(PriceSchema),
   max_usd: v.optional(PriceSchema),
-  /** Whom its last 402 asked to pay, CAIP-10. */
+  /** The payees of its last 402, CAIP-10. */
   pay_to: v.optional(v.pipe(v.array(PayoutSchema), v.maxLength(MAX_PAY_TO))),
-  /** The offers of its last 402 that were complete, of x402 alone. */
+  /** The complete offers of its last 402, only x402. */
   accepts: v.optional(v.pipe(v.array(AcceptSchema), v.maxLength(MAX_PAY_TO))),
   saw: v.optional(SawSchema),
-  /** Of an answer that cost nothing: what a paid call would be judged to be. */
+  /** For a free answer: the verdict a paid call would get. */
   verdict: v.optional(v.picklist(DELIVERY_VERDICTS)),
 })
 export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>

@@ -9,9 +9,9 @@ const MICRO = 1_000_000
 
 interface Paid {
   as_of: string
-  /** Of the window, with those that do not count. */
+  /** Of the window, including those that do not count. */
   rows: readonly LedgerPayment[]
-  /** What counts, the window first, then those before it. */
+  /** Counted payments, this window first, then earlier ones. */
   windows: readonly (Shares | undefined)[]
   /** Whether enough known sellers are measured to tell who is independent. */
   holds: boolean
@@ -40,7 +40,7 @@ export function toMeasured({ as_of, rows, windows, holds }: Paid): Measured {
       ...toUntracedWatch(countOf(rows, 'payer_untraced')),
       ...toBridgedWatch(window?.networks ?? new Map()),
     ],
-    // Shown beside the counted numbers, so that nobody has to believe the exclusions.
+    // Shown next to the counted numbers, so that nobody has to trust the exclusions.
     raw: {
       payers: countPayers(rows),
       settlements: rows.length,
@@ -74,7 +74,7 @@ function toBridgedWatch(networks: ReadonlyMap<string, number>): Measured['watch'
 
 const DAY_MS = 86_400_000
 
-/** The days that had payments, and the last one, so that a drawing ends where the window does. */
+/** The days with payments, and the last one, so that a chart ends where the window does. */
 function toDays(windows: readonly (Shares | undefined)[], as_of: string): Day[] {
   const lastDay = Math.floor(Date.parse(as_of) / DAY_MS)
   const counts = [

@@ -1,19 +1,19 @@
 import type { Measured } from './evidence.ts'
 
-/** `hub-trust-v0.1`. The published constants are the ones that compute. */
+/** `hub-trust-v0.1`. The published constants are the ones used. */
 export const TRUST_METHOD = 'hub-trust-v0.1'
 
 export const TRUST = {
   windowDays: 30,
   weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },
-  /** Where each part is full: buyers, settlements, US dollars. */
+  /** Where each part reaches its maximum: buyers, settlements, US dollars. */
   saturation: { buyers: 100, settlements: 1000, volumeUsd: 1000 },
   /** How much of the base one buyer holding all of it costs. */
   concentrationPenalty: 0.5,
   recency: { freshDays: 7, floor: 0.5 },
   /** Shrinkage: B / (B + this). */
   shrinkBuyers: 3,
-  /** What counts of one payer at most. */
+  /** The most that counts per payer. */
   perPayer: { settlements: 10, volumeUsd: 10 },
   /** Below either, `trust.sample` is `low`; also the gate of tier `trusted`. */
   sampleGate: { buyers: 3, settlements: 5 },
@@ -21,7 +21,7 @@ export const TRUST = {
 
 const DAY_MS = 86_400_000
 
-/** What the score needs; `sharers` is how many listings publish the same payout, at least 1. */
+/** Inputs of the score; `sharers` is how many listings publish the same payout, at least 1. */
 export interface TrustInput {
   buyers: number
   settlements: number
@@ -38,7 +38,7 @@ export type TrustVerdict =
       evidence: 'verified_non_wash_payments'
       score: number
       sample: 'low' | null
-      /** Whether its buyers are told from invented ones: no tier or badge is earned without. */
+      /** Whether its buyers can be told from invented ones: required for tiers and badges. */
       isVouched: boolean
       /** Listings on its payout, at least 1. */
       sharers: number
@@ -53,7 +53,7 @@ export function judgeTrust(provided: Measured | undefined, sharers: number): Tru
   const { verified_buyers_30d, settlements_30d, last_settlement_at: last } = measured
   const daysSinceLast =
     last === null ? Infinity : (Date.parse(measured.as_of) - Date.parse(last)) / DAY_MS
-  // Less than half a buyer is zero on the wire.
+  // Less than half a buyer is shown as zero.
   const hasSales = Math.round(verified_buyers_30d) > 0 && settlements_30d > 0
   if (!hasSales || daysSinceLast > TRUST.windowDays)
     return { evidence: 'no_independent_paid_usage_30d', measured }
@@ -85,7 +85,7 @@ export function scoreTrust(input: TrustInput): number {
   return Math.round(pointsOf(input).sum)
 }
 
-/** The parts of a score, in points: the last three take away. `sum` is not rounded. */
+/** The parts of a score, in points: the last three are deductions. `sum` is not rounded. */
 export function pointsOf(input: TrustInput) {
   const { weights, saturation, concentrationPenalty, shrinkBuyers } = TRUST
   const buyers = weights.buyers * saturate(input.buyers, saturation.buyers)

@@ -17,7 +17,7 @@ export const NotListedSchema = v.strictObject({
   /** Ends "<host> is not listed: …", without a full stop. */
   reason: line,
   why: line,
-  /** What the seller does to be listed. */
+  /** What the seller must do to be listed. */
   needed: line,
   hosts: v.array(place),
 })
@@ -34,7 +34,7 @@ export type NotListedReason = v.InferOutput<typeof NotListedReasonSchema>
 
 type Addresses = Pick<ListingFacts, 'url' | 'http' | 'invoke'>
 
-/** The same rows without hosts that a listing is at: a table of yesterday denies nobody today. */
+/** The same rows without hosts of listings: an outdated table must not deny a listing. */
 export function withoutListed(
   rows: readonly NotListed[],
   listings: readonly { facts: Addresses }[],
@@ -43,7 +43,7 @@ export function withoutListed(
   return rows.map((row) => ({ ...row, hosts: row.hosts.filter((host) => !listed.has(host)) }))
 }
 
-/** Every place that a listing can be looked for at. */
+/** Every key under which a listing can be found. */
 export function listedPlaces({ url, http, invoke }: Addresses): string[] {
   const urls = [
     url,
@@ -61,7 +61,7 @@ export function placesOf(address: string): string[] {
   return [`${host}/${url.pathname.split('/')[1]}`, host]
 }
 
-/** Hosts that listings are called at beside the domain of their own address, each with its listing. */
+/** Hosts that listings are called at other than their own domain, with their listing. */
 export function toOtherHosts(
   listings: readonly { id: string; facts: Addresses }[],
 ): [host: string, id: string][] {
@@ -73,13 +73,13 @@ export function toOtherHosts(
       .filter((host) => host !== domain && !host.endsWith(`.${domain}`))
       .map((host) => [host, id] as const)
   })
-  // Of several listings at a host the first by id: the answer says where to look, not what all is there.
+  // Of several listings at a host the first by id: the answer only shows where to look.
   return [...new Map(rows.toReversed())].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 export type FindNotListed = (address: string) => NotListedReason | { host: string; listing: string }
 
-/** Looks an address up that no listing has as its own; the closest place of the table decides. */
+/** Looks up an address without a listing; the most specific row of the table decides. */
 export function createFindNotListed(
   rows: readonly NotListed[],
   otherHosts: readonly (readonly [host: string, id: string])[],

@@ -18,7 +18,7 @@ export const BADGE_COLORS = {
   /** Known, and nothing more; or earned from few. */
   neutral: '4f6257',
   money: '2457a6',
-  /** Something is missing that was looked for. */
+  /** Something expected is missing. */
   missing: '7a5210',
 } as const
 export type BadgeTone = keyof typeof BADGE_COLORS
@@ -26,8 +26,8 @@ export type BadgeTone = keyof typeof BADGE_COLORS
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 
 /**
- * The highest thing a listing has earned, in a few words, a score never without the buyers it comes
- * from; without one its price, and without that only that it is listed: no evidence is not a bad sign.
+ * A listing's highest achievement in a few words, a score only with its buyers; without one its
+ * price, or else only that it is listed: no evidence is not a bad sign.
  *
  * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched buyers', tone: 'strong' }
  */

@@ -35,21 +35,21 @@ export const ListingViewSchema = v.object({
     v.object({
       source: v.string(),
       ref: v.string(),
-      /** The facts here that are its word; all others are people's. Absent where none is. */
+      /** The facts taken verbatim from it; all others are people's. Absent where there are none. */
       says: v.optional(v.array(v.string())),
       /** When its tools or skills were read. */
       at: v.optional(v.string()),
-      /** Where that catalogue says something else than this listing. */
+      /** Where that catalogue differs from this listing. */
       differs: v.optional(
         v.object({
-          /** The price it names, US dollars a call. */
+          /** Its price, US dollars per call. */
           price: v.optional(v.object({ min_usd: v.number(), max_usd: v.number() })),
-          /** How many of the operations here it does not name. */
+          /** How many of our operations it lacks. */
           operations_missing: v.optional(v.number()),
-          /** How many of the tools here it does not name, and the first of those it names besides. */
+          /** How many of our tools it lacks, and its first additional ones. */
           tools_missing: v.optional(v.number()),
           tools_more: v.optional(v.array(v.string())),
-          /** The first of the payees it names that are not named here. */
+          /** The first of its payees that are not in this listing. */
           payees: v.optional(v.array(v.string())),
         }),
       ),
@@ -67,7 +67,7 @@ export const ListingViewSchema = v.object({
   origin: v.string(),
   attribution: v.array(v.string()),
   badges: v.array(v.picklist(BADGES)),
-  /** What came back for payments that count, in 30 days; absent where nothing is known. Never in the score. */
+  /** Deliveries for payments that count, in 30 days; absent where unknown. Never in the score. */
   delivered: v.optional(DeliveredSchema),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
@@ -78,7 +78,7 @@ export const ListingViewSchema = v.object({
   go: v.string(),
   claim: v.object({
     how: v.string(),
-    /** What `POST /api/v1/sellers/claim` takes for this listing; empty where nobody can claim it. */
+    /** Methods of `POST /api/v1/sellers/claim` for this listing; empty if it cannot be claimed. */
     methods: v.array(v.picklist(CLAIM_METHODS)),
     opt_out: v.string(),
   }),
@@ -90,14 +90,14 @@ export interface ListingViewContext {
   baseUrl: string
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
-  /** What sources said of listings that several of them tell of, by id. */
+  /** The sources' facts on listings with several of them, by id. */
   said?: ReadonlyMap<string, readonly Said[]>
 }
 
-/** One catalogue's own word about a listing. */
+/** One catalogue's own facts on a listing. */
 export interface Said {
   source: string
-  /** Facts of the listing that are its word, and when they were read. */
+  /** Facts of the listing taken verbatim from it, and when they were read. */
   says?: readonly string[] | undefined
   at?: string | undefined
   pricing?: Pricing | undefined
@@ -161,10 +161,10 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
   }
 }
 
-/** Signals whose wire name carries the provider's id: they are its judgement, not a measurement. */
+/** Signals whose wire name has the provider's id: they are its judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified'])
 
-/** What a provider measured, and what others count. */
+/** Measurements of a provider, and counts of others. */
 function toAllSignals({ signals, signalsSource, evidence }: DerivedListing) {
   return {
     ...toSignalsView(signals, signalsSource),
@@ -184,10 +184,10 @@ export function toSignalsView(
   return Object.fromEntries(entries)
 }
 
-/** Of names that a catalogue has and a listing has not. */
+/** Names that a catalogue has and a listing lacks. */
 const MOST_NAMED = 5
 
-/** What a listing has from a catalogue, and what that one says differently, where it does. */
+/** What a listing has from a catalogue, and where that one differs. */
 function toSourceWords({ facts, surface, evidence }: DerivedListing, words: readonly Said[]) {
   const [said = { source: '' }] = words
   const part = words.find(({ says }) => says !== undefined)
@@ -197,7 +197,7 @@ function toSourceWords({ facts, surface, evidence }: DerivedListing, words: read
     pricing.model === 'per_call' &&
     price?.min_usd === pricing.min_usd &&
     price.max_usd === pricing.max_usd
-  // Its method is a guess of many a catalogue.
+  // Many catalogues guess its method.
   const operations = compareNames(
     http.map(({ url }) => url),
     said.http?.map(({ url }) => url),
@@ -207,7 +207,7 @@ function toSourceWords({ facts, surface, evidence }: DerivedListing, words: read
     said.tools,
   )
   const seen = evidence.interface?.payouts?.map(({ payout }) => payout) ?? []
-  // A catalogue names the address alone, a listing its chain too.
+  // A catalogue only names the address, a listing also its chain.
   const here = [...facts.payout, ...seen].map((payout) => payout.split(':').at(-1) ?? '')
   const payees = compareNames(here.map(normalizeWallet), said.payees?.map(normalizeWallet))
   const differs = {
@@ -225,7 +225,7 @@ function toSourceWords({ facts, surface, evidence }: DerivedListing, words: read
   }
 }
 
-/** A catalogue that names none says nothing of them. */
+/** A catalogue without any has no statement on them. */
 function compareNames(here: readonly string[], there: readonly string[] = []) {
   const [known, named] = [new Set(here), new Set(there)]
   return {

@@ -5,7 +5,7 @@ import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { described } from '../wire/shapes.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
 
-/** A middle of fewer prices says nothing of a market. */
+/** A median of fewer prices says nothing about a market. */
 const MIN_PRICES = 5
 
 /** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
@@ -103,7 +103,7 @@ function toMiddle(prices: readonly number[]): {
   }
 }
 
-/** Between two prices in proportion, as R and NumPy do it when nothing else is said. */
+/** Interpolates between two prices, as R and NumPy do by default. */
 function quantileOf(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share
   const lower = sorted[Math.floor(place)] ?? 0

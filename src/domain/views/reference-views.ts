@@ -45,7 +45,7 @@ export function toCategoriesView(
 
 const WebUrlSchema = v.pipe(v.string(), v.regex(/^https?:\/\//))
 
-/** `GET /api/v1/sources`: where data comes from and what was decided about its terms. */
+/** `GET /api/v1/sources`: where data comes from and the decisions about its terms. */
 export const SourcesSchema = v.object({
   // Our own row points at this directory, wherever it is served.
   sources: v.array(v.object({ ...SourceRowSchema.entries, url: WebUrlSchema, listings: count })),
@@ -98,7 +98,7 @@ export function toRoadmapView(rows: readonly RoadmapRow[]): RoadmapView {
   return { features: rows.map((row) => ({ ...row, status: statusOf(row.endpoint) })) }
 }
 
-/** True when the route table answers this `METHOD /path`, or it is the `GET` of a page there is. */
+/** True when the route table has this `METHOD /path`, or it is the `GET` of an existing page. */
 export function isKnownEndpoint(endpoint: string): boolean {
   return statusOf(endpoint) !== 'planned'
 }

@@ -9,18 +9,18 @@ import type {
   PayoutChecked,
 } from './seller-views.ts'
 
-/** What pages of sellers show: answers of the seller endpoints, for people. */
+/** Data of sellers' pages: answers of the seller endpoints, for people. */
 
-/** The page went elsewhere: to another page of this site. */
+/** A redirect to another page of this site. */
 interface Left {
   kind: 'left'
   to: string
 }
 
-/** Where a sign-in link is asked for, and used up. */
+/** The page that requests and redeems a sign-in link. */
 export interface SignInPage {
   answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
-  /** Of the mailed link; empty where none was opened. */
+  /** Token of the mailed link; empty where none was opened. */
   token: string
   /** Id of the listing that is wanted; empty for none. */
   listing: string
@@ -32,7 +32,7 @@ export type ListingNumbers = Analytics['basic']['listings'][number]
 /** A claim, and what is known of its listing. */
 export interface ClaimCard {
   claim: ClaimView
-  /** Null when the directory does not have it, as after a removal. */
+  /** Null when it is not in the directory, as after a removal. */
   view: ListingView | null
 }
 
@@ -41,7 +41,7 @@ export interface OwnedListing extends ClaimCard {
   numbers: ListingNumbers | null
 }
 
-/** What the last form came to, and where on the page that is said. */
+/** The outcome of the last form, and where on the page it is shown. */
 export interface Said {
   /** Id of a claim; `new` at the form that starts one. */
   at: string

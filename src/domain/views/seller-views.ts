@@ -17,7 +17,7 @@ export const SessionBodySchema = v.strictObject({
 export const SellerSchema = v.object({ email: v.string(), created_at: v.string() })
 export const SessionSchema = v.object({ seller: SellerSchema })
 
-/** What one look for a claim's proof came to. */
+/** The outcome of one check of a claim's proof. */
 export const ClaimCheckResultSchema = v.object({
   verified: v.boolean(),
   method: v.picklist(CLAIM_METHODS),
@@ -41,7 +41,7 @@ export const ClaimSchema = v.object({
   expires_at: v.string(),
   verified_at: v.optional(v.string()),
   last_checked_at: v.optional(v.string()),
-  /** What the last check saw; it may be older than `last_checked_at` while a check is under way. */
+  /** Result of the last check; may be older than `last_checked_at` while a check is running. */
   last_check: v.optional(ClaimCheckResultSchema),
 })
 export type ClaimView = v.InferOutput<typeof ClaimSchema>
@@ -63,7 +63,7 @@ export const ClaimStartedSchema = v.object({
   instructions: v.object({
     method: v.picklist(CLAIM_METHODS),
     steps: v.array(v.string()),
-    /** The same steps, what to paste or run apart from the words. */
+    /** The same steps, with texts to paste or run separate from the words. */
     guide: v.array(v.object({ text: v.string(), code: v.optional(v.string()) })),
     url: v.optional(v.string()),
     record: v.optional(v.string()),
@@ -79,7 +79,7 @@ export const ClaimCheckedSchema = v.object({
 })
 export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 
-/** Takes an owned listing out of the directory at the next build, or brings it back. */
+/** Removes an owned listing from the directory at the next build, or brings it back. */
 export const OptOutBodySchema = v.strictObject({
   listing_id: described(v.string(), 'Id of a listing whose verified claim is yours.'),
   removed: optionally(v.boolean(), 'False brings the listing back; true if absent.'),
@@ -95,12 +95,12 @@ export const OptOutSchema = v.object({
   effective: v.literal('next_build'),
 })
 
-/** What the relay saw come back for a payment, for the seller alone to see one by one. */
+/** The relay's record of an answer to a payment, shown only to the seller. */
 export const SeenDeliverySchema = v.object({
   ...v.omit(ReceiptSchema, ['listing_id', 'request', 'answer']).entries,
   /** Method and address of the operation. */
   call: v.string(),
-  /** What became of a dispute about this verdict. */
+  /** The outcome of a dispute about this verdict. */
   dispute: v.optional(v.picklist(['waiting', 'accepted', 'refused'])),
 })
 
@@ -117,7 +117,7 @@ export const ListingAnalyticsSchema = v.object({
   }),
   calls: count,
   search_impressions: v.optional(count),
-  /** Of all the above, what happened in the last thirty days. */
+  /** Totals of the above for the last thirty days. */
   last_30_days: v.object({ clicks: count, calls: count, search_impressions: count }),
 })
 
@@ -127,7 +127,7 @@ export const AnalyticsSchema = v.object({
 })
 export type Analytics = v.InferOutput<typeof AnalyticsSchema>
 
-/** A payout of an owned listing that is known in the release being served, or proved. */
+/** A payout of an owned listing that is known in the current release, or proved. */
 const KnownPayoutSchema = v.object({
   listing_id: v.string(),
   /** CAIP-10. */
@@ -185,7 +185,7 @@ export type PayoutState = v.InferOutput<typeof PayoutStateSchema>
 export const PayoutCheckedSchema = v.object({
   verified: v.boolean(),
   expected: v.string(),
-  /** What was seen; null when there was nothing to hold it against. */
+  /** What was seen; null when there was nothing to compare it with. */
   observed: v.nullable(v.string()),
   payout: PayoutStateSchema,
 })

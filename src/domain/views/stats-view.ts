@@ -15,7 +15,7 @@ const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.strin
 const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
 export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>
 
-/** `GET /api/v1/stats`. Counts take in first-party listings too. */
+/** `GET /api/v1/stats`. Counts include first-party listings. */
 export const StatsSchema = v.object({
   listings: v.object({
     total: count,
@@ -28,7 +28,7 @@ export const StatsSchema = v.object({
     relayable: count,
     with_trust: count,
   }),
-  /** Of the listings of a kind that something applies to, how many have it. */
+  /** How many listings of a kind have something, of those it applies to. */
   quality: v.array(
     v.object({
       kind: v.picklist(KINDS),
@@ -36,7 +36,7 @@ export const StatsSchema = v.object({
       have: v.record(v.string(), v.object({ has: count, of: count })),
     }),
   ),
-  /** Every listing in one file, and on what terms its rows are from where. */
+  /** Every listing in one file, with the sources of its rows and their terms. */
   dump: v.object({
     ...dumpEntries,
     licenses: v.array(

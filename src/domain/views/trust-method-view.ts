@@ -32,14 +32,14 @@ const MICRO = 1_000_000
 
 const { roundTripShare, hopDays, burst } = WASH
 
-/** Null: nothing was found within the adversary's means. */
+/** Null: nothing was found within the adversary's budget. */
 const cheapest = v.nullable(v.object({ id: v.string(), name: v.string(), cost_usd: v.number() }))
 
 /** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
 export const TrustMethodSchema = v.object({
   method: v.literal(TRUST_METHOD),
   summary: v.string(),
-  /** What is true today, what is counted, what a score is worth. */
+  /** The current state, what is counted, what a score is worth. */
   in_short: v.array(v.string()),
   formula: v.record(v.string(), v.string()),
   constants: v.object({
@@ -67,11 +67,11 @@ export const TrustMethodSchema = v.object({
   sources: v.array(v.string()),
   never: v.array(v.string()),
   excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
-  /** All that gets past the rules, as far as we know. */
+  /** Everything known to get past the rules. */
   gets_past: v.array(v.string()),
   /** How anybody computes the scores from the published rows, step by step. */
   recompute: v.array(v.string()),
-  /** Coins that a bridge redeems and not their issuer, and whether payments in them count. */
+  /** Coins redeemed by a bridge, not their issuer, and whether payments in them count. */
   bridged: v.array(
     v.object({
       network: v.string(),
@@ -92,7 +92,7 @@ export const TrustMethodSchema = v.object({
     most_custom_usd: v.number(),
     /** Dollars that buyers must have paid a known operator for it to be measured. */
     usd_a_measured: v.number(),
-    /** Known operators that must be measured for the rule to hold, and those that are. */
+    /** Known operators that must be measured for the rule to apply, and those that are. */
     needed: v.number(),
     measured: v.number(),
     rules: v.array(v.string()),

@@ -7,7 +7,7 @@ import type { WashFlagId } from '../wash/wash.ts'
 import { WASH } from '../wash/wash-rules.ts'
 import type { EVIDENCE } from '../wire/vocabulary.ts'
 
-/** What the method says in words. Numbers come from the constants that compute. */
+/** The method in words. Numbers come from the constants in use. */
 
 const MINUTE_MS = 60_000
 const { roundTripShare, hopDays, burst } = WASH
@@ -18,7 +18,7 @@ const MOST = `${mostCustom / 10_000} cents`
 const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
 const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
 
-/** What is true today: how many known sellers are measured, and what that means. */
+/** The current state: how many known sellers are measured, and what that means. */
 export function toToday(measured: number, table: CostOfCheating): string {
   if (measured < measuredSeeds)
     return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. One is measured once buyers paid it ${MEASURED} in ${TRUST.windowDays} days, of which we take at most ${FULL} of each. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
@@ -77,7 +77,7 @@ export const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
     'Payments were measured, but none in the window came from an independent buyer.',
 }
 
-/** What is left out before anything is counted, where transactions are known. */
+/** The exclusions before anything is counted, where transactions are known. */
 export const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,

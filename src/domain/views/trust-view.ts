@@ -20,9 +20,9 @@ const scored = {
   sample: v.optional(v.literal('low')),
   verified_buyers_30d: count,
   settlements_30d: count,
-  /** Payers left out as nobody independent vouches for them; absent where that is not known. */
+  /** Payers left out as no independent seller vouches for them; absent where unknown. */
   unknown_buyers_30d: v.optional(count),
-  /** Dollars that somebody who invented these buyers would have given away; absent where that is not known. */
+  /** Dollars that inventing these buyers would have cost; absent where unknown. */
   cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
   wash_flags: v.array(WashFlagSchema),
   watch: v.array(WatchSchema),
@@ -44,7 +44,7 @@ const measuredExtras = {
   method: v.literal(TRUST_METHOD),
   /** Attribution text of the data's provider. */
   source: v.string(),
-  /** Ways of paying that brought the counted payments; absent where nobody wrote it down. */
+  /** Ways of paying of the counted payments; absent where not recorded. */
   paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
   /** Before exclusions, where transactions are known one by one. */
   raw: v.optional(RawSchema),
@@ -85,7 +85,7 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   }
 }
 
-/** Buyers count in part; the wire has whole ones. */
+/** Buyers count fractionally; the wire has whole ones. */
 function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   return {
     verified_buyers_30d: Math.round(verified_buyers_30d),
@@ -93,12 +93,12 @@ function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   }
 }
 
-/** What somebody who invented these buyers of one listing would have given away; cents. */
+/** What inventing these buyers of one listing would have cost; cents. */
 function toCostOfBuyers(buyers: number): number {
   return Math.round((buyers * VOUCHING.microsAListing) / 10_000) / 100
 }
 
-/** Says beside a score that nobody could vouch for its buyers. */
+/** States next to a score that nobody could vouch for its buyers. */
 function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured['watch'] {
   if (unknown_buyers_30d !== undefined) return []
   const reason =
@@ -114,13 +114,13 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
-  // What is the evidence's own: its source is the attribution here, and days stand apart.
+  // The evidence's own members: its source is the attribution here, and days are separate.
   const { as_of, days, source: _, watch, ...measured } = trust.measured
   return { ...measured, ...summary, method: TRUST_METHOD, source }
 }
 
 /**
- * What is true of a score, on every surface.
+ * The worth of a score in words, on every surface.
  *
  * @example toWorth(trust) → 'These 12 buyers also paid sellers we know to be independent. We know nothing about 3 more. Inventing the 12 would have cost $3.12.'
  */

@@ -8,7 +8,7 @@ export type Paid = Moment & Pick<Settlement, 'payer' | 'payee' | 'amount'>
 /**
  * Whether one payment surely came before another. Blocks carry whole seconds and several may share
  * one, so within a second only the same block, or the same transaction, gives an order. Money that
- * moves in the second of the payment may as well have gone back as come before.
+ * moves in the same second may have come before the payment or gone back after it.
  */
 export function isSurelyBefore(one: Moment, other: Moment): boolean {
   if (one.at !== other.at) return one.at < other.at
@@ -18,7 +18,7 @@ export function isSurelyBefore(one: Moment, other: Moment): boolean {
   return one.transaction === other.transaction && one.log < other.log
 }
 
-/** Each payer's first payment, by wallet; of several at one moment always the same one. */
+/** Each payer's first payment, by wallet; of several at the same time always the same one. */
 export function findFirstPayments<Payment extends Paid>(
   settlements: readonly Payment[],
 ): Map<string, Payment> {
@@ -31,7 +31,7 @@ export function findFirstPayments<Payment extends Paid>(
   return first
 }
 
-/** Who gave a payer, before, at least its first payment: anybody can throw dust at a wallet. */
+/** Who gave a payer at least its first payment before it: anybody can throw dust at a wallet. */
 export function findFunders(first: Paid, transfers: TransferIndex): Map<string, Transfer[]> {
   const received = transfers.to(first.payer).filter((transfer) => isSurelyBefore(transfer, first))
   const givers = Map.groupBy(received, ({ from }) => normalizeWallet(from))
@@ -52,10 +52,10 @@ function comesFirst(one: Paid, other: Paid): boolean {
     : one.transaction < other.transaction
 }
 
-/** Transfers by who received them; made once, asked for each listing. */
+/** Transfers by recipient; built once, used for each listing. */
 export type TransferIndex = ReturnType<typeof indexTransfers>
 
-/** Transfers of nothing are left out: anybody can write one in anybody's name. */
+/** Transfers of zero are left out: anybody can make one in anybody's name. */
 export function indexTransfers(transfers: readonly Transfer[]) {
   const real = transfers.filter(({ amount }) => BigInt(amount) > 0n)
   const byReceiver = Map.groupBy(real, ({ to }) => normalizeWallet(to))

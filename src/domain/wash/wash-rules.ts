@@ -1,11 +1,11 @@
 /** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
 export const WASH = {
-  /** Share of what a payer paid that comes back, from which it was a round trip. */
+  /** Share of a payer's money that comes back from which on it was a round trip. */
   roundTripShare: 0.85,
-  /** Days before a first payment in which money that came by another wallet is still the seller's. */
+  /** Days before a first payment in which money through another wallet is still the seller's. */
   hopDays: 30,
   burst: {
-    /** First-time payers of one same amount. */
+    /** First-time payers of the same amount. */
     cohort: 10,
     /** Share of the cohort inside the window. */
     share: 0.7,

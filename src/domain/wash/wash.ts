@@ -13,7 +13,7 @@ export const WASH_FLAGS = [
 ] as const
 export type WashFlagId = (typeof WASH_FLAGS)[number]
 
-/** What is known around one listing's payments; what is unknown excludes nothing. */
+/** Known facts around one listing's payments; unknown ones exclude nothing. */
 export interface WashKnowledge {
   /** The seller's: published payouts and claimed ones, on any chain. */
   wallets: readonly string[]
@@ -66,11 +66,12 @@ function findReturned(
 }
 
 /**
- * Bursts of first-time payers of one same amount: many wallets, one hand. Fast sales alone are no
- * proof (a launch looks like that too), so a second sign is asked for.
+ * Bursts of first-time payers of the same amount: many wallets, one owner. Fast sales alone are not
+ * proof (a launch looks like that too), so a second sign is required.
  *
- * Left out are the wallets of the crowded half hour alone, and where one wallet had funded the cohort, those
- * that it funded: else a rival, for a few cents, could send a crowd that takes a seller's real buyers with it.
+ * Only the wallets of the crowded half hour are left out, or, where one wallet funded the cohort,
+ * those that it funded: else a rival, for a few cents, could send a crowd that takes a seller's
+ * real buyers with it.
  *
  * A cohort is of one window: sales of months before must not hide that a month's buyers came at once.
  *
@@ -97,7 +98,7 @@ function findBursts<Payment extends Paid>(
   return found
 }
 
-/** Those whose first payment lies in a half hour that holds most of the cohort. */
+/** Payers whose first payment is in a half hour that holds most of the cohort. */
 function findCrowd(cohort: readonly Paid[]): Paid[] {
   const { share, windowMs } = WASH.burst
   const times = cohort.map(({ at }) => at).sort((a, b) => a - b)
@@ -141,12 +142,12 @@ function toPayers(hand: readonly { payer: string }[]): string[] {
   return hand.map(({ payer }) => payer)
 }
 
-/** Where coins come from that are new on a chain: what a bridge burnt on another one, for example. */
+/** Sources of coins that are new on a chain: burnt by a bridge on another one, for example. */
 const MINT = `0x${'0'.repeat(40)}`
 
 /**
- * Payers that had money of the seller's before they first paid: sent to them, however little, or to
- * one wallet that afterwards gave them at least what they first paid, and most of what they had.
+ * Payers that received the seller's money before they first paid: sent to them, however little, or
+ * to one wallet that afterwards gave them at least what they first paid, and most of what they had.
  * Less than most proves nothing: a rival that the seller once paid could give it to his buyers.
  *
  * Known limits: not through two wallets or more, not through a contract (exchanges, pools and bridges
@@ -177,7 +178,7 @@ function isOwn({ from }: Transfer, own: ReadonlySet<string>): boolean {
   return own.has(normalizeWallet(from))
 }
 
-/** Whether who sent this had it, within the look-back, of the seller. */
+/** Whether the sender of this got it, within the look-back, from the seller. */
 function isHop(
   passed: Transfer,
   first: Paid,

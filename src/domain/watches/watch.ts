@@ -4,7 +4,7 @@ import { PayoutSchema } from '../listing/caip-account.ts'
 import type { FormPage } from '../wire/form-page.ts'
 import { NOTICE_TITLES } from '../wire/vocabulary.ts'
 
-/** What a watcher can be told of. `changed` is anything a caller relies on, and what joins a search. */
+/** Events to watch. `changed` is anything a caller relies on, or a new listing in a search. */
 export const WATCH_EVENTS = ['changed', 'price', 'probe', 'trust', 'removed'] as const
 export const WATCH_STATES = ['waiting', 'live', 'paused'] as const
 /** Watches of one mailbox or webhook. */
@@ -62,7 +62,9 @@ export type WatchView = v.InferOutput<typeof WatchSchema>
 
 export const WatchesSchema = v.object({ watches: v.array(WatchSchema) })
 
-/** `token` is there where no mail confirms: it shows and ends the watch. `secret` signs what a webhook gets. */
+/**
+ * `token` is set without mail confirmation: it shows and ends the watch. `secret` signs webhooks.
+ */
 export const WatchStartedSchema = v.object({
   id: v.string(),
   state: v.literal('waiting'),
@@ -71,7 +73,7 @@ export const WatchStartedSchema = v.object({
 })
 export type WatchStarted = v.InferOutput<typeof WatchStartedSchema>
 
-/** What a webhook is sent, signed as Standard Webhooks says. */
+/** The body of a webhook, signed according to Standard Webhooks. */
 export interface WatchNews {
   type: 'watch.news'
   timestamp: string
@@ -93,7 +95,7 @@ export function watchPath(target: { listing: string } | { query: string }): stri
   return `/watch?${new URLSearchParams(target)}`
 }
 
-/** Which events one change is; none where nothing differs that anybody relies on. */
+/** The events of one change; none where nothing differs that anybody relies on. */
 export function eventsOf({ change, facts = {} }: Change): Set<string> {
   if (change !== 'changed') return new Set([change === 'removed' ? 'removed' : 'changed'])
   return new Set(Object.keys(facts).flatMap((name) => EVENT_OF[name] ?? ['changed']))
@@ -104,7 +106,7 @@ const EVENT_OF: Readonly<Record<string, readonly string[]>> = {
   price_changed: ['price'],
   probe: ['probe'],
   trust: ['trust'],
-  // Owners are told of these, and not of everything else that changes.
+  // Owners are notified of these, not of all other changes.
   payees: ['changed', 'payee'],
   payout_changed: ['changed', 'payee'],
   disputed: ['changed', 'disputed'],
@@ -126,7 +128,7 @@ export function describeChange({ change, facts = {}, reason }: Change): string[]
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
   return Object.entries(facts).map(([name, { was, is }]) => {
     const label = LABELS[name] ?? name
-    // A digest says nothing to people, and who compares digests has the fact itself.
+    // A digest means nothing to people, and programs that compare digests have the fact itself.
     if (name === 'digest') return `${label} changed`
     if (was === undefined) return `${label}: ${is ?? ''}`
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`

@@ -48,7 +48,7 @@ function group<const Slug extends string, const Tag extends string | null>(
   slug: Slug,
   tag: Tag,
   text: string,
-  /** Said by a directory without sellers, payments or trust. */
+  /** Used by a directory without sellers, payments or trust. */
   bare = text,
 ) {
   return { slug, tag, text, bare }

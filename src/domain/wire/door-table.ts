@@ -1,4 +1,4 @@
-/** The doors beside our API, once: the app mounts them, roadmap and docs list them. */
+/** The doors other than our API, once: the app mounts them, roadmap and docs list them. */
 export const DOORS = {
   mcp: live('MCP server', 'MCP', '/mcp', 'POST'),
   mcp_server_card: file('MCP server card', 'MCP', '/mcp/server-card'),

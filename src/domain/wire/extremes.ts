@@ -1,7 +1,7 @@
 /**
  * The largest of any number of values. `Math.max(...values)` overflows the stack at some 120,000.
  *
- * @param least what no values at all give, and what the answer is never below
+ * @param least result for no values, and the minimum of any result
  */
 export function largestOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {
   let largest = least

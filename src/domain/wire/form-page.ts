@@ -1,6 +1,6 @@
 import type { ProblemCode } from './problems.ts'
 
-/** Why something that was sent is not taken: the same words for programs and for people. */
+/** Why a submission is refused: the same words for programs and for people. */
 export interface Refused {
   kind: 'refused'
   code: ProblemCode
@@ -10,7 +10,7 @@ export interface Refused {
   headers?: Record<string, string>
 }
 
-/** What the page of a form shows: the empty form, why it was refused, or what became of it. */
+/** State of a form's page: the empty form, the reason of a refusal, or the outcome. */
 export interface FormPage<Answer, Sent> {
   answer: { kind: 'empty' } | Refused | Answer
   sent: Sent

@@ -51,7 +51,7 @@ function parseIpv4(text: string): bigint | null {
   return value
 }
 
-/** The parser of URLs knows the grammar and writes it in one way; it is given nothing else. */
+/** The URL parser knows the grammar and has one output form; it gets nothing else. */
 function parseIpv6(text: string): bigint | null {
   const host = /^[0-9a-f:.]+$/i.test(text) ? URL.parse(`http://[${text}]/`)?.hostname : undefined
   if (host === undefined) return null

@@ -1,6 +1,6 @@
 import type { ClickSource } from './vocabulary.ts'
 
-/** What a monitoring system reads; answered only where a token is set. */
+/** For monitoring systems; answered only where a token is set. */
 export const METRICS_PATH = '/metrics'
 
 /** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
@@ -24,7 +24,7 @@ export const categoryCardPath = (id: string) => `/og/category/${id}.png`
 export const kindPath = (kind: string) => `/kind/${kind}`
 export const categoryPath = (id: string) => `/category/${id}`
 
-/** The file in the repository that says what stands on a listing's page. */
+/** The file in the repository with the content of a listing's page. */
 export const contentFileOf = (id: string) => `content/listings/${id.replace('.', '/')}.md`
 
 /** @param template `edit` of the site table; `{file}` stands for the path in the repository */
@@ -36,10 +36,10 @@ export function goPath(id: string, src: ClickSource): string {
   return `/go/${id}?src=${src}`
 }
 
-/** Pixels of a drawing for links: what those who show one expect. */
+/** Pixels of a drawing for links: the size that link previews expect. */
 export const CARD_WIDTH = 1200
 export const CARD_HEIGHT = 630
 
-/** Listings that one comparison holds side by side, at least and at most. */
+/** Minimum and maximum listings of one comparison. */
 export const LEAST_COMPARED = 2
 export const MOST_COMPARED = 6

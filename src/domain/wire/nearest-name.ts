@@ -4,7 +4,7 @@ const MAX_LENGTH = 60
 /** How many letters may be wrong where the start is too. */
 const MAX_EDITS = 3
 
-/** Letters in common at the start that say the same word: `price` and `pricing`. */
+/** Common initial letters that mean the same word: `price` and `pricing`. */
 const MIN_START = 3
 
 /**
@@ -19,7 +19,7 @@ export function findNearestName(name: string, known: readonly string[]): string 
   for (const candidate of known)
     for (const word of wordsOf(candidate)) {
       const edits = countEdits(written, word)
-      // A slip comes late in a word: what starts alike is nearer.
+      // Typos come late in a word: names with the same start are nearer.
       const distance = edits - countSameStart(written, word)
       if (distance < bestDistance && isNear(written, word, edits)) {
         best = candidate

@@ -1,4 +1,4 @@
-/** What the operator can put right. A command prints its message alone, without a stack. */
+/** An error the operator can fix. A command prints only its message, without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'
 }
@@ -9,7 +9,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** As Node, SQLite, bundlers written in Rust and disk quotas say it, with or without a code. */
+/** As reported by Node, SQLite, bundlers in Rust and disk quotas, with or without a code. */
 const DISK_FULL = /\bENOSPC\b|\bEDQUOT\b|no space left on device|disk quota exceeded|disk is full/i
 
 export function isDiskFull(error: unknown): boolean {

@@ -1,7 +1,7 @@
-/** What walks a value by calling itself would run out of stack far beyond this. */
+/** Recursion over a value would run out of stack far beyond this. */
 export const MOST_NESTED = 200
 
-/** Undefined for text that is not JSON or is nested too deeply: a schema says the rest. */
+/** Undefined for text that is not JSON or is nested too deeply: a schema checks the rest. */
 export function parseJson(text: string): unknown {
   try {
     const measure = createJsonMeasure({ depth: MOST_NESTED, values: Number.POSITIVE_INFINITY })
@@ -24,15 +24,15 @@ export interface JsonShape extends JsonBounds {
 }
 
 export interface JsonMeasure {
-  /** Counts the next bytes. @returns false once a count is past its bound: nothing more is counted then */
+  /** Counts the next bytes. @returns false once a count exceeds its limit: then counting ends */
   add(bytes: Uint8Array): boolean
   shape(): JsonShape
 }
 
 /**
- * Counts on the bytes, as they come and before anything is made of them. Brackets and commas inside of
- * strings are none. Counting ends where a count passes its bound: a megabyte of brackets is not worth
- * reading to its end.
+ * Counts on the bytes, as they arrive and before parsing. Brackets and commas inside strings don't
+ * count. Counting ends where a count exceeds its limit: a megabyte of brackets is not worth reading
+ * to its end.
  *
  * @example '[{"a":"]"},{}]' has the shape { depth: 2, values: 5, items: 2 }
  */
@@ -73,7 +73,7 @@ const [QUOTE, BACKSLASH, COMMA] = [34, 92, 44]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125]
 const BLANKS = [32, 9, 10, 13]
 
-/** The members that are there. @example present({ a: 1, b: undefined }) → { a: 1 } */
+/** The defined members. @example present({ a: 1, b: undefined }) → { a: 1 } */
 export function present<Members extends object>(
   members: Members,
 ): { [Name in keyof Members]?: Exclude<Members[Name], undefined> }

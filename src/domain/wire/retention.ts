@@ -1,4 +1,4 @@
-/** The retention job works by these numbers, and the privacy page prints them. */
+/** The retention job uses these numbers, and the privacy page prints them. */
 export const RETENTION = {
   /** Hours until a click forgets which search it came from. */
   click_sid_hours: 24,
@@ -18,7 +18,7 @@ export const RETENTION = {
   idle_seller_days: 30,
   /** Hours until a counter of a limit, kept under a hash, is dropped. */
   limit_hours: 24,
-  /** Days what our probes saw of a listing is kept after the last of them. */
+  /** Days our probes' results for a listing are kept after the last probe. */
   probe_days: 120,
   /** Days a decided report is kept, and an accepted dispute shows; and one that nobody decided. */
   report_days: 90,

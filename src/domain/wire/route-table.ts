@@ -6,7 +6,7 @@ interface Route {
   path: string
   /** `static` is answered by a file of the release, `live` by a function, `stub` by 501. */
   answer: 'static' | 'live' | 'stub'
-  /** Answers only where the store does: else it is 503 `store-unavailable`. */
+  /** Needs the store: without it the answer is 503 `store-unavailable`. */
   needs?: 'store'
 }
 
@@ -125,10 +125,10 @@ export const ROUTES = {
   buyer_account: { methods: ['GET'], path: '/api/v1/buyers/account', answer: 'stub' },
 } as const satisfies Record<string, Route>
 
-/** Where the page for `/compare?ids=` is rendered inside; no such address is served outside. */
+/** Internal address of the page for `/compare?ids=`; never served outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
 
-/** Routes that answer 503 where the store does not. */
+/** Routes that answer 503 when the store is down. */
 export type StoreRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id] extends { needs: 'store' } ? Id : never
 }[RouteId]
@@ -140,7 +140,7 @@ export type LiveRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
 }[RouteId]
 
-/** Addresses that are a file as they stand and a function's answer with a query. */
+/** Addresses that are a file without a query and a function's answer with one. */
 export const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 /** Of every listing such an address. */
 export const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

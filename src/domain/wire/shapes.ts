@@ -30,7 +30,7 @@ export function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
   )
 }
 
-/** @param sameAs two entries that it maps to one text are the same entry */
+/** @param sameAs entries mapped to the same text are the same entry */
 export function uniqueList<Item extends v.GenericSchema>(
   item: Item,
   max: number,

@@ -22,17 +22,17 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 }
 
-/** A badge stands on other sites: it may be framed as an image and runs nothing. */
+/** A badge is shown on other sites: it may be embedded as an image and runs nothing. */
 export const BADGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; sandbox",
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'cross-origin',
 }
 
-/** Data and pages live a minute in a browser, an hour at a CDN. */
+/** Data and pages are cached for a minute in a browser, an hour at a CDN. */
 export const SHORT_CACHE = 'public, max-age=60, s-maxage=3600, stale-while-revalidate=86400'
 
-/** Names with a hash in them never change what they hold. */
+/** Files with a hash in their name never change. */
 export const LONG_CACHE = 'public, max-age=31536000, immutable'
 
 /** Public data may be read from any origin. */
@@ -41,7 +41,7 @@ export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Two years, as browsers' own lists ask. Not for subdomains: they are not ours to decide about. */
+/** Two years, as preload lists require. Not for subdomains: they may not be ours. */
 const HSTS = 'max-age=63072000'
 
 /** Headers of everything we answer: once reached by https, never again without it (RFC 6797). */

@@ -4,7 +4,7 @@ export interface StaticFile {
   file: string
   type: string
   size: number
-  /** Hex SHA-256 of its bytes; the strong ETag is made of it. */
+  /** Hex SHA-256 of its bytes; the source of the strong ETag. */
   digest: string
 }
 
@@ -44,7 +44,7 @@ const TYPES: Record<string, string> = {
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:json|yaml|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
 
-/** Documents whose address has no extension, or whose protocol asks for a type of its own. */
+/** Documents whose address has no extension, or whose protocol requires its own type. */
 const TYPES_BY_PATH: Record<string, string> = {
   '.well-known/ai-catalog.json': 'application/ai-catalog+json',
   '.well-known/api-catalog':
@@ -58,7 +58,7 @@ export function findContentType(file: string): string {
   return TYPES_BY_PATH[file] ?? findTypeByExtension(file)
 }
 
-/** What any web server would take a file for. */
+/** The type any web server would infer. */
 export function findTypeByExtension(file: string): string {
   const extension = file.slice(file.lastIndexOf('.') + 1)
   return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'

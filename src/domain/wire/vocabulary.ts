@@ -25,7 +25,7 @@ export const REMOTE_TRANSPORTS = ['streamable-http', 'sse'] as const
 export const PACKAGE_TRANSPORTS = ['stdio', 'streamable-http', 'sse'] as const
 export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as const
 
-/** Beside `pricing`, whose values are the specification's: what it costs to use at all. */
+/** In addition to `pricing`, whose values are the specification's: the cost of access. */
 export const COSTS = ['free', 'freemium', 'paid', 'unknown'] as const
 export type Cost = (typeof COSTS)[number]
 
@@ -43,11 +43,11 @@ export type AuthType = (typeof AUTH_TYPES)[number]
 export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'other'] as const
 export const PARAM_PLACES = ['query', 'path', 'header'] as const
 
-/** What a call changes, the gravest last: nothing, something, something that is gone then, money. */
+/** What a call changes, most serious last: nothing, something, something irreversibly, money. */
 export const EFFECTS = ['read', 'write', 'delete', 'pay'] as const
 export type Effect = (typeof EFFECTS)[number]
 
-/** Fields of an operation that may be a guess, and say so in `assumed`. */
+/** Fields of an operation that may be a guess, listed in `assumed`. */
 export const ASSUMABLE = [
   'method',
   'url',
@@ -60,7 +60,7 @@ export const ASSUMABLE = [
   'safe',
 ] as const
 
-/** What is known about a listing beside payments. */
+/** Facts about a listing other than payments. */
 export const NOTICES = [
   'withdrawn_at_source',
   'network_changed',
@@ -153,10 +153,10 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-/** What came of running a package, which is not a service that answers. */
+/** Outcomes of running a package, which is not a service that answers. */
 export const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
-/** The three of the specification, and ours for pages of a code host, where none of them can prove. */
+/** The three of the specification, and ours for pages of a code host, where none of them works. */
 export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]
 
@@ -174,7 +174,7 @@ export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
 /** How a search may be ordered, and how its rows may be written. */
 export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest', 'calls'] as const
 export type SearchSort = (typeof SEARCH_SORTS)[number]
-/** Values that the facets of numbers count: each says how many its filter would give. */
+/** Steps of numeric facets: each shows how many results its filter would have. */
 export const FACET_STEPS = {
   max_price_usd: [0, 0.001, 0.01, 0.1, 1],
   min_trust: [0, 40, 60],
@@ -187,13 +187,13 @@ export const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unkn
 export type PriceBucket = (typeof PRICE_BUCKETS)[number]
 export const SEARCH_VIEWS = ['full', 'compact'] as const
 
-/** What came back for a payment. Closed: receipts, pages, seller and client name no other. */
+/** Outcomes of a paid call. Closed list: receipts, pages, seller and client use no other. */
 export const DELIVERY_VERDICTS = [
   'as_declared',
   'other_shape',
   'empty',
   'error_in_200',
-  /** Right in shape, and an answer to somebody else's question or to nobody's. */
+  /** Right in shape, but an answer to somebody else's query or to nobody's. */
   'canned',
   'payment_asked_again',
   'refused',

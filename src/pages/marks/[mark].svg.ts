@@ -1,7 +1,7 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
 
-/** The marks that listings wear, each in a file of its own: a page loads those it shows. */
+/** The marks of listings, each in its own file: a page loads those it shows. */
 export function getStaticPaths() {
   const { marks } = readCompiled().site
   return Object.entries(marks).map(([mark, svg]) => ({ params: { mark }, props: { svg } }))

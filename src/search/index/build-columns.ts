@@ -13,7 +13,7 @@ type Facts = ReadDocument['facts']
 const MILLISECONDS_A_DAY = 86_400_000
 
 /**
- * What a search reads of a row besides its text, one typed array for each.
+ * The values of a row that a search reads besides its text, one typed array for each.
  * @param documents in the order of ties: a document's place is its row number
  * @param values filter values in the order of their bit sets
  */
@@ -37,7 +37,7 @@ export function buildColumns(documents: readonly Facts[], values: readonly strin
   }
 }
 
-/** By id rows are in order already: of equal ones the lower number goes first. */
+/** Rows are already in order of id: of equal ones the lower number goes first. */
 function compareRows(documents: readonly Facts[], a: number, b: number): number {
   const [left, right] = [documents[a], documents[b]]
   return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
@@ -56,7 +56,7 @@ function filterBits(documents: readonly Facts[], values: readonly string[]): Uin
   return bits
 }
 
-/** Every value that has a bit set, in the order the bit sets lie in the file. */
+/** Every value with a bit set, in the order of the bit sets in the file. */
 export function filterValues(known: FilterVocabulary): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) => {
@@ -82,7 +82,7 @@ export function valuesOf(document: Facts): string[] {
   ]
 }
 
-/** What is declared free costs 0. */
+/** Operations declared free cost 0. */
 function lowestOf({ minUsd, isFree }: Facts): number | null {
   return minUsd ?? (isFree ? 0 : null)
 }

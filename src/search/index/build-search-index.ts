@@ -14,7 +14,7 @@ import { type ReadDocument, readDocument } from './read-document.ts'
 import type { SearchDocument } from './search-document.ts'
 import { buildWordTable, startsOf } from './word-table.ts'
 
-/** What of the content's tables the index is built with. */
+/** The content tables that the index is built with. */
 export interface IndexOptions extends FilterVocabulary {
   noun: IndexNoun
   english: readonly string[] | null
@@ -34,7 +34,7 @@ const MAX_BODY_BYTES = 2 ** 32 - 1
 /**
  * Builds the one file the search function serves from. The same documents in any order give the
  * same bytes. First-party documents get a part of their own, scored with the statistics of the
- * organic rows, so that they move nothing there.
+ * organic rows, so that they do not affect those.
  *
  * @param options categories and sources a filter may name although no listing has them yet, and the
  *   table of words
@@ -47,7 +47,7 @@ export function buildSearchIndex(
   return joinReadings(Array.from(documents, createDocumentReader(options)), options)
 }
 
-/** @returns what reads documents for `joinReadings` with the same options */
+/** @returns a function that reads documents for `joinReadings` with the same options */
 export function createDocumentReader(options: Partial<IndexOptions> = {}) {
   const { words } = { ...DEFAULTS, ...options }
   const read = createListingReader(createWordSets(words))

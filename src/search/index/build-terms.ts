@@ -9,8 +9,8 @@ const MAX_PALETTE = 2 ** 16
 
 /**
  * The term index of a part. Pairs that only one organic listing has are left out.
- * @param organic what idf and average lengths are taken of, and which pairs are kept
- * @throws Error when there are more combinations of lengths than can be numbered
+ * @param organic rows that decide idf, average lengths and which pairs are kept
+ * @throws Error when there are too many combinations of lengths to number
  */
 export function buildTermIndex(
   collected: CollectedPostings,
@@ -34,7 +34,7 @@ export function buildTermIndex(
  * The terms that are kept in order: words by their text, pairs by the word that sorts first and then
  * the other.
  * @returns with the terms in order the numbers that `terms` has for them
- * @throws Error naming a word that is kept in a pair only
+ * @throws Error naming a word that is only kept in a pair
  */
 export function sortTerms(
   terms: TermNumbers,
@@ -49,7 +49,7 @@ export function sortTerms(
     const [word] = [...terms.words].find(([, number]) => number === term) ?? []
     throw new Error(`A pair with “${word}” was indexed, but not “${word}” as a term.`)
   }
-  /** The places of both words as one number. */
+  /** The positions of both words as one number. */
   const kept: number[] = []
   for (const [a, others] of terms.pairs)
     for (const [b, pair] of others) {
@@ -77,8 +77,8 @@ export function sortTerms(
 }
 
 /**
- * What a posting scores before idf depends on a few small numbers alone and so repeats: each value
- * is kept once, exactly, and a posting holds its number.
+ * A posting's score before idf depends only on a few small numbers and so repeats: each value is
+ * stored once, exactly, and a posting holds its number.
  */
 function listPostings(
   { count, ofTerm, rowOf, packedOf }: CollectedPostings,

@@ -19,7 +19,7 @@ export function checksum(bytes: Uint8Array): number {
   return (Math.imul(a ^ (a >>> 15), PRIME) ^ b) >>> 0
 }
 
-/** Listing bodies lie at any byte: those are copied to where words may lie. */
+/** Listing bodies start at any byte: unaligned ones are copied to an aligned buffer. */
 function wordsOf(bytes: Uint8Array, length: number): Uint32Array {
   const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   return new Uint32Array(buffer, byteOffset, length)

@@ -1,6 +1,6 @@
-/** A number for each row, where few differ: the distinct ones, and which of them each row has. */
+/** A number for each row, for few distinct values: the values, and which of them each row has. */
 export interface CodedColumn {
-  /** Places in `values`. */
+  /** Indexes into `values`. */
   codes: Uint32Array
   /** The distinct numbers, ascending; NaN comes last. */
   values: Float64Array

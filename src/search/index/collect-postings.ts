@@ -3,7 +3,7 @@ import type { TermNumbers } from '../words/term-numbers.ts'
 import { createNumberList } from './number-list.ts'
 import type { ReadDocument } from './read-document.ts'
 
-/** Row count and lengths of the organic rows: with document frequencies all that scores are made of. */
+/** Row count and lengths of the organic rows: all that scores need besides frequencies. */
 export interface Statistics {
   rows: number
   averageLength: Record<SearchField, number>

@@ -4,10 +4,11 @@ import { hashText } from './hash-text.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /**
- * Rows by what a query may be exactly: a listing's id, its host, its whole name, its vendor's name, or
- * its product's. Each is kept as a number of 53 bits, two hashes put together, in order; those that are
- * equal have their rows in order. Nothing proves a hit but the number: it is not a chance hit, and who could forge one could as
- * well have taken the name. An id, which nobody can take, is proved by the row's body.
+ * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
+ * or its product's. Each key is stored as a number of 53 bits, made of two hashes, in order; equal
+ * ones have their rows in order. Only the number proves a hit: chance hits don't occur, and a
+ * forger could as well have taken the name. An id, which nobody can take, is verified in the row's
+ * body.
  */
 export interface ExactTable {
   keys: Float64Array
@@ -25,9 +26,9 @@ type Identified = Pick<SearchDocument, 'id' | 'url' | 'domain' | 'name'>
 
 const LOW_BITS = 21
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
-/** `io.github.someone/repo`: the name is also what stands behind the slash. */
+/** `io.github.someone/repo`: the part after the slash is a name too. */
 const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
-/** `Slack (community)`: the brackets say whose it is, or which. */
+/** `Slack (community)`: the brackets name its owner or variant. */
 const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
@@ -56,7 +57,7 @@ export function exactKeysOf({ id, url, domain, name }: Identified): number[] {
   return [...new Set(keys)]
 }
 
-/** The rows a text is the id, the host or the whole name of; see `ExactTable` on proof. */
+/** The rows whose id, host or full name is this text; see `ExactTable` on proof. */
 export function findExact({ keys, rows }: ExactTable, kind: ExactKind, text: string): Uint32Array {
   const key = keyFor(kind, text)
   const first = firstPlace(0, keys.length, (place) => (keys[place] ?? 0) >= key)
@@ -72,7 +73,7 @@ function keyFor(kind: ExactKind, text: string): number {
   return high * 2 ** LOW_BITS + (low >>> (32 - LOW_BITS))
 }
 
-/** One spelling for all ways to write each. */
+/** One spelling for all variants of a key. */
 const PLAIN: Record<ExactKind, (text: string) => string> = {
   id: (text) => text,
   host: (text) => text.toLowerCase().replace(/^www\./, ''),
@@ -85,7 +86,7 @@ function glue(text: string): string {
   return foldText(text).replace(NOT_IN_WORDS, '')
 }
 
-/** A name that is nothing but such words is known by them. */
+/** A name made only of such words keeps them. */
 function glueWithoutKind(text: string): string {
   return glue(text.replaceAll('_', ' ').replace(KIND_WORDS, ' ')) || glue(text)
 }
@@ -94,15 +95,15 @@ function withoutBrackets(text: string): string {
   return text.replace(BRACKETS, ' ')
 }
 
-/** The host, and the domain it lies in unless that is shared. */
+/** The host, and its domain unless that is shared. */
 function hostsOf(url: string, domain: string | undefined): string[] {
   const host = URL.parse(url)?.hostname ?? ''
   return [host, domain ?? ''].filter((name) => name !== '')
 }
 
 /**
- * Who is at an address, by the name of the domain, or the account where strangers publish, if the
- * listing is named after it. A service that has a domain is not somebody else's work on it, either.
+ * The vendor at an address: the name of the domain, or the account on a shared host, if the listing
+ * is named after it. A service with its own domain is not somebody else's work on another, either.
  */
 function vendorsOf(url: string, domain: string | undefined, names: readonly string[]): string[] {
   const { pathname = '' } = URL.parse(url) ?? {}

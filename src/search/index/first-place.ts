@@ -1,4 +1,4 @@
-/** The first place in `[low, high)` for which a test holds that then holds for all behind it; `high` for none. */
+/** The first position in `[low, high)` that passes a monotonic test; `high` for none. */
 export function firstPlace(low: number, high: number, test: (place: number) => boolean): number {
   let [from, to] = [low, high]
   while (from < to) {

@@ -28,11 +28,11 @@ export class SearchIndexError extends Error {
   override name = 'SearchIndexError'
 }
 
-/** The kinds of arrays an index is made of, by the names they have in the table. */
+/** The kinds of arrays in an index, by their names in the table. */
 const ARRAYS = { Uint8Array, Uint16Array, Uint32Array, Float64Array }
 type TypedArray = InstanceType<(typeof ARRAYS)[keyof typeof ARRAYS]>
 
-/** What the table has for an array; places count from the end of the table. */
+/** The table's entry for an array; positions count from the end of the table. */
 interface ArrayPlace {
   array: keyof typeof ARRAYS
   at: number
@@ -121,8 +121,8 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
 }
 
 /**
- * @param part what the bytes are, for the message
- * @throws SearchIndexError when `bytes` is not what the checksum was taken of.
+ * @param part name of the bytes, for the message
+ * @throws SearchIndexError when `bytes` do not match the checksum.
  */
 export function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
   const found = checksum(bytes)
@@ -133,7 +133,7 @@ export function verifyBytes(part: string, bytes: Uint8Array, expected: number): 
 }
 
 /**
- * The index of a head, its arrays where they lie.
+ * The index of a head, with its arrays in place.
  * @throws SearchIndexError when the head was damaged
  */
 export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData {
@@ -141,7 +141,7 @@ export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData 
   const end = INDEX_HEADER_BYTES + header.tableBytes
   const text = new TextDecoder().decode(head.subarray(INDEX_HEADER_BYTES, end))
   const start = head.byteOffset + align(end)
-  // What the build of this format wrote a moment before it took the checksum.
+  // Written by the build of this format just before it computed the checksum.
   return JSON.parse(text, (_, value: unknown) => {
     if (!isPlace(value)) return value
     // The constructors are typed for memory that is not shared, and make arrays on either.

@@ -24,11 +24,11 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
 
 /**
  * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack. They are
- * there until the next are read.
+ * valid until the next read.
  * @throws SearchIndexError when they were damaged on the way
  */
 export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  // Bodies of our own rows lie behind the others.
+  // Bodies of our own rows come after the others.
   const place = part === 'organic' ? row : index.organic.rows + row
   const start = index.bodyStarts[place] ?? 0
   const body = index.bodies.read(start, (index.bodyStarts[place + 1] ?? 0) - start)

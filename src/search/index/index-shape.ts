@@ -15,10 +15,10 @@ export interface FilterVocabulary {
   networks: readonly string[]
 }
 
-/** What the rows of an index are, as notes name them. */
+/** The name of an index's rows in notes. */
 export type IndexNoun = 'listing' | 'operation'
 
-/** What the file holds; nothing in it changes. */
+/** The content of the file; immutable. */
 export interface IndexData {
   noun: IndexNoun
   /** Words of other languages that listings write as English ones; null where the rows themselves say so. */
@@ -38,7 +38,7 @@ export interface IndexData {
 
 /** A loaded search index. */
 export interface SearchIndex extends IndexData {
-  /** Where the bit set of each filter value lies, counted in bit sets. */
+  /** Position of the bit set of each filter value, counted in bit sets. */
   filterPlaces: ReadonlyMap<string, number>
   words: WordSets
   englishWords: ReadonlySet<string> | null
@@ -50,7 +50,7 @@ export interface SearchIndex extends IndexData {
 /** A term as the organic rows know it. Only their words decide what is searched for. */
 export interface KnownTerm {
   text: string
-  /** A word it stands for, as it is written: a term is a stem. */
+  /** A word it represents, as written: a term is a stem. */
   written: string
   /** Its number among the organic terms, or -1. */
   number: number
@@ -58,9 +58,9 @@ export interface KnownTerm {
   rows: number
 }
 
-/** A stretch of listing bodies that can be read by position: memory, or a file. */
+/** Listing bodies that can be read by position: in memory, or in a file. */
 export interface BodyStore {
-  /** What it answers may be overwritten by the next read. */
+  /** Its result may be overwritten by the next read. */
   read(at: number, length: number): Uint8Array
 }
 

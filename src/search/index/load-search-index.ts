@@ -5,8 +5,7 @@ import { readBody } from './index-rows.ts'
 import type { BodyStore, SearchIndex } from './index-shape.ts'
 
 /**
- * Loads an index file that is in memory as a whole, by laying typed arrays on it, and verifies all
- * of it.
+ * Loads an index file that is entirely in memory, by mapping typed arrays onto it, and verifies it.
  * @throws SearchIndexError when it is damaged, cut short, or of another version
  */
 export function loadSearchIndex(file: Uint8Array): SearchIndex {
@@ -34,7 +33,7 @@ export function verifyLength(header: IndexHeader, bytes: number): void {
 const BODIES_AT_A_TIME = 512
 
 /**
- * Reads every body once, in short steps: the caller may do something else between two.
+ * Reads every body once, in short steps: the caller may do something else in between.
  * @throws SearchIndexError at the first damaged one
  */
 export function* verifyBodies(index: SearchIndex): Generator<void> {

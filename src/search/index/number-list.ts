@@ -13,18 +13,18 @@ export function createNumberList() {
   }
   return {
     push: (number: number): void => set(length, number),
-    /** Puts a number at any place; the list grows up to it with zeros. */
+    /** Sets a number at any position; the list is extended with zeros. */
     set,
-    /** The number at a place; 0 where nothing was put. */
+    /** The number at a position; 0 where none was set. */
     get: (at: number): number => numbers[at] ?? 0,
     length: (): number => length,
   }
 }
 
 /**
- * Zeros for a list that may grow large. The memory is shared memory although nothing shares it: V8
- * marks its whole heap anew for every 64 MB of other buffers it allocates, and with a million
- * documents on the heap that took a third of the build.
+ * Zeros for a list that may grow large. The memory is a SharedArrayBuffer although nothing shares
+ * it: V8 marks its whole heap again for every 64 MB of other buffers it allocates, and with a
+ * million documents on the heap that took a third of the build.
  */
 function allocate(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))

@@ -1,12 +1,12 @@
 import type { SearchDocument } from './search-document.ts'
 
 /**
- * The offers of rows that have several, sorted by row. What any offer has is in the filters' bit sets
- * and the price column; only of several offers may one pass by its rail and another by its price.
+ * The offers of rows that have several, sorted by row. The bit sets and the price column cover all
+ * offers of a row together; with several offers one may pass by its rail and another by its price.
  */
 export interface OfferTable {
   rows: Uint32Array
-  /** Where the bit set of its rail lies, and of its network; `NO_PLACE` for none. */
+  /** Positions of the bit sets of its rail and its network; `NO_PLACE` for none. */
   rails: Uint16Array
   networks: Uint16Array
   minUsd: Float64Array
@@ -39,7 +39,7 @@ export interface OfferFilter {
   mostUsd?: number | undefined
 }
 
-/** The rows of several offers of which none passes. */
+/** The rows with several offers of which none passes. */
 export function findUnsold(table: OfferTable, { rail, network, mostUsd }: OfferFilter): number[] {
   const { rows, rails, networks, minUsd } = table
   const unsold: number[] = []

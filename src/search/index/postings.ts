@@ -2,8 +2,8 @@ import { firstPlace } from './first-place.ts'
 import { countWords, findWord, type WordTable } from './word-table.ts'
 
 /**
- * The searchable terms of a set of rows, by number: words as `words` numbers them, and behind them
- * pairs of words that listings have side by side.
+ * The searchable terms of a set of rows, by number: words as `words` numbers them, followed by
+ * pairs of words that are adjacent in listings.
  */
 export interface TermIndex {
   words: WordTable
@@ -26,7 +26,7 @@ export interface WordPairs {
   seconds: Uint32Array
 }
 
-/** Which rows hold each term: those of a term lie together, in order. */
+/** Which rows hold each term: those of a term are contiguous, in order. */
 export interface Postings {
   /** Where the postings of each term start; one more than there are terms. */
   starts: Uint32Array

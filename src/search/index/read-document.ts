@@ -6,15 +6,15 @@ import { checkDocument, documentFields, type SearchDocument } from './search-doc
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
-/** What an index takes of a document, whatever other documents there are: made once, kept for long. */
+/** What an index takes of a document, independent of other documents: made once, cached. */
 export interface ReadDocument {
-  /** What it is filtered and sorted by. */
+  /** Values it is filtered and sorted by. */
   facts: Omit<SearchDocument, Texts>
-  /** What finds it exactly, see `ExactTable`. */
+  /** Its exact keys, see `ExactTable`. */
   exact: number[]
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
-  /** Its terms: words, and pairs of two of them side by side, by their places here, one behind the other. */
+  /** Its terms: words, and adjacent pairs of them by their index here, concatenated. */
   words: string[]
   pairs: number[]
   /** How often each field has a term, `FREQUENCY_BITS` for each: of the words, then of the pairs. */
@@ -24,7 +24,7 @@ export interface ReadDocument {
   body: Uint8Array
 }
 
-/** A frequency above this is cut: BM25 has long been flat by then. */
+/** A frequency above this is cut: BM25 is flat by then. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
 

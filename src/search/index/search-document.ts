@@ -12,7 +12,7 @@ import {
 import { foldText } from '../words/fold-text.ts'
 
 /**
- * What the build hands to the search index, one for each listing.
+ * The build's input to the search index, one for each listing.
  *
  * `body` is the UTF-8 JSON of the listing summary as the interface specification describes it,
  * written once at build time so that a response only copies bytes. Two members differ in every
@@ -42,7 +42,7 @@ export const SearchDocumentSchema = v.object({
   runs: v.array(v.picklist(RUNS)),
   /** Networks it takes payment on, as CAIP-2 ids. */
   networks: v.array(v.string()),
-  /** Of an operation: what it is sold for, each judged by itself; a listing is judged as a whole. */
+  /** For an operation: its offers, each judged separately; a listing is judged as a whole. */
   offers: v.optional(
     v.array(
       v.object({
@@ -54,17 +54,17 @@ export const SearchDocumentSchema = v.object({
   ),
   /** Of an operation. */
   effect: v.optional(v.picklist(EFFECTS)),
-  /** Declared to cost nothing, though no price is listed. */
+  /** Declared free, though no price is listed. */
   isFree: v.boolean(),
   /** Whether the relay calls it. */
   call: v.boolean(),
   /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */
   added: v.nullable(v.string()),
-  /** Calls in 30 days, as others count them; absent where nobody does. Sorted by, never ranked by. */
+  /** Calls in 30 days, as others count them; absent where nobody does. For sorting, not ranking. */
   reportedCalls: v.optional(v.number()),
   /** 0 to 100; null without payment evidence. */
   trustScore: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
-  /** Whether its score rests on buyers that somebody independent vouches for. */
+  /** Whether its score rests on buyers that an independent seller vouches for. */
   vouched: v.optional(v.boolean()),
   /** Independent paying buyers in 30 days; 0 where nothing is known. */
   verifiedBuyers: v.pipe(v.number(), v.integer(), v.minValue(0)),
@@ -134,10 +134,10 @@ export interface FieldInput {
   terms: readonly string[]
 }
 
-/** `io.github.someone/repo` and `someone/repo`: what stands before the slash is a person. */
+/** `io.github.someone/repo` and `someone/repo`: the part before the slash is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
-/** What each field of the text score is made of (contract §12); ids and hosts are not text, see `ExactTable`. */
+/** Texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
 export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
   if (document.texts !== undefined) {
     const { name, labels, summary } = document.texts

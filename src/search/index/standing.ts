@@ -1,8 +1,8 @@
 import { rankMultiplier } from '../../domain/search/search-rank.ts'
 
 /**
- * What a row's score is multiplied by, as one byte: the trust score (`NO_TRUST` for none), and
- * above it a bit for Live-Tested.
+ * The multiplier of a row's score, as one byte: the trust score (`NO_TRUST` for none), and above it
+ * a bit for Live-Tested.
  */
 export const NO_TRUST = 127
 const LIVE_TESTED = 128

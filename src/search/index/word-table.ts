@@ -1,7 +1,7 @@
 import { firstPlace } from './first-place.ts'
 import { hashText } from './hash-text.ts'
 
-/** Words in order, findable by their text and by how they start. */
+/** Sorted words, found by their text and by prefix. */
 export interface WordTable {
   bytes: Uint8Array
   /** Where each word's UTF-8 starts in `bytes`; one more than there are words. */
@@ -31,7 +31,7 @@ export function buildWordTable(words: readonly string[]): WordTable {
   return table
 }
 
-/** Where each piece starts when they lie one behind the other, and where the last one ends. */
+/** The start of each piece in their concatenation, and the end of the last one. */
 export function startsOf(pieces: readonly Uint8Array[]): Uint32Array {
   const starts = new Uint32Array(pieces.length + 1)
   pieces.forEach(({ length }, at) => {
@@ -61,7 +61,7 @@ export function wordsWithPrefix(table: WordTable, prefix: string): [number, numb
   return [first, firstPlace(first, count, (number) => !wordAt(table, number).startsWith(prefix))]
 }
 
-/** The slot a word is in, or the free one that it would be put in. */
+/** The slot of a word, or the free one it would get. */
 function slotOf(table: WordTable, word: string): number {
   const { slots } = table
   let slot = hashText(word) % slots.length
@@ -79,7 +79,7 @@ function isWord(table: WordTable, number: number, word: string): boolean {
   const length = (starts[number + 1] ?? 0) - start
   for (let at = 0; at < length; at += 1) {
     const byte = bytes[start + at] ?? 0
-    // A word cut inside a surrogate pair is kept as UTF-8 can write it.
+    // A word cut inside a surrogate pair is stored as UTF-8 can encode it.
     if (byte > MAX_ASCII) return wordAt(table, number) === word.toWellFormed()
     if (byte !== word.charCodeAt(at)) return false
   }

@@ -7,29 +7,29 @@ import { lookUpWord } from './known-term.ts'
 
 /** A query with more words than this tells a story, of which a part is the task. */
 const MOST_WORDS = 8
-/** A query says its task and nothing else where more of its words than this say something. */
+/** A query with a larger share of meaningful words than this names only its task. */
 const DENSE = 0.5
-/** A task is told in so many words, one behind the other. */
+/** A task is named within this many consecutive words. */
 const SPAN = 5
-/** What a word must score of the best one in its span. */
+/** Share of the best score in its span that a word must reach. */
 const STRONG = 0.3
-/** What a word scores that belongs to no other, and is in no name, tag or category. */
+/** Score of a word that is related to no other, and is in no name, tag or category. */
 const LEAST = { bond: 0.05, named: 0.2 }
-/** Listings that must have two words: one alone may have them by chance. */
+/** Listings that must have both words: a single one may have them by chance. */
 const MIN_MEETINGS = 2
-/** Listings that are looked at: those of the best standing tell enough of which words meet. */
+/** Listings that are read: those of the best standing show well enough which words co-occur. */
 const MOST_ROWS = 1 << 15
 /**
- * Who asks for something says `I need a way for it to` or `is there something that could`: many words
- * behind each other that say nothing. Each of them makes the next words that do say something count
- * three tenths more, the first of those most.
+ * Requests contain phrases such as `I need a way for it to` or `is there something that could`:
+ * many consecutive words without meaning. Each of them makes the next meaningful words count three
+ * tenths more, the first one most.
  */
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 const NAME_OR_LABELS = 0b011
 
 interface Told {
   word: Word
-  /** Words that say nothing right before it. */
+  /** Meaningless words right before it. */
   before: number
   /** The first listings that have it, and the share that has it in name, tags or categories. */
   rows: Uint32Array
@@ -37,10 +37,10 @@ interface Told {
 }
 
 /**
- * Of a long prompt the words that name its task: the stretch of five whose words stand near each other
- * and meet in listings more often than by chance (normalised pointwise mutual information, over their
- * distance). What listings are named after is rather a task than what only summaries mention.
- * @param kept words that say something
+ * The words of a long prompt that name its task: the five-word span whose words are close and
+ * co-occur in listings more often than by chance (normalised pointwise mutual information, over
+ * their distance). Words in names of listings are more likely a task than those only in summaries.
+ * @param kept meaningful words
  * @param all words of the query
  */
 export function belongingWords(
@@ -100,7 +100,7 @@ function readTold(index: SearchIndex, kept: readonly Word[], all: readonly Word[
   return told
 }
 
-/** How much more each word counts for what stands before it. */
+/** How much more each word counts because of the words before it. */
 function askedFor(told: readonly Told[]): number[] {
   const { each, most, fade, words } = ASKING
   return told.map((_, at) => {

@@ -7,9 +7,9 @@ import type { SearchIndex } from '../index/index-shape.ts'
 import { allRows, bitsFor, countRows, filterRows, intersect, toRowFilter } from './filter-rows.ts'
 
 /**
- * Counts the organic matches of a query by the facets asked for. Values that nothing matches are
- * left out; the most frequent come first, and steps of a number from the lowest.
- * @param matched what matches the words, whatever the filters; null for all
+ * Counts the organic matches of a query by the requested facets. Values without matches are left
+ * out; the most frequent come first, and steps of a number from the lowest.
+ * @param matched rows that match the words, whatever the filters; null for all
  */
 export function countFacets(
   { organic, filterPlaces }: SearchIndex,
@@ -44,7 +44,7 @@ export function countFacets(
   )
 }
 
-/** A value that a parameter may say by name, with its name for people. */
+/** A value that a parameter may name, with its name for people. */
 function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } {
   const filter = filterOf(facet)
   return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }

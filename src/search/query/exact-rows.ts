@@ -6,7 +6,7 @@ import { passes } from './filter-rows.ts'
 /** A query may be pasted as an address. */
 const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
 
-/** Rows that go before all others, whatever they score: the query is their id, host or a name of theirs. */
+/** Rows that go before all others, whatever their score: the query is their id, host or a name. */
 export interface ExactRows {
   kind: ExactKind
   rows: readonly number[]
@@ -25,7 +25,7 @@ export function exactRows(
   }
   for (const kind of EXACT_KINDS) {
     const rows = rowsFor(index, part, kind, text)
-    // Of what a vendor has, that comes first which is named like it.
+    // Of a vendor's listings, those named like it come first.
     if (kind === 'vendor')
       for (const named of ['name', 'product'] as const)
         add(named, new Set(rows).intersection(new Set(rowsFor(index, part, named, text))))

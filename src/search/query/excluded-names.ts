@@ -4,25 +4,25 @@ import type { Word } from '../words/split-text.ts'
 import { allRows, setBit } from './filter-rows.ts'
 import { lookUpWord } from './known-term.ts'
 
-/** `without` may stand before anything: before a name it asks for others. */
+/** `without` may precede anything: before a name it asks for others. */
 const NAMED = 0.2
-/** In a longer question `not` hardly ever stands before a name, unless that is written as one. */
+/** In a longer query `not` hardly ever precedes a name, unless that is capitalised. */
 export const MAX_SHORT_WORDS = 12
-/** Bits of the fields that name a row's listing: a listing's name, of an operation the labels too. */
+/** Bits of the fields that name a row's listing: its name, for an operation also labels. */
 const NAME = 0b001
 const NAME_OR_LABELS = 0b011
-/** What is done is not somebody's name. */
+/** A verb is not a name. */
 const DOING = /(?:ing|ed)$/
 
-/** What a question asks for, without the names that it wants to do without, and those. */
+/** A query without the names it excludes, and those names. */
 export interface Wanted {
   words: readonly Word[]
   excluded: readonly KnownTerm[]
 }
 
 /**
- * `an alternative to Jira`, `without Twilio`: who asks so wants others. Before a word that hardly any
- * listing has in its name, `without` is a wish like any other, and the word is searched for.
+ * `an alternative to Jira`, `without Twilio`: such a query wants others. Before a word that hardly
+ * any listing has in its name, `without` is an ordinary requirement, and the word is searched for.
  */
 export function findExcluded(index: SearchIndex, words: readonly Word[], text: string): Wanted {
   const { excluding, stop } = index.words
@@ -33,7 +33,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[], text: s
     const { written = '', marker = '' } = groups
     const first = spoken.slice(0, at).split(' ').length - 1
     const end = first + written.split(' ').length
-    // `instead of a scan` names nobody.
+    // `instead of a scan` contains no name.
     const isSure = excluding.sure.has(marker) && !/ an?$/.test(written)
     const [name, ...others] = namesFrom(words, end)
     if (name === undefined || !isName(index, name, { isSure, words, text })) continue
@@ -46,7 +46,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[], text: s
   }
   const others = words.filter((word) => !markers.has(word))
   const wanted = others.filter((word) => !named.has(word))
-  // Who asks for nothing but an alternative is answered by those that speak of the name.
+  // A query only for an alternative is answered by listings that mention the name.
   const says = wanted.some(({ whole }) => !stop.has(whole) && !index.words.generic.has(whole))
   return { words: says ? wanted : others, excluded }
 }
@@ -81,7 +81,7 @@ function rowsNamed({ organic, noun }: SearchIndex, part: IndexPart, term: KnownT
   return Array.from(rows).filter((_, at) => (part.scoreTableFields[codes[at] ?? 0] ?? 0) & fields)
 }
 
-/** Leaves out the rows of the sellers that the question excludes. */
+/** Leaves out the rows of the sellers that the query excludes. */
 export function keepWanted(
   index: SearchIndex,
   part: IndexPart,

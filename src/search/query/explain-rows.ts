@@ -43,7 +43,7 @@ interface RowScore {
   terms: { term: PlanTerm; fields: SearchField[]; score: number }[]
 }
 
-/** The text scores of a few rows, and what each term adds to them and the fields that hold it. */
+/** The text scores of a few rows, with each term's share and the fields that hold it. */
 function scoreRows(
   index: SearchIndex,
   part: IndexPart,

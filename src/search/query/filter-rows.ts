@@ -21,7 +21,7 @@ export function toRowFilter(query: Partial<SearchQuery>) {
 
 /**
  * The rows that pass all filters as a bit set, or null without a filter.
- * @param places where the bit set of each filter value lies in `part.filterBits`
+ * @param places position of each filter value's bit set in `part.filterBits`
  */
 export function filterRows(
   part: IndexPart,
@@ -42,7 +42,7 @@ export function filterRows(
   return passing
 }
 
-/** The rows that have a filter value; none for one that nobody knows. */
+/** The rows that have a filter value; none for an unknown one. */
 export function bitsFor({ rows, filterBits }: IndexPart, place = -1): Uint32Array {
   const words = bitWords(rows)
   return place < 0
@@ -50,12 +50,12 @@ export function bitsFor({ rows, filterBits }: IndexPart, place = -1): Uint32Arra
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
-/** Whether a row has a filter value, by the place of its bit set. */
+/** Whether a row has a filter value, by the position of its bit set. */
 export function hasValue({ rows, filterBits }: IndexPart, place: number, row: number): boolean {
   return (((filterBits[place * bitWords(rows) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) === 1
 }
 
-/** Leaves the rows of one bit set that are in another, too. */
+/** Keeps the rows of one bit set that are also in another. */
 export function intersect(bits: Uint32Array, others: Uint32Array): Uint32Array {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)
   return bits
@@ -82,7 +82,7 @@ function keepAffordable({ rows, minUsd }: IndexPart, passing: Uint32Array, most:
     if ((codes[row] ?? 0) >= affordable) setBit(passing, row, false)
 }
 
-/** Rows lie in the order of trust, so those with enough are the first ones. */
+/** Rows are in the order of trust, so those with enough are the first ones. */
 function keepTrusted({ rows, standings }: IndexPart, passing: Uint32Array, least: number): void {
   const first = firstPlace(0, rows, (row) => {
     const score = trustOf(standings[row] ?? NO_TRUST)

@@ -16,23 +16,23 @@ import type { WordSets } from '../words/word-sets.ts'
 import { lookUpWord } from './known-term.ts'
 import { rememberWords } from './remember.ts'
 
-/** A query with the everyday words of its language read as the English ones listings write. */
+/** A query with the everyday words of its language translated to the English words of listings. */
 export interface ReadQuery {
   words: readonly Word[]
-  /** What was read otherwise and some listing has nevertheless. */
+  /** Words that were translated although some listing has them. */
   originals: readonly Word[]
   notes: readonly string[]
-  /** Words of another language are not slips of English ones. */
+  /** Words of another language are not typos of English ones. */
   isForeign: boolean
 }
 
-/** What is looked up of a query: a word, or what the platform takes for one in an unspaced script. */
+/** A token of a query: a word, or what the platform takes for one in an unspaced script. */
 interface Token {
   text: string
   word: Word
 }
 
-/** Tokens that mean something together in a language; one alone where nothing is known of it. */
+/** Tokens that mean something together in a language; a single one where it is unknown. */
 interface Stretch {
   tokens: readonly Token[]
   meaning: Meaning | null
@@ -40,7 +40,7 @@ interface Stretch {
   isPlace?: boolean
 }
 
-/** One script leaves one language, but for those that share it. */
+/** One script implies one language, except for those that share it. */
 const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/\p{sc=Hangul}/u, ['ko']],
   [/[\p{sc=Hiragana}\p{sc=Katakana}]/u, ['ja']],
@@ -51,7 +51,7 @@ const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
 ]
 const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr']
 const MOST_TOKENS = 5
-/** A word in this many listings is surely one that English listings write. */
+/** A word in this many listings is surely used in English listings. */
 const KNOWN_ROWS = 3
 
 /** A query is in a language when more of its words are that language's than are English. */
@@ -72,14 +72,14 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
     const votes = votesFor(index, stretches)
     return { stretches, votes, read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own }
   })
-  // Of two languages that read as much, the one that needs fewer words for it has the longer matches.
+  // Of two languages that match equally much, the one with fewer words has the longer matches.
   const [best] = tried.sort((a, b) => b.read - a.read || a.stretches.length - b.stretches.length)
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
   return { ...replace(index, best.stretches), isForeign: true }
 }
 
 function tokensOf(word: Word, { language, meanings }: Lexicon): Token[] {
-  // French and Portuguese put a pronoun behind a verb: `pourrais-tu`.
+  // French and Portuguese put a pronoun after a verb: `pourrais-tu`.
   if (word.style === 'hyphen' && word.parts.some((part) => meanings.get(part)?.english === null))
     return word.parts.map((part) => {
       const alone: Word = { whole: part, parts: [], style: 'plain' }
@@ -133,7 +133,7 @@ function lettersOf(stretches: readonly Stretch[]): number {
   }, 0)
 }
 
-/** `own` are words of the language and no English ones, `telling` those of them that mean something. */
+/** `own` are words of the language that are not English, `telling` those of them with meaning. */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
   const seen = new Set<string>()
@@ -161,7 +161,7 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
   )
 }
 
-/** By the listings, whatever the rows are: a question is read alike wherever it is asked. */
+/** Decided by the listings, whatever the rows are: a query is read the same everywhere. */
 function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
   const { englishWords } = index
   if (englishWords === null || !latinLexicons(index).some(({ meanings }) => meanings.has(text)))
@@ -185,7 +185,7 @@ function latinLexicons({ words }: Pick<SearchIndex, 'words'>): Lexicon[] {
   return LATIN.flatMap((language) => known.get(language) ?? [])
 }
 
-/** Nearly every query is made of such words alone, and needs no reading. */
+/** Nearly every query only has such words, and needs no translation. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
   const lexicons = latinLexicons(index)
@@ -203,7 +203,7 @@ function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: 
 
 function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'isForeign'> {
   const told = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
-  // What is left of an unspaced stretch of which something was read is an ending.
+  // The rest of a partly translated unspaced run is an ending.
   const touched = new Set(told.flatMap(({ tokens }) => wordsOf(tokens)))
   const pairs = told.map(({ tokens, meaning }) => {
     const gap = tokens[0]?.word.style === 'unspaced' ? '' : ' '
@@ -230,7 +230,7 @@ function wordsOf(tokens: readonly Token[]): Word[] {
   return tokens.map(({ word }) => word)
 }
 
-/** Whether listings have a word as it stands: one without spaces in all of its parts. */
+/** Whether listings have a word unchanged: an unspaced one in all of its parts. */
 function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
   const texts = style === 'unspaced' ? parts : [whole]
   return texts.every((text) => !index.words.stop.has(text) && lookUpWord(index, text).rows > 0)

@@ -5,8 +5,8 @@ import { lookUpPair, lookUpWord, tryWord } from './known-term.ts'
 
 /**
  * Listings must write it as one more often than side by side. `speech to text` has a term, as they
- * write it with hyphens; what nearly every listing has is glued to nothing, and in a story small words
- * stand before others by chance: `and I` is not somebody's `andi`.
+ * write it with hyphens; words in nearly every listing are not joined, and in a long text small
+ * words are adjacent by chance: `and I` is not `andi`.
  */
 export function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []

@@ -4,10 +4,10 @@ import { wordAt, wordsWithPrefix } from '../index/word-table.ts'
 import { stemWord } from '../words/stem-word.ts'
 import { rememberWords } from './remember.ts'
 
-/** The term of a word; stop words, which are kept in names, are terms as they are written. */
+/** The term of a word; stop words, which are kept in names, are terms as written. */
 export const lookUpWord = rememberWords(tryWord)
 
-/** The same for what is hardly ever a word, and not worth remembering. */
+/** The same for strings that are rarely words, and not worth caching. */
 export function tryWord({ organic, words }: SearchIndex, word: string): KnownTerm {
   const text = words.stop.has(word) ? word : stemWord(word)
   const number = findTerm(organic, text)

@@ -27,7 +27,7 @@ export function leaveOut(
   const out = words.filter((word) => !kept.includes(word))
   return {
     kept,
-    // Stop words and what nobody wrote as one are not mentioned.
+    // Stop words and joined words that nobody typed are not mentioned.
     notes: notesOf(out, { sets, noun, phrases }),
     phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
   }

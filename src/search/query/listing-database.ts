@@ -1,10 +1,10 @@
 /**
- * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and cuts
- * the page. Ours, in its slots: which rows pass a `where`, which match and what they score, their
- * order, and the documents behind the hits. Not used of it: its index and tokenizer, whose score is
- * not the published BM25, and its way to save, a JSON that must be parsed.
+ * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and
+ * cuts the page. Ours, in its slots: which rows pass a `where`, which match and what they score,
+ * their order, and the documents behind the hits. Not used are its index and tokenizer, whose score
+ * is not the published BM25, and its way to save, a JSON that must be parsed.
  *
- * Asked directly, the component answers every match. `searchPart` says how many rows the page shows.
+ * Asked directly, it returns every match. `searchPart` says how many rows the page shows.
  */
 import {
   type AnyDocumentStore,
@@ -24,7 +24,7 @@ import type { QueryPlan } from './plan-query.ts'
 import { type RankedRow, type RankedRows, rankRows } from './rank-rows.ts'
 import { placesFor } from './sort-places.ts'
 
-/** What a listing is to Orama: its words, the filter values that hold for it, price and trust. */
+/** A listing for Orama: its words, its filter values, price and trust. */
 const SCHEMA = { words: 'string', values: 'enum[]', min_usd: 'number', trust: 'number' } as const
 
 export type ListingDatabase = ReturnType<typeof createListingDatabase>
@@ -37,7 +37,7 @@ export interface PartRequest {
   offset: number
 }
 
-/** One search at work: what is known of it before Orama asks, and found beside what it is told. */
+/** One running search: its inputs before Orama asks, and its results other than Orama's. */
 interface Work {
   asked: { sort: SearchSort; most: number } | null
   total: number
@@ -75,7 +75,7 @@ export function createListingDatabase(
       key === 'length' ? index[name].rows : readId(index, name, Number(String(key))),
   })
   ids.internalIdToId = read
-  // As long as there are rows, in no memory: only the last is there.
+  // As long as there are rows, without memory: only the last one exists.
   const none: string[] = []
   none[index[name].rows] = ''
   return {
@@ -84,7 +84,7 @@ export function createListingDatabase(
     plan,
     searchPart({ text, where, sort, limit, offset }: PartRequest): RankedRows {
       work.asked = { sort, most: offset + limit }
-      // Rows are all that is looked at of these hits: their ids stay unread.
+      // Only the rows of these hits are used: their ids stay unread.
       ids.internalIdToId = none
       try {
         const order = { property: sort, order: 'ASC' } as const
@@ -107,7 +107,7 @@ function toRanked(document: unknown, relevance: number): RankedRow {
   return { row, relevance }
 }
 
-/** What a component would do with rows that can be changed. */
+/** A component's functions for mutable rows. */
 function refuse<Method extends string>(...methods: Method[]): Record<Method, () => never> {
   const refused = methods.map((method) => [
     method,

@@ -13,13 +13,13 @@ import { leaveOut } from './left-out.ts'
 import { type QueryTerm, unitsOf } from './query-terms.ts'
 import { closestWords } from './repair-word.ts'
 
-/** What a query text is searched as: terms, each once, and what the caller should be told. */
+/** The search for a query text: terms, each once, and notes for the caller. */
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
-  /** Names of sellers that are not wanted. */
+  /** Names of excluded sellers. */
   excluded: readonly KnownTerm[]
   /** Whether no listing has one of the words. */
   isMissing: boolean
@@ -30,23 +30,23 @@ export interface QueryPlan {
 export interface PlanTerm extends KnownTerm {
   /** The words of the query it is searched for. */
   asked: string
-  /** What it counts, see `TERM_WEIGHTS`. */
+  /** Its weight, see `TERM_WEIGHTS`. */
   weight: number
 }
 
-/** Words of a query that are looked at once what carries no task is left out, and terms that are searched for. */
+/** Limits: words of a query without those that carry no task, and searched terms. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
-/** Guessing does not help a query with more slips than this. */
+/** Guessing does not help a query with more typos than this. */
 const MAX_REPAIRS = 4
-/** Words of a long question that name its deed, which it does before it says what that takes and gives. */
+/** Words of a long query that name its deed, which come before its inputs and outputs. */
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
 
 /**
- * Chooses terms: which words listings have, which were slips, which belong together.
- * @param topics phrases that sound like a filter and are searched for all the same
+ * Chooses terms: which words listings have, which were typos, which belong together.
+ * @param topics phrases that sound like a filter but are also searched
  */
 export function planQuery(
   index: SearchIndex,
@@ -61,12 +61,12 @@ export function planQuery(
   const kept = belongingWords(index, deed, words)
   const isStory = kept.length < deed.length
   const queryTerms = readDeed(index, kept, !read.isForeign)
-  // What was translated is the listings' own word already.
+  // A translated word is already the listings' own.
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const told = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const beside = told.map((term) => relatedTerms(index, term))
-  // Of many words some stand side by side by chance.
+  // In many words some are adjacent by chance.
   const pairWeight = TERM_WEIGHTS.pair * (isLong(kept) ? TERM_WEIGHTS.told : 1)
   const terms = [
     ...termsOf(index, queryTerms, related, pairWeight),
@@ -102,13 +102,13 @@ function withoutSubject(index: SearchIndex, words: readonly Word[], query: strin
   return deed.length > 0 ? deed : words
 }
 
-/** Words of time, degree and manner say little of a deed, but each is part of somebody's name, too. */
+/** Words of time, degree and manner say little about a deed, but each is also part of a name. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const deed = words.filter(({ whole }) => !aside.has(whole))
   return deed.length > 0 ? deed : words
 }
 
-/** Of a long question what stands behind its first words counts as a detail of its deed. */
+/** In a long query the words after its first ones count as details of its deed. */
 function readDeed(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
   const queryTerms = readQueryTerms(index, kept, mayRepair)
   if (!isLong(kept)) return queryTerms
@@ -128,7 +128,7 @@ function ownTerms({ asked, terms }: QueryTerm, weigh = (weight: number) => weigh
   return terms.map((term) => ({ ...term, asked, weight: weigh(term.weight) }))
 }
 
-/** All that is searched for words that were read. */
+/** All terms searched for the analysed words. */
 function termsOf(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
@@ -139,7 +139,7 @@ function termsOf(
   return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
 
-/** What was written apart and read as one. */
+/** Words written apart and read as one. */
 function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
   return kept
     .filter((word) => !words.includes(word))
@@ -174,7 +174,7 @@ function firstCharacters(text: string): string {
   return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
 }
 
-/** Neighbours that listings have side by side. */
+/** Neighbours that are adjacent in listings too. */
 function pairTerms(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
@@ -192,7 +192,7 @@ function pairTerms(
   })
 }
 
-/** What listings may write where the query has this word. */
+/** Words listings may use where the query has this one. */
 function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryTerm): PlanTerm[] {
   if (term === undefined) return []
   return index.words
@@ -201,7 +201,7 @@ function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryTerm):
     .filter(({ rows }) => rows > 0)
 }
 
-/** Each term once, as the heaviest it comes as. */
+/** Each term once, with its highest weight. */
 function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   const heaviest = new Map<string, PlanTerm>()
   for (const term of terms) {
@@ -211,7 +211,7 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
-/** A reader of results for other words should know that no listing has this one. */
+/** Readers of results for other words should know that no listing has this one. */
 function queryTermNotes(
   queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],

@@ -6,15 +6,15 @@ import { completions, lookUpPair, lookUpWord, tryWord, unspacedCompletions } fro
 import { rememberWords } from './remember.ts'
 import { repairWord } from './repair-word.ts'
 
-/** One thing a query asks for, in its place among the others. */
+/** One part of a query, in its position. */
 export interface QueryTerm {
-  /** As it was written. */
+  /** As typed. */
   asked: string
-  /** What its neighbours form pairs with, and what has related words; absent for what has neither. */
+  /** The term for pairs with neighbours and for related words; absent where there are none. */
   term?: KnownTerm
-  /** All terms that are searched for it, with what each counts. */
+  /** All terms searched for it, with their weights. */
   terms: readonly (KnownTerm & { weight: number })[]
-  /** What it was taken for, when it was read as a slip. */
+  /** The correction, when it was read as a typo. */
   repaired?: KnownTerm
   /** Set when no listing has it. */
   unknown?: true
@@ -25,15 +25,15 @@ const MIN_COMPLETED_CHARACTERS = 2
 const MIN_SPLIT_CHARACTERS = 3
 /** A word in more listings than this is surely one word. */
 const WELL_KNOWN_ROWS = 100
-/** A word in this many listings or fewer, and of so many letters, may be a slip others made too. */
+/** A word in at most this many listings, with this many letters, may be a common typo. */
 const RARE_ROWS = 2
 const LONG_ENOUGH = 6
-/** What such a word is taken for, too, must be this frequent. */
+/** The correction of such a word must be this frequent. */
 const FREQUENT_ROWS = 20
 
 const { asked: ASKED } = TERM_WEIGHTS
 
-/** What may be guessed about a word that no listing has. */
+/** Allowed guesses about a word that no listing has. */
 interface Guess {
   /** The last word may be the start of one. */
   isLast: boolean
@@ -55,7 +55,7 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm
   }
 }
 
-/** Where listings write it as one it is asked for beside its parts. */
+/** Where listings write it as one it is searched in addition to its parts. */
 function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
   const parts = word.parts.filter((part) => !index.words.stop.has(part))
@@ -101,7 +101,7 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   return [{ ...unitOf(word, term), unknown: true }]
 }
 
-/** A known word is never given up; a rare one that may be a slip is only joined by the other. */
+/** A known word is never dropped; for a rare one that may be a typo the correction is added. */
 function knownTerm(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): QueryTerm {
   const { written, rows } = term
   const queryTerm = unitOf(written, term)
@@ -111,7 +111,7 @@ function knownTerm(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): Que
   return { ...queryTerm, term: right, terms: weigh(ASKED, [term, right]), repaired: right }
 }
 
-/** `realestate` is read as two words where listings have them side by side more often. */
+/** `realestate` is read as two words where listings have them adjacent more often. */
 const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => {
   const { rows } = lookUpWord(index, word)
   if (rows > WELL_KNOWN_ROWS) return null
@@ -119,7 +119,7 @@ const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => 
   let most = rows / 2
   for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
     const left = tryWord(index, word.slice(0, at))
-    // Hardly any start of a word is one too: its rest then needs no looking up.
+    // Hardly any prefix of a word is a word too: then the rest needs no lookup.
     if (left.rows === 0) continue
     const right = tryWord(index, word.slice(at))
     const together = lookUpPair(index, left, right).rows
@@ -130,7 +130,7 @@ const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => 
   return best
 })
 
-/** A single character of an unspaced script stands at the start of its pairs. */
+/** A single character of an unspaced script matches the start of its pairs. */
 function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
   const terms = parts.flatMap((pair) => {
     const term = lookUpWord(index, pair)

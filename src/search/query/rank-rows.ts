@@ -11,7 +11,7 @@ import type { QueryPlan } from './plan-query.ts'
 import { scoreRows } from './score-rows.ts'
 import { sortPlaces } from './sort-places.ts'
 
-/** A first page, and some: so few are quickest kept in order. */
+/** A first page and a bit more: so few are kept in order fastest. */
 const MAX_SORTED = 64
 
 export interface RankedRow {
@@ -47,7 +47,7 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
   const best = createTopKeys(Math.min(most, part.rows))
   let total = known.size
-  /** A row that scores less, before it is multiplied, cannot get on the page any more. */
+  /** A row with a lower score, before multiplication, cannot get on the page any more. */
   let minScore = Number.NEGATIVE_INFINITY
   forEachRow((row, score) => {
     if (!passes(bits, row)) return
@@ -67,7 +67,7 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
   return { total, rows: [...first, ...best.take()].slice(0, most).map(toRow) }
 }
 
-/** Tells every row that holds a term, with its score. */
+/** Reports every row that holds a term, with its score. */
 type ForEachRow = (tell: (row: number, score: number) => void) => void
 
 /** Every organic row that holds a term, as a bit set. */

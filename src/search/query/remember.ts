@@ -1,9 +1,9 @@
 import type { SearchIndex } from '../index/index-shape.ts'
 
-/** Words remembered for one index, about a megabyte; one more, and all are forgotten. */
+/** Words cached for one index, about a megabyte; one more clears the cache. */
 const MOST_WORDS = 8192
 
-/** Few questions are asked twice, but their words are, and an index never changes. */
+/** Few queries are made twice, but their words recur, and an index never changes. */
 export function rememberWords<Found>(
   findOut: (index: SearchIndex, word: string) => Found,
 ): (index: SearchIndex, word: string) => Found {

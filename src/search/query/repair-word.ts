@@ -3,12 +3,12 @@ import { findWord, type WordTable, wordAt, wordsWithPrefix } from '../index/word
 import { completions, lookUpWord } from './known-term.ts'
 import { rememberWords } from './remember.ts'
 
-/** Longest word whose neighbours are looked for. */
+/** Longest word whose neighbours are searched. */
 const MAX_NEAR_CHARACTERS = 24
 /** Shorter words have too many neighbours one edit away. */
 const MIN_CHARACTERS = 4
 const PLAIN = /^[a-z][a-z0-9]+$/
-/** Spellings of one sound, of which a slip takes one for the other. */
+/** Spellings of one sound, which typos confuse. */
 const SOUNDS = [
   ['ite', 'ight'],
   ['f', 'ph'],
@@ -24,8 +24,8 @@ const MIN_SHARED = 3
 const SHARED_PART = 2 / 3
 
 /**
- * One edit away as it is written, with the same first letter, in the most listings. An everyday
- * word is not a slip, and nothing is a slip of a stop word.
+ * The word one edit away, with the same first letter, in the most listings. An everyday word is not
+ * a typo, and no word is a typo of a stop word.
  */
 export const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
@@ -77,7 +77,9 @@ function nearWords(table: WordTable, word: string): string[] {
   return found
 }
 
-/** A letter more, less or other, or two swapped. @param number of a word of at most one letter more or less */
+/**
+ * One edit, or two letters swapped. @param number of a word at most one letter longer or shorter
+ */
 function isOneEditAway({ bytes, starts }: WordTable, number: number, word: string): boolean {
   const start = starts[number] ?? 0
   const length = (starts[number + 1] ?? 0) - start

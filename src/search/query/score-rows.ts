@@ -11,7 +11,7 @@ let scores = new Float64Array(0)
 /** Rows with a score, in the order they got one. */
 let matched = new Uint32Array(0)
 
-/** Adds up the postings of every term, then tells each row that has one. */
+/** Adds up the postings of every term, then reports each row that has one. */
 export function scoreRows(
   index: SearchIndex,
   part: TermIndex & { rows: number },
@@ -30,7 +30,7 @@ export function scoreRows(
       const row = rows[at] ?? 0
       const before = scores[row] ?? 0
       scores[row] = before + weight * (part.scoreTable[codes[at] ?? 0] ?? 0)
-      // Written over by the next one where the row had a score.
+      // Overwritten by the next one where the row had a score.
       matched[count] = row
       if (before === 0) count += 1
     }
@@ -48,7 +48,7 @@ export function numberIn({ organic }: SearchIndex, part: TermIndex, term: PlanTe
   return part === organic ? term.number : findTerm(part, term.text)
 }
 
-/** What a term counts, times its idf among the organic rows. */
+/** A term's weight, times its idf among the organic rows. */
 export function weightIn({ scoredRows }: TermIndex, { weight, rows }: PlanTerm): number {
   return weight * inverseDocumentFrequency(scoredRows, rows)
 }

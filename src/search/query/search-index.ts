@@ -1,12 +1,12 @@
 /**
- * The way of a query. `plan-query.ts` splits the text into words (`words/split-text.ts`), leaves out
- * those that say nothing (`left-out.ts`), reads each of the others as a thing asked for
- * (`query-terms.ts`: known, a slip, a start, taken apart) and puts pairs and related words beside
- * them: terms, each with what it counts. `listing-database.ts` hands the text to Orama, and Orama to
- * our component: `filter-rows.ts` makes the filters a bit set, `score-rows.ts` adds up the postings
- * of all terms and `rank-rows.ts` keeps the best rows, times trust and Live-Tested;
- * `exact-rows.ts` puts first what was asked for by id, host or name; `sort-places.ts` knows the
- * other orders. `count-facets.ts` and `explain-rows.ts` answer what is asked beside the page.
+ * The path of a query. `plan-query.ts` splits the text into words (`words/split-text.ts`), leaves
+ * out meaningless ones (`left-out.ts`), analyses each of the others (`query-terms.ts`: known, a
+ * typo, a prefix, split) and adds pairs and related words: terms with weights.
+ * `listing-database.ts` hands the text to Orama, and Orama to our component: `filter-rows.ts` makes
+ * the filters a bit set, `score-rows.ts` adds up the postings of all terms and `rank-rows.ts` keeps
+ * the best rows, times trust and Live-Tested; `exact-rows.ts` puts rows first that were named by
+ * id, host or name; `sort-places.ts` has the other orders. `count-facets.ts` and `explain-rows.ts`
+ * answer the rest of a request.
  */
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
@@ -97,7 +97,7 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
   }
 }
 
-/** The rows that answer a query, and nothing beside them. */
+/** Only the rows that answer a query. */
 export function rankIndex(
   index: SearchIndex,
   query: SearchQuery,
@@ -114,7 +114,7 @@ export function rankIndex(
 export function listingDatabases(index: SearchIndex): Record<PartName, ListingDatabase> {
   const known = databasesOf.get(index)
   if (known !== undefined) return known
-  // Both parts, the notes and the facets of one search ask for the plan of the same text.
+  // Both parts, the notes and the facets of one search need the plan of the same text.
   let last: { text: string; plan: QueryPlan } | undefined
   const plan = (text: string) => {
     if (last?.text !== text) last = { text, plan: planWithTopics(index, text) }
@@ -128,7 +128,7 @@ export function listingDatabases(index: SearchIndex): Record<PartName, ListingDa
   return made
 }
 
-/** A network that no match takes payment on is what the question is about, and stays in it. */
+/** A network that no match takes payment on is the query's topic, and stays in it. */
 function planWithTopics(index: SearchIndex, text: string): QueryPlan {
   const plan = planQuery(index, text)
   const networks = plan.phrases.filter(({ parameter }) => parameter === 'network')
@@ -142,7 +142,7 @@ function planWithTopics(index: SearchIndex, text: string): QueryPlan {
   return written.length === 0 ? plan : planQuery(index, text, written)
 }
 
-/** What words of the question would filter, and where to look for what no listing has. */
+/** Filters that words of the query suggest, and where to look for what no listing has. */
 function adviceFor(
   index: SearchIndex,
   query: SearchQuery,
@@ -160,7 +160,7 @@ function adviceFor(
   }
 }
 
-/** A question's answer is sorted in two parts, see `rankRows`. */
+/** The answer to a query is sorted in two parts, see `rankRows`. */
 function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
   if (q === undefined || sort === 'relevance' || total === 0) return []
   return [
@@ -176,7 +176,7 @@ function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Arr
   return bits
 }
 
-/** What to say where nothing was found. */
+/** Notes where nothing was found. */
 function notesOnNone(
   index: SearchIndex,
   text: string,

@@ -5,7 +5,7 @@ import type { IndexPart } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 
 /**
- * The places of the first rows in the order asked for; those that are alike in it stay as they are.
+ * The positions of the first rows in the requested order; equal ones stay as they are.
  * @param rows by rank
  */
 export function sortPlaces(
@@ -15,7 +15,7 @@ export function sortPlaces(
 ): number[] {
   const placeOf = placesFor(part, sort)
   const { length } = rows
-  // The place in the order and the one among `rows` as one number, which sorts fastest.
+  // The position in the order and the one among `rows` as one number, which sorts fastest.
   const places = new Float64Array(rows).map((row, at) => placeOf(row) * length + at).sort()
   return Array.from(places.subarray(start, end), (place) => place % length)
 }

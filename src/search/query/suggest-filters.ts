@@ -26,9 +26,9 @@ export interface Advice {
 }
 
 /**
- * What the phrases of a query would filter, each with what it leaves of the matches, and all of them
- * together. None is offered that leaves nothing.
- * @param matched what matches the words, whatever the filters
+ * Filters suggested by the phrases of a query, each with its number of matches, and all of them
+ * together. None without matches is offered.
+ * @param matched rows that match the words, whatever the filters
  */
 export function suggestFilters(
   { organic, filterPlaces }: SearchIndex,

@@ -2,7 +2,7 @@ import type { SearchWords } from '../../domain/derived/query-words.ts'
 import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import type { Word } from './split-text.ts'
 
-/** Words of a query that sound like a filter, and the parameter that is one. */
+/** Words of a query that sound like a filter, and the actual parameter. */
 export interface FilterPhrase {
   written: string
   parameter: string
@@ -27,7 +27,7 @@ function longestFirst(texts: readonly string[]): string[] {
 const STARTS = 'for under below within max maximum no not less cheaper at up on via over'.split(' ')
 const STEPS = 1e6
 
-/** A sign before a number as the word behind it: `$0.10` is `0.10 dollars`. */
+/** A currency sign before a number becomes a word after it: `$0.10` is `0.10 dollars`. */
 export function writeOutPrices(text: string): string {
   return text.replace(/\$\s?(\d+(?:[.,]\d+)?)|(\d+(?:[.,]\d+)?)\s?[¢$]/g, (sign, before, after) => {
     const amount = String(before ?? after).replace(',', '.')

@@ -31,14 +31,14 @@ export interface Lexicons {
 /** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
 const ENDING_LETTERS = { known: 2, asked: 3 }
 const LEAST_STEM = 4
-/** What may stand before a word and is written with it. */
+/** Prefixes that are written together with a word. */
 const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
 }
-/** Languages of which the platform says where a word ends; spaces in them mean nothing. */
+/** Languages in which the platform finds word boundaries; spaces in them mean nothing. */
 export const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
 
-/** What stands between the words of a phrase. */
+/** Separators between the words of a phrase. */
 export function separatorOf(language: Language): string {
   return UNSPACED.has(language) ? '' : ' '
 }
@@ -140,7 +140,7 @@ export function readCompound(text: string, { meanings }: Lexicon): Meaning | nul
   return null
 }
 
-/** The known words a stretch without spaces starts with, one behind the other; what is left is an ending. */
+/** The known words a run without spaces starts with, in sequence; the rest is an ending. */
 export function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
   const found: string[] = []
   let at = 0

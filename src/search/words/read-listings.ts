@@ -2,9 +2,9 @@ import { chunksOf, hasSingleLetter, splitChunk, type Word } from './split-text.t
 import { stemWord } from './stem-word.ts'
 import type { WordSets } from './word-sets.ts'
 
-/** A word of the listings: what there is to know of it is looked up once. */
+/** A word of the listings: its facts are looked up once. */
 interface ListingWord {
-  /** As it is written, folded. */
+  /** As written, folded. */
   text: string
   /** Its term; a stop word that is kept at all is kept as it is written. */
   term: string
@@ -15,7 +15,7 @@ interface ListingWord {
   isSpelled: boolean
 }
 
-/** A stretch of characters: its words, and terms that are other spellings of them. */
+/** A run of characters: its words, and terms that are other spellings of them. */
 interface ReadChunk {
   words: readonly ListingWord[]
   others: readonly string[]
@@ -27,11 +27,11 @@ export interface Spelling {
   rows: number
 }
 
-/** Told what a text holds. */
+/** Callbacks for the parts of a text. */
 export interface TextListener {
   /** Every term; those that count into its length are `counted`. */
   word(term: string, counted: boolean): void
-  /** Terms that stand side by side. */
+  /** Adjacent terms. */
   pair(before: string, term: string): void
   /** A word as it is written, where a query may be meant to have it. */
   written(text: string): void
@@ -39,7 +39,7 @@ export interface TextListener {
 
 /** Shorter words have too many neighbours one edit away, longer ones are not words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
-/** Listings that must write a word: in a small index one may well be meant, in a large one it is noise. */
+/** Listings that must write a word: one is enough in a small index, but noise in a large one. */
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
 
@@ -92,20 +92,20 @@ export function toSpellings(written: ReadonlyMap<string, number>, rows: number):
   return withSingulars(spellings.filter(({ rows }) => rows >= needed))
 }
 
-/** What counts: each word once. CamelCase counts as the one word it is written as. */
+/** Words that count: each once. CamelCase counts as the one word it is written as. */
 function plainParts(word: Word): readonly string[] {
   const isOne = word.style === 'plain' || word.style === 'camel'
   return isOne || (word.style === 'hyphen' && hasSingleLetter(word)) ? [word.whole] : word.parts
 }
 
-/** CamelCase is found by its parts too, and what has more than two parts as a whole: its order counts. */
+/** CamelCase is also found by its parts, and with more than two also as a whole, in order. */
 function otherSpellings({ style, parts, whole }: Word, { stop }: WordSets): string[] {
   if (style === 'camel')
     return parts.filter((part) => part.length > 1 && !stop.has(part)).map(stemWord)
   return style === 'hyphen' && parts.length > 2 ? [stemWord(whole)] : []
 }
 
-/** Who asks for an `invoice` is understood where listings write `invoices` only. */
+/** A query for `invoice` is understood where listings only write `invoices`. */
 function withSingulars(spellings: readonly Spelling[]): Spelling[] {
   const written = new Set(spellings.map(({ text }) => text))
   const singulars = spellings.flatMap(({ text, rows }) => {

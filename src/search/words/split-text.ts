@@ -12,14 +12,14 @@ export interface Word {
   style: 'plain' | 'camel' | 'hyphen' | 'dotted' | 'unspaced'
 }
 
-/** Longest word that is looked at; ids have at most 120 characters. */
+/** Longest word that is read; ids have at most 120 characters. */
 const MAX_WORD_CHARACTERS = 128
-/** A word in one case or capitalised, digits only after its letters: nothing in it to take apart. */
+/** A word in one case or capitalised, digits only after its letters: nothing to split. */
 const PLAIN_CHUNK = /^(?:[A-Z]?[a-z]*|[A-Z]+)[0-9]*$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
 /** `I'd` is not an id, nor `she'll` a shell. */
 const APOSTROPHE_ENDING = /['’](?:s|d|ll|ve|re|m)?$|['’](?=s$)/u
-/** What French and Italian write together: `d'un`, `l'actualité`. */
+/** Elisions in French and Italian: `d'un`, `l'actualité`. */
 const ELISION = /^(?:[cdjlmnst]|qu)['’](?=[aeiouyhàâéèêëîïôùûœ])/iu
 const CAMEL_BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
 const UNSPACED =
@@ -31,7 +31,7 @@ export function splitText(text: string): Word[] {
   return chunksOf(text).flatMap(splitChunk)
 }
 
-/** The stretches of a text that have words in them; none depends on the others. */
+/** The runs of a text that contain words; each is independent. */
 export function chunksOf(text: string): readonly string[] {
   return text.match(CHUNK) ?? []
 }

@@ -12,7 +12,7 @@ export function stemWord(word: string): string {
   return finish(UNTOUCHED.has(singular) ? singular : stripEnding(singular))
 }
 
-/** What a word ends in that any rule below changes; most words don't, and cost no more looks. */
+/** Endings that any rule below changes; most words have none, and need no further checks. */
 const LAST_LETTERS = 'sngrdey'
 
 /** Words whose ending only looks like a suffix, or that mean something else without it. */
@@ -39,7 +39,7 @@ function stripPlural(word: string): string {
   return word.slice(0, -1)
 }
 
-/** Longest first: each row is an ending, what stays of it, and how long the rest must be. */
+/** Longest first: each row is an ending, its replacement, and how long the rest must be. */
 const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[] = [
   ['ification', 'ifi', 2],
   ['isation', 'iz', 3],
@@ -83,7 +83,7 @@ function undouble(stem: string): string {
   return /([bdgmnprt])\1$/.test(stem) ? stem.slice(0, -1) : stem
 }
 
-/** The last touch that makes base forms meet what the endings left: no final e, y as i. */
+/** The last step lets base forms meet the stripped ones: no final e, y as i. */
 function finish(stem: string): string {
   if (stem.length <= 3) return stem
   if (stem.endsWith('e')) return stem.slice(0, -1)

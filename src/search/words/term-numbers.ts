@@ -2,8 +2,8 @@ export type TermNumbers = ReturnType<typeof createTermNumbers>
 
 /**
  * The terms of an index as numbers, counted from 0 in the order they come: words, and pairs of two
- * words' terms in either order. A map of its own for the pairs of each term: a single `Map` ends at
- * 2^24 entries, and the neighbours in the texts of a million listings are about as many.
+ * words' terms in either order. One map per term for its pairs: a single `Map` ends at 2^24
+ * entries, and the neighbours in the texts of a million listings are about as many.
  */
 export function createTermNumbers() {
   const words = new Map<string, number>()

@@ -11,7 +11,9 @@ const NONE: readonly Related[] = []
 /** A row of the table under one of its words. */
 interface Related {
   asked: string
-  /** Letters a form must have: `translating` is one of `translate`, `account` none of `accounting`. */
+  /**
+   * Letters a form must have: `translating` is one of `translate`, `account` not of `accounting`.
+   */
   least: number
   meant: readonly string[]
 }
@@ -32,7 +34,7 @@ export function createWordSets(words: SearchWords) {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    /** Whether a word is not a slip, whether or not a listing has it. */
+    /** Whether a word is not a typo, whether or not a listing has it. */
     isEveryday: (word: string): boolean => {
       everyday ??= everydayWords(words)
       return everyday.has(word)
@@ -42,7 +44,7 @@ export function createWordSets(words: SearchWords) {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
     },
-    /** What a call does that a question names by this word. */
+    /** The effect of a call that a query names by this word. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
         EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect] as const)),
@@ -50,7 +52,7 @@ export function createWordSets(words: SearchWords) {
       return effects.get(word) ?? null
     },
     isWeakVerb: (word: string): boolean => words.effects.weak.includes(word),
-    /** What listings may write where a query has this word. */
+    /** Words listings may use where a query has this one. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
       const rows = related.get(stemWord(word))?.filter(({ least }) => word.length >= least) ?? NONE
@@ -61,7 +63,7 @@ export function createWordSets(words: SearchWords) {
   }
 }
 
-/** A phrase of the table and the small words behind it: `but not with the`. */
+/** A phrase of the table and the small words after it: `but not with the`. */
 function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
   const phrases = [...sure, ...maybe].sort((a, b) => b.length - a.length)
   if (phrases.length === 0) return /(?!)/g
@@ -69,7 +71,7 @@ function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
   return new RegExp(` (?<written>(?<marker>${phrases.join('|')})${small})(?= )`, 'g')
 }
 
-/** The table's rows by the stem of the word that is asked. */
+/** The table's rows by the stem of a query's word. */
 function relatedWords(words: SearchWords): Map<string, Related[]> {
   const rows = words.related.flatMap(({ asked, meant }) =>
     asked.map((word) => ({ asked: word, least: word.replace(/s$/, '').length, meant })),

@@ -32,7 +32,7 @@ export function renderBadgeSvg({ label, message, tone }: BadgeView): string {
   ].join('')
 }
 
-/** Pixels a badge is wide; a page that says so in advance does not jump when the image comes. */
+/** Width of a badge in pixels; a page that declares it does not shift when the image loads. */
 export function badgeWidthOf({ label, message }: BadgeView): number {
   return layOut(label, message).width
 }

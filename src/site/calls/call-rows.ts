@@ -7,20 +7,20 @@ import { isJsonObject } from '../../domain/wire/parse-json.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
 import { toEffectTag, toToolTag } from './effect-tags.ts'
 
-/** One thing that can be asked of a listing: an operation, a tool or a skill. */
+/** One deed of a listing: an operation, a tool or a skill. */
 export interface CallRow {
   /** `GET`, for operations. */
   verb: string | null
   name: string
   text: string
   price: string | null
-  /** What a call changes, and what our probe's own call came to. */
+  /** What a call changes, and the result of our probe's own call. */
   tags: CallTag[]
-  /** Null where the page has no room for them: kit.json has them all. */
+  /** Null where the page lacks room for them: kit.json has them all. */
   params: CallParam[] | null
-  /** What comes back, as far as somebody documents it. */
+  /** The output, as far as documented. */
   returns: CallReturns | null
-  /** Said where `params` is empty. */
+  /** Shown where `params` is empty. */
   withoutParams: string
   /** What is a guess. */
   assumed: readonly string[]
@@ -29,11 +29,11 @@ export interface CallRow {
 }
 
 export interface CallReturns {
-  /** `application/json` goes without saying. */
+  /** `application/json` is not shown. */
   type: string | null
   fields: string
   example: string | null
-  /** The document that says so. */
+  /** The document with it. */
   ref: string | null
 }
 
@@ -52,7 +52,7 @@ export interface CallRows {
   total: number
 }
 
-/** Bytes of HTML for a list's rows, and for what stands behind them: a page weighs 60 KB in all. */
+/** Bytes of HTML for a list's rows, and for their details: a page may have 60 KB in total. */
 const ROOM_FOR_ROWS = 10_400
 const ROOM_FOR_PARAMS = 7_300
 const ROOM_FOR_RETURNS = 5_500
@@ -78,7 +78,7 @@ export function toCallRows(kit: Kit): CallRows | null {
   )
 }
 
-/** As many rows as there is room for; parameters of the first ones, for as long as they fit. */
+/** As many rows as fit; parameters of the first ones, as long as they fit. */
 function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
   let [roomForRows, roomForParams] = [ROOM_FOR_ROWS, ROOM_FOR_PARAMS]
   let roomForReturns = ROOM_FOR_RETURNS
@@ -132,7 +132,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   }
 }
 
-/** A price that is listed without a word on access is asked without a key. */
+/** A listed price without a note on access needs no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
 function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit): CallRow {
@@ -158,7 +158,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     withoutParams: 'No input is described.',
     returns: operation.response === undefined ? null : toReturns(operation.response),
     assumed: (operation.assumed ?? []).filter((field) => field !== 'effect'),
-    // Where no key is asked for, by the listing and at our probe, and the relay goes there.
+    // Where neither the listing nor our probe required a key, and the relay can call it.
     trial:
       operation.relay_url !== undefined &&
       NO_KEY.has(auth.type) &&
@@ -188,7 +188,7 @@ function toReturns(response: NonNullable<Kit['operations'][number]['response']>)
   }
 }
 
-/** Only the path where the host is the listing's own; of another host the scheme goes without saying. */
+/** Only the path where the host is the listing's own; for another host without the scheme. */
 function toShortUrl(text: string, listing: string): string {
   const origin = new URL(listing).origin
   return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text.replace('https://', '')
@@ -197,7 +197,7 @@ function toShortUrl(text: string, listing: string): string {
 function toPriceText({ min_usd, max_usd, per }: { min_usd: number; max_usd: number; per: string }) {
   if (max_usd === 0) return 'free'
   const range = min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
-  // The unit is the seller's own, and the description beside the price names it.
+  // The unit is the seller's own, named in the description next to the price.
   return per === 'call' ? range : `${range} / ${per === 'other' ? 'unit' : per}`
 }
 

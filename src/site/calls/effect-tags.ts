@@ -17,7 +17,7 @@ export function toEffectTag({ effect, assumed = [] }: Guessable): CallTag {
     : tag
 }
 
-/** A hint is the seller's word, and never our finding. */
+/** A hint is the seller's statement, never our finding. */
 export function toToolTag(tool: KitView['tools'][number]): CallTag {
   const changes = tool.effect === 'write' || tool.effect === 'delete'
   if (tool.destructive === true && changes) return { text: 'it says it may delete', tone: 'strong' }

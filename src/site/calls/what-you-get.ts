@@ -5,13 +5,13 @@ import type { DecisionFact } from '../rows/decision-facts.ts'
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
 
-/** Of a name that a stranger wrote (characters), and how many names there is room for. */
+/** Length of a stranger's name (characters), and how many names fit. */
 const MAX_NAME = 40
 const MAX_NAMES = 3
 
 /**
- * What a call of a listing gives, in one cell that leads to the list of its calls; none where nobody
- * says it.
+ * The output of a listing's call, in one cell that links to the list of its calls; none where
+ * unknown.
  *
  * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2 operations', … }]
  */
@@ -35,7 +35,7 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The outer fields of the answer; without any, what the operation says it does. */
+/** The outer fields of the answer; without any, the operation's description. */
 function toAnswerWords({ response, description = '' }: Kit['operations'][number]): string {
   const fields = response === undefined ? [] : toOutputFields(response).map(({ name }) => name)
   if (fields.length === 0) return cutText(description, MAX_NAME * MAX_NAMES)

@@ -25,7 +25,7 @@ const MARK =
 const NAME = { width: 758, sizes: [80, 72, 64], size: 56, weight: 800, lines: 2 } as const
 const WORDS = { size: 33, weight: 500, width: 758 } as const
 const FACT_SIZES = [56, 48, 42, 36, 30]
-/** Left edges of the facts, and the room of each. */
+/** Left edges of the facts, and the width of each. */
 const FACT_PLACES = [
   { x: 112, width: 275 },
   { x: 412, width: 410 },
@@ -33,8 +33,8 @@ const FACT_PLACES = [
 ] as const
 
 /**
- * A link's card as SVG for `createDrawer`. Foreign text is escaped, cut to its place and left out
- * where the face has no letters for it; nothing in it refers to anything outside.
+ * A link's card as SVG for `createDrawer`. Foreign text is escaped, cut to fit and left out where
+ * the face has no glyphs for it; nothing refers to external resources.
  */
 export function renderCardSvg(card: LinkCard): string {
   const { tab, arm, title, titleElse, words, facts, foot, brand } = card

@@ -5,9 +5,9 @@ const MOST_TIME = 10_000
 const PROGRAM = new URL('./draw-worker.ts', import.meta.url)
 
 /**
- * Draws one SVG after another in a thread of its own, which starts with the first and may rest.
+ * Draws one SVG after another in a thread of its own, started on demand.
  *
- * @param mostTime a drawing that takes longer is given up (milliseconds)
+ * @param mostTime a drawing that takes longer is aborted (milliseconds)
  */
 export function createDrawer(mostTime = MOST_TIME) {
   let worker: Worker | undefined

@@ -4,8 +4,8 @@ import { initWasm, Resvg } from '@resvg/resvg-wasm'
 import { FACES, LIBRARY } from './drawing-key.ts'
 
 /**
- * Draws SVG to PNG, off the thread that answers. The drawing library is WebAssembly: whatever a text
- * makes it do, it has no memory of ours, no file and no network.
+ * Draws SVG to PNG, off the thread that answers. The drawing library is WebAssembly: whatever a
+ * text makes it do, it has no access to our memory, to files or to the network.
  */
 const ready = initWasm(readFileSync(LIBRARY))
 const fontBuffers = FACES.map((face) => readFileSync(face))

@@ -12,8 +12,8 @@ export const FACES = ['overpass-500.ttf', 'overpass-800.ttf'].map(
 let drawnWith: string | undefined
 
 /**
- * Names a drawing by everything it is made from: the same key is the same bytes, in a cache and as
- * an ETag. 32 hex characters.
+ * Names a drawing by all its inputs: the same key means the same bytes, in a cache and as an ETag.
+ * 32 hex characters.
  */
 export function toDrawingKey(svg: string): string {
   drawnWith ??= digest([LIBRARY, ...FACES].map((file) => readFileSync(file)))

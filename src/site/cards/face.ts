@@ -1,6 +1,6 @@
 /**
- * What the drawn face can write, and how wide: `overpass-500.ttf` and `overpass-800.ttf` beside this
- * file, which are the site's own face at two weights (SIL Open Font License 1.1, see
+ * Glyphs and widths of the drawn face: `overpass-500.ttf` and `overpass-800.ttf` beside this file,
+ * which are the site's own face at two weights (SIL Open Font License 1.1, see
  * `src/site/frame/fonts/overpass-OFL.txt`). Read from their tables once; both sets are the same.
  */
 const CHARACTERS =
@@ -41,8 +41,8 @@ export type Weight = keyof typeof WIDTHS
 const PLACES = new Map([...CHARACTERS].map((character, place) => [character, place]))
 
 /**
- * The text as the face can write it: white space as one blank, what has no letter here left out.
- * Null where too little would be left to be read as the same text, as of another script.
+ * The text as the face can write it: white space as one space, without characters that have no
+ * glyph. Null where too little would be left, as in another script.
  *
  * @example toWritable('Tidewise 🌊') → 'Tidewise'; toWritable('天気') → null
  */
@@ -53,7 +53,7 @@ export function toWritable(text: string): string | null {
   return /[\p{L}\p{N}]/u.test(written) && known.length * 4 >= characters.length * 3 ? written : null
 }
 
-/** Width of a text in pixels; kerning is left out, so it is a little less in truth. */
+/** Width of a text in pixels; kerning is ignored, so the real width is a little less. */
 export function widthOf(text: string, weight: Weight, size: number): number {
   let thousandths = 0
   for (const character of text) thousandths += WIDTHS[weight][PLACES.get(character) ?? 0] ?? 0

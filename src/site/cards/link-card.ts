@@ -7,7 +7,7 @@ import { type DecisionFact, NO_NETWORK, toDecisionFacts } from '../rows/decision
 import { KIND_ORDER, KIND_TEXTS, toKindText } from '../rows/kind-texts.ts'
 import { toMonogram } from '../rows/tile.ts'
 
-/** What is drawn where somebody links to a page: a sign with a name and three facts. */
+/** The preview for links to a page: a sign with a name and three facts. */
 export interface LinkCard {
   /** On the small sign above. */
   tab: string
@@ -25,7 +25,7 @@ export interface LinkCard {
 
 const WANTED = ['Price', 'Price from', 'Pays with', 'Access', 'Trust']
 
-/** A listing's card: what a person decides by, in the words of its page; where none of it is known, where it runs. */
+/** A listing's card: the deciding facts in the words of its page, or else where it runs. */
 export function toListingCard(
   view: ListingView,
   brand: string,
@@ -48,7 +48,7 @@ export function toListingCard(
   }
 }
 
-/** Payment with the chains it is made on; of the rest, only what changes how a number is read. */
+/** Payment with its chains; other notes only where they change how a number is read. */
 function toCardFact(
   { label, value, note }: DecisionFact,
   { pricing }: Pick<ListingView, 'pricing'>,
@@ -68,7 +68,7 @@ export function toListingCardText(view: ListingView, switches: Partial<Switches>
   return `${title}: ${tab}. ${said}`
 }
 
-/** Said of every list: none of it changes with the content, so neither do the drawings. */
+/** Text for every list: it does not change with the content, so neither do the drawings. */
 const STANDING: { part: DirectoryPart; fact: LinkCard['facts'][number] }[] = [
   { part: 'payments', fact: { label: 'Pays with', value: 'x402, MPP', note: '' } },
   { part: 'trust', fact: { label: 'Trust from', value: 'payments', note: '' } },

@@ -2,16 +2,16 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import type { TaskNames } from './versus.ts'
 
-/** What `/compare?ids=` shows: listings that a reader chose, and why others are not there. */
+/** Data of `/compare?ids=`: chosen listings, and why others are missing. */
 export interface ChosenListings {
   /** In the order they were chosen. */
   views: readonly ListingView[]
-  /** A sentence for each that was asked for and is not shown. */
+  /** A sentence for each requested one that is not shown. */
   leftOut: readonly string[]
   tasks: TaskNames
 }
 
-/** @returns 200 where there is something to compare, else why not: nothing known, or too few asked. */
+/** @returns 200 where there is something to compare, else why not: none known, or too few. */
 export function toChosenStatus({ views, leftOut }: ChosenListings): 200 | 400 | 404 {
   if (views.length >= LEAST_COMPARED) return 200
   return leftOut.length > 0 ? 404 : 400

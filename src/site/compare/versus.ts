@@ -10,9 +10,9 @@ import { toTrustNote } from '../rows/listing-row.ts'
 export type Versus = ReturnType<typeof toVersus>
 
 /**
- * Listings side by side, in the order given: a column each, what they are decided by as rows. A row
- * that no column has anything for is left out, and so is a group without rows; what one column lacks
- * is said in words.
+ * Listings side by side, in the given order: a column each, with deciding facts as rows. Rows
+ * without any value are left out, and so are groups without rows; a missing value is named in
+ * words.
  */
 export function toVersus(
   subjects: readonly CellSubject[],
@@ -45,10 +45,10 @@ function toRow(label: string, cells: readonly VersusCell[]) {
   }
 }
 
-/** What one listing says to one question. */
+/** The value of one listing in one row. */
 interface VersusCell {
   text: string
-  /** It says nothing: not counted as a fact, and never a bad sign. */
+  /** No value: not counted as a fact, and never a bad sign. */
   isMissing: boolean
   /** Set where the text is a price: the lowest of a row is marked. */
   usd?: number
@@ -58,7 +58,7 @@ interface VersusCell {
 
 interface CellSubject {
   view: ListingView
-  /** Said by the author of the comparison. */
+  /** Written by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
 }
 
@@ -75,7 +75,7 @@ const missing = (text: string): VersusCell => ({ text, isMissing: true })
 type Said = VersusCell | string | number | null | undefined
 const toCell = (text: Exclude<Said, VersusCell>, lacking: string) =>
   text === null || text === undefined || text === '' ? missing(lacking) : said(String(text))
-/** @param read what a listing says; null, undefined and '' where it says nothing */
+/** @param read the value of a listing; null, undefined and '' for none */
 const row =
   (
     label: string,

@@ -49,12 +49,12 @@ type Components = v.InferOutput<typeof DocumentSchema>['components']
 
 type Operation = v.InferOutput<typeof OperationSchema>
 
-/** One endpoint: methods that answer alike stand together. */
+/** One endpoint: methods with the same answer are grouped. */
 export type ApiEndpoint = ReturnType<typeof toEndpoint>
 
 let known: { document: unknown; made: ReturnType<typeof makeReference> } | undefined
 
-/** The published OpenAPI document as the pages print it, with a listing that exists for the commands. */
+/** The published OpenAPI document for the pages, with an existing listing for the commands. */
 export function readReference() {
   const document = readOpenApi()
   if (known === undefined || known.document !== document)
@@ -71,7 +71,7 @@ function makeReference(document: unknown) {
     reference: toApiReference(document, { baseUrl: site.base_url, exampleId }),
     baseUrl: site.base_url,
     exampleId,
-    /** What the fields of a form hold before anybody types, by the parameter's name. */
+    /** Initial values of a form's fields, by the parameter's name. */
     examples: {
       q: 'web search',
       limit: '3',
@@ -82,7 +82,7 @@ function makeReference(document: unknown) {
   }
 }
 
-/** @param exampleId a listing that exists, for the commands. */
+/** @param exampleId an existing listing, for the commands. */
 export function toApiReference(
   document: unknown,
   { baseUrl, exampleId }: { baseUrl: string; exampleId: string },
@@ -164,7 +164,7 @@ function toEndpoint(
         schema: toSchemaName(content['application/json']?.schema),
       }
     }),
-    /** A command one can run as it stands. */
+    /** A command that runs as it is. */
     curl: toCurl(methods, path, body?.example, operation, fill),
   }
 }

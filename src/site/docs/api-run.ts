@@ -1,15 +1,15 @@
 import type { ApiEndpoint } from './api-reference.ts'
 
-/** Reads that are counted as somebody's click, or sent on to a seller, are not trials. */
+/** Reads that count as a click, or go to a seller, cannot be tried. */
 const NOT_RUN = new Set(['go'])
-/** Of the relay only the question whether it would take a call, which asks no seller. */
+/** Of the relay only the check whether it would take a call, which contacts no seller. */
 const RELAY = 'call'
 
 /**
- * What the reference page asks to run one read: a path with `{name}` where an input goes, and the
- * inputs; null for everything that is not a harmless read.
+ * What the reference page needs to run one read: a path with `{name}` for inputs, and the inputs;
+ * null for everything but harmless reads.
  *
- * @param examples what inputs start with, by name
+ * @param examples initial values of inputs, by name
  */
 export function toApiRun(endpoint: ApiEndpoint, examples: Readonly<Record<string, string>>) {
   const { id, methods, path, needsSession, fields, responses } = endpoint
@@ -25,7 +25,7 @@ export function toApiRun(endpoint: ApiEndpoint, examples: Readonly<Record<string
 }
 
 /**
- * The address that a read asks.
+ * The address of a read.
  *
  * @example toRunPath({ path: '/api/v1/listings/{listing_id}', inputs }, { listing_id: 'a.b' }) → '/api/v1/listings/a.b'
  */

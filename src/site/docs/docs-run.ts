@@ -2,7 +2,7 @@ import { readAnswerText, toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
 import { toRunPath } from './api-run.ts'
 
-/** Asks an endpoint of this site from its reference: reads alone, without cookies, and no more of an answer than fits. */
+/** Tries an endpoint from its reference: only reads, without cookies, answers cut to fit. */
 const MAX_SHOWN = 20_000
 const MAX_READ = 262_144
 const DEADLINE_MS = 15_000
@@ -39,7 +39,7 @@ interface Body {
   isCut: boolean
 }
 
-/** As much as is shown, and no more: a dump of the directory is not fetched to its end. */
+/** Only as much as is shown: a dump of the directory is not fetched to its end. */
 async function readStart(response: Response): Promise<Body> {
   const type = response.headers.get('content-type') ?? ''
   if (!/^text\/|json\b/.test(type)) {
@@ -65,7 +65,7 @@ function show(
     ${body.isCut && cut}`.text
 }
 
-/** The parser takes away a line break behind the tag: the text keeps its own. */
+/** The parser drops a line break after the tag: the text keeps its own. */
 function toBlock(text: string, label: string): Markup {
   return html`<pre tabindex="0" role="region" aria-label="${label}">${`\n${text}`}</pre>`
 }

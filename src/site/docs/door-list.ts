@@ -3,15 +3,15 @@ import { DOORS, type DoorId } from '../../domain/wire/door-table.ts'
 import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 
 interface Words {
-  /** What its clients need to know, in a sentence. */
+  /** A sentence for its clients. */
   note: string
-  /** Said by a directory without sellers, payments or trust. */
+  /** Used by a directory without sellers, payments or trust. */
   bare?: string
   /** A command one can run once `{base}` is this directory's address. */
   example: string
 }
 
-/** A protocol without words here stops the build. */
+/** A protocol without a text here stops the build. */
 const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   MCP: {
     note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
@@ -67,7 +67,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   },
 }
 
-/** Every door beside our own API, in the order of the table, a group for each protocol. */
+/** Every door other than our API, in the order of the table, a group for each protocol. */
 export function toDoorGroups(baseUrl: string, switches: Switches) {
   const rows = Object.entries(DOORS).flatMap(([id, door]) =>
     isDoorId(id) && !isSwitchedOff(door.path, switches) ? [{ id, door }] : [],
@@ -82,7 +82,7 @@ export function toDoorGroups(baseUrl: string, switches: Switches) {
     })),
     note: toNote(WORDS[protocol], switches),
     example: WORDS[protocol].example.replaceAll('{base}', baseUrl),
-    /** What is shown and clicked through it counts as. */
+    /** The source under which its impressions and clicks are counted. */
     src: CLICK_SOURCES.find((src) => src === protocol.toLowerCase()) ?? 'api',
   }))
 }

@@ -1,7 +1,7 @@
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import { html } from '../frame/html.ts'
 
-/** Days drawn, and the room one takes, in units of the drawing. */
+/** Days drawn, and the width of one, in units of the drawing. */
 const SHOWN_DAYS = 30
 const STEP = 10
 /** Width of a bar: the stroke of its line, in `listing.css` too. */
@@ -9,7 +9,7 @@ const BAR = 8
 const BARS_WIDTH = SHOWN_DAYS * STEP - 2
 const BARS_HEIGHT = 48
 const DAY_MS = 86_400_000
-/** A chart of fewer days says less than its figures do. */
+/** A chart of fewer days says less than its numbers. */
 const CHART_DAYS = 7
 
 /** One path for each colour, and a sentence that says what it shows. */
@@ -20,7 +20,7 @@ export interface Bars<Colour extends string> {
   last: string
 }
 
-/** The drawing, under its title and what it comes to. */
+/** The drawing, under its title and total. */
 export function toFigure({ paths, text, first, last }: Bars<string>, title: string, side: string) {
   const drawn = Object.entries(paths).map(
     ([colour, path]) => html`<path class="bar-${colour}" d="${path}"></path>`,
@@ -33,7 +33,7 @@ export function toFigure({ paths, text, first, last }: Bars<string>, title: stri
       <p class="axis"><span>${first}</span><span>${last}</span></p></figure>`
 }
 
-/** Settlements a day, the last thirty days of what was measured; null before a week of them is known. */
+/** Settlements per day, the last thirty measured days; null with less than a week of them. */
 export function toSettlementBars(days: readonly Day[]): Bars<'money'> | null {
   const [start, end] = [days[0]?.date, days.at(-1)?.date]
   if (start === undefined || end === undefined) return null
@@ -54,7 +54,7 @@ export function toSettlementBars(days: readonly Day[]): Bars<'money'> | null {
 
 export type ProbeColour = 'good' | 'part' | 'bad' | 'none'
 
-/** A day's probes as one cell: all good, some good, none good, or nobody asked. */
+/** A day's probes as one cell: all good, some good, none good, or not probed. */
 export function toProbeBars(probes: readonly Probe[]): Bars<ProbeColour> | null {
   const end = probes.at(-1)?.at.slice(0, 10)
   if (end === undefined) return null
@@ -73,10 +73,10 @@ export function toProbeBars(probes: readonly Probe[]): Bars<ProbeColour> | null 
   }
 }
 
-/** Height says it too, for who does not see the colours. */
+/** Height shows it too, for readers who don't see the colours. */
 const HEIGHTS: Record<ProbeColour, number> = { good: 48, part: 34, bad: 14, none: 4 }
 
-/** What was our own fault, or cannot be asked, counts for nothing. */
+/** Our own faults, and services that cannot be probed, don't count. */
 function toColour(probes: readonly Probe[]): ProbeColour {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const good = judged.filter(({ outcome }) => outcome === 'spoke' || outcome === 'gated').length

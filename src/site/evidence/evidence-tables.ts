@@ -18,7 +18,7 @@ const VERDICT_WORDS: Record<Verdict, string> = {
 
 const DRIFT_WORDS = { tool: 'Tool', price: 'Price of', payee: 'Payee of' } as const
 
-/** What is looked up now and then, with a class and cells for each row; none without rows. */
+/** A table for occasional lookup, with a class and cells for each row; none without rows. */
 export function toEvidenceTables({
   probes,
   drift,

@@ -2,7 +2,7 @@ import type { ScorePart } from '../../compiled.ts'
 import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
 import { pointsOf, type TrustInput, type TrustVerdict } from '../../domain/trust/trust.ts'
 
-/** Why a score is what it is; empty without one. */
+/** The explanation of a score; empty without one. */
 export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   if (trust.evidence !== 'verified_non_wash_payments') return []
   const input = toInput(trust)
@@ -21,10 +21,10 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   return toSum(trust.score, parts)
 }
 
-/** As they follow each other in the formula. */
+/** In the order of the formula. */
 const RULES = ['buyers', 'settlements', 'volume', 'share', 'recency', 'sample'] as const
 
-/** The score is whole and parts have a decimal: what rounding leaves goes to the last part. */
+/** The score is whole and parts have a decimal: the rounding difference goes to the last part. */
 function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
   const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
   const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))

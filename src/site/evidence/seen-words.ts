@@ -8,7 +8,7 @@ export interface CallTag {
   tone: 'plain' | 'strong' | 'bad'
 }
 
-/** What our probe's own call of an operation came to, in two words beside its listed price. */
+/** The result of our probe's own call of an operation, in two words next to its listed price. */
 export function toSeenTag({ seen, price }: Asked): CallTag | null {
   if (seen === undefined) return null
   const { outcome, status, min_usd } = seen
@@ -31,7 +31,7 @@ export function toSeenTag({ seen, price }: Asked): CallTag | null {
 }
 
 /**
- * One sentence on all that were called; null where only one was, which the listing's own probes tell.
+ * One sentence on all probed operations; null for only one, which the listing's probes cover.
  *
  * @example '4 of 9 operations were called on 2026-11-20: 3 spoke, 1 of them for more than is listed.'
  */

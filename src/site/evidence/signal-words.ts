@@ -39,7 +39,7 @@ const USE_LABELS: Readonly<Record<(typeof USE_COUNTS)[number], string>> = {
   stars: 'Stars',
 }
 
-/** What others count of its use: who counts, when, and what. @param nameOf the name of a source's id */
+/** Usage counts by others: who counts, when, and what. @param nameOf the name of a source's id */
 export function toUseWords(
   signals: ListingView['signals'],
   nameOf: (source: string) => string,

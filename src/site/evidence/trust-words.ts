@@ -5,15 +5,15 @@ import { toWorth } from '../../domain/views/trust-view.ts'
 
 type Trust = ListingView['trust']
 
-/** What stays empty without a measurement, or without a score. */
+/** Texts for a missing measurement or score. */
 const NO_WORDS = {
   /** Label and value of each measured number. */
   numbers: [],
-  /** What was paid in all. */
+  /** All payments. */
   volume: '',
   /** Who is counted, who is not, and what inventing the buyers would have cost. */
   worth: '',
-  /** The ways of paying that brought what is counted, as one line. */
+  /** The ways of paying of the counted payments, as one line. */
   paidBy: '',
   /** What was excluded or is watched, one sentence each. */
   notes: [],
@@ -92,7 +92,7 @@ function toNotes(
       ({ flag, settlements, note }) =>
         `${toCountText(settlements, 'settlement')} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
-    // The first sentence says that already.
+    // The first sentence already says that.
     ...watch
       .filter(({ id }) => id !== 'independence_unmeasured')
       .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),

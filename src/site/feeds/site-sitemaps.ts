@@ -24,11 +24,11 @@ interface Catalogue {
 
 interface SitePage {
   path: string
-  /** When what it says changed; absent where nobody keeps account of that. */
+  /** When its content changed; absent where that is not recorded. */
   changed?: string
 }
 
-/** Every page that search engines are offered; thin pages are left out. */
+/** Every page offered to search engines; thin pages are left out. */
 export function toSitePages({ site, listings }: Catalogue): SitePage[] {
   const paths = [
     ...FIXED_PAGES.filter((path) => !isSwitchedOff(path, site.texts?.switches)),
@@ -46,7 +46,7 @@ export function toSitePages({ site, listings }: Catalogue): SitePage[] {
   ]
 }
 
-/** The day it was added, its operations or tools were read, or they were seen to have changed. */
+/** The day it was added, its operations or tools were read, or a change in them was seen. */
 function toChanged({ added, history }: Catalogue['listings'][number]): string {
   const seen = [history.seen?.at, history.drift[0]?.at].map((at) => at?.slice(0, 10) ?? '')
   return [added, ...seen].reduce((one, other) => (one > other ? one : other))

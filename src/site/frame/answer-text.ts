@@ -1,6 +1,6 @@
 import { parseJson } from '../../domain/wire/parse-json.ts'
 
-/** The text of an answer; of one that is longer its beginning, and the rest is not fetched. */
+/** The text of an answer; for a longer one its beginning, and the rest is not fetched. */
 export async function readAnswerText(response: Response, maxBytes: number) {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
@@ -15,7 +15,7 @@ export async function readAnswerText(response: Response, maxBytes: number) {
   return { text, isCut: reader !== undefined }
 }
 
-/** JSON is indented where that changes nothing but spaces: a long number keeps every digit. */
+/** JSON is indented if that only changes spaces: a long number keeps every digit. */
 export function toReadable(type: string, text: string): string {
   const json = type.includes('json') ? parseJson(text) : undefined
   if (json === undefined) return text

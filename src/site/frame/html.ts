@@ -1,4 +1,4 @@
-/** Markup that only `html` makes: what was put into it is escaped. */
+/** Markup that only `html` makes: inserted values are escaped. */
 export class Markup {
   readonly text: string
   constructor(text: string) {
@@ -17,8 +17,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Markup for what the server and a script print alike. Text is escaped for an element and for a quoted
- * attribute; nothing is printed of `false` and `null`; line breaks between tags are left out.
+ * Markup that both the server and a script print. Text is escaped for an element and for a quoted
+ * attribute; `false` and `null` print nothing; line breaks between tags are left out.
  *
  * @example html`<b title="${'"'}">${['<i>', html`<br>`]}</b>`.text → '<b title="&quot;">&lt;i&gt;<br></b>'
  */
@@ -36,7 +36,7 @@ function toText(piece: Piece): string {
   return escapeHtml(String(piece))
 }
 
-/** What XML 1.0 does not allow in a document at all, escaped or not. */
+/** Characters that XML 1.0 does not allow in a document at all, escaped or not. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 

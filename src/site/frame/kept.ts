@@ -1,4 +1,4 @@
-/** What a browser keeps for this site between pages. It may keep nothing: then nothing is remembered. */
+/** A browser's storage for this site between pages. Where unavailable, nothing is remembered. */
 export function readKept(key: string, storage: 'local' | 'session' = 'local'): string | null {
   try {
     return window[`${storage}Storage`].getItem(key)
@@ -7,7 +7,7 @@ export function readKept(key: string, storage: 'local' | 'session' = 'local'): s
   }
 }
 
-/** @param value null takes it away */
+/** @param value null removes it */
 export function keep(key: string, value: string | null, storage: 'local' | 'session' = 'local') {
   try {
     if (value === null) window[`${storage}Storage`].removeItem(key)

@@ -1,4 +1,4 @@
-/** What a letter typed behind `g` opens. */
+/** What a letter typed after `g` opens. */
 export const GO_KEYS = [
   ['h', '/', 'home'],
   ['s', '/search', 'search'],

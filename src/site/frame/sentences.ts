@@ -1,8 +1,8 @@
 import { html, Markup } from './html.ts'
 
 /**
- * A sentence of ours from a table or a schema, which writes code as Markdown does. A backtick without
- * its partner stays what it is.
+ * A sentence of ours from a table or a schema, with code as in Markdown. A single backtick stays as
+ * it is.
  *
  * @example toCodeText('See `detail`.').text → 'See <code>detail</code>.'
  */
@@ -15,8 +15,8 @@ export function toCodeText(sentence: string): Markup {
 const ADDRESS = /(https?:\/\/[^\s"'<>]*[^\s"'<>.,;:!?)])/
 
 /**
- * A sentence of ours whose addresses are links; those of this site stand without their host. Not for
- * what a stranger wrote: that is shown as it is.
+ * A sentence of ours whose addresses are links; those of this site are shown without their host.
+ * Not for a stranger's text: that is shown unchanged.
  *
  * @example toLinkedText('See https://a.example/x.', 'https://a.example').text → 'See <a href="/x">/x</a>.'
  */
@@ -31,14 +31,14 @@ export function toLinkedText(sentence: string, baseUrl?: string): Markup {
   return html`${pieces}`
 }
 
-/** An address in code: where it is too long for its place, it goes on after a slash and not inside a word. */
+/** An address in code: where it is too long, it breaks after a slash and not inside a word. */
 export function toPathText(path: string): Markup {
   return html`${path.split(/(?<=.)(?=\/)/).map((part, place) => [place > 0 && html`<wbr>`, part])}`
 }
 
 /**
- * A block of code with a button that copies it. Its text is escaped for an element alone: quotes, which
- * a page of code has hundreds of, stay.
+ * A block of code with a button that copies it. Its text is only escaped for an element: quotes, of
+ * which a page of code has hundreds, stay.
  *
  * @param label what is copied, for those who don't see the block
  */

@@ -1,7 +1,7 @@
 import type { Refused } from '../../domain/wire/form-page.ts'
 import { PROBLEMS } from '../../domain/wire/problems.ts'
 
-/** Status and headers of the page that shows what became of a form; no cache keeps it. */
+/** Status and headers of the page with a form's outcome; no cache stores it. */
 export function setAnswer(
   response: { status?: number; headers: Headers },
   answer: { kind: string } | Refused | null,

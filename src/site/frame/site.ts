@@ -1,7 +1,7 @@
 import { keep, readKept } from './kept.ts'
 import { GO_KEYS } from './keys.ts'
 
-/** On every page: copy buttons, and keys for who has no hand at a mouse. */
+/** On every page: copy buttons, and keys for people without a mouse. */
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
   if (button instanceof HTMLButtonElement) void copyFrom(button)

@@ -15,8 +15,8 @@ interface Added {
 }
 
 /**
- * The lists of the home page, of which feeds have the newest alone: outside listings only; our own kits
- * have a row of their own.
+ * The lists of the home page; feeds only have the newest: outside listings only; our own kits have
+ * a separate row.
  */
 export function toHomeLists(listings: readonly Added[], length: number) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
@@ -35,7 +35,7 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
       .slice(0, length)
       .map(({ brief, added }) => ({ row: toListingRow(brief), added })),
-    /** What changed between two looks of our probes, the newest first; of each listing the last. */
+    /** Changes between two of our probes, the newest first; only the last of each listing. */
     get changed() {
       return outside
         .flatMap(({ brief: { name, page }, history }) =>
@@ -47,7 +47,7 @@ export function toHomeLists(listings: readonly Added[], length: number) {
         .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
         .slice(0, length)
     },
-    /** Servers that named their tools to our probe, the most tools first. */
+    /** Servers that listed their tools to our probe, the most tools first. */
     get answered() {
       return outside
         .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')

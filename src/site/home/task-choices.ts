@@ -12,7 +12,7 @@ interface Listed {
   history: Pick<CompiledListing['history'], 'probes'>
 }
 
-/** A service that somebody would take for a task, and why. */
+/** A service that somebody would choose for a task, and why. */
 export interface TaskChoice {
   label: 'Cheapest' | 'Fastest' | 'Most paid'
   name: string
@@ -65,7 +65,7 @@ function toOffers(listings: readonly Listed[]): Map<string, Map<string, Offer>> 
   return offers
 }
 
-/** What nobody measured yet has no line. */
+/** Lines without a measurement are omitted. */
 function toChoices(cheapest: Offer, offers: readonly Offer[]): TaskChoice[] {
   const fastest = findBest(offers, ({ history }) => -(toLastMs(history) ?? Number.NaN))
   const paid = findBest(offers, ({ view }) => toPayments(view) || Number.NaN)
@@ -86,7 +86,7 @@ function toChoices(cheapest: Offer, offers: readonly Offer[]): TaskChoice[] {
   }))
 }
 
-/** The one with the highest number; of equals the cheapest. Null where nobody has one. */
+/** The one with the highest number; of equals the cheapest. Null where none has one. */
 function findBest(offers: readonly Offer[], numberOf: (listing: Listed) => number): Offer | null {
   let best: { offer: Offer; number: number } | null = null
   for (const offer of offers) {
@@ -96,7 +96,7 @@ function findBest(offers: readonly Offer[], numberOf: (listing: Listed) => numbe
   return best?.offer ?? null
 }
 
-/** How fast it answered the last probe, where it answered as itself. */
+/** How fast it answered the last probe, if the service itself answered. */
 function toLastMs({ probes }: Listed['history']): number | null {
   const last = probes.at(-1)
   return last?.outcome === 'spoke' ? (last.ms ?? null) : null

@@ -7,7 +7,7 @@ import { html, type Markup } from '../frame/html.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 import { toRunWords } from '../rows/package-run-words.ts'
 
-/** A line of what is known of a listing, or was seen to be wrong. */
+/** One line on a listing: a known fact, or an error that was seen. */
 export interface KnownFact {
   isKnown: boolean
   text: string
@@ -17,7 +17,7 @@ export function known(isKnown: boolean, yes: string, no: string): KnownFact {
   return { isKnown, text: isKnown ? yes : no }
 }
 
-/** Facts as a list, a filled dot before what is known. */
+/** Facts as a list, with a filled dot for known ones. */
 export function toKnownList(facts: readonly { isKnown: boolean; text: string | Markup }[]): Markup {
   const items = facts.map(
     ({ isKnown, text }) => html`
@@ -33,8 +33,8 @@ interface Seen {
 }
 
 /**
- * What a page has to say about a listing's standing, and what nobody knows of it: the first is a list,
- * the second one sentence, in one place of the page.
+ * Known facts about a listing's standing, and unknown ones: a list and one sentence, in one place
+ * on the page.
  */
 export function toStanding(
   view: ListingView,
@@ -73,7 +73,7 @@ function joinWords(words: readonly string[]): string {
 }
 
 /**
- * Whether it was heard at the last probe that says something about it; null without such a probe.
+ * Whether it answered the last meaningful probe; null without one.
  *
  * @param probes oldest first
  */

@@ -4,15 +4,15 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
 import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
 
-/** Everything that a listing's page prints: what is not in here cannot change it. */
+/** Everything that a listing's page prints: nothing else can change it. */
 export interface ListingPage<Listing> {
   listing: Listing
-  /** Listings like this one, best first. */
+  /** Similar listings, best first. */
   similar: ListingRow[]
   /** Its own, in the directory's order. */
   categories: { id: string; name: string }[]
   sources: SourceLine[]
-  /** Names the rest, beside tables: the keys of listings stand for them. */
+  /** Key of the rest, except tables: listings are represented by their keys. */
   madeFrom: object
 }
 
@@ -23,7 +23,7 @@ interface Listed {
   similar: readonly string[]
 }
 
-/** What of the directory a page may show beside its own listing. */
+/** Data of the directory that a page may show in addition to its own listing. */
 interface Directory<Listing> {
   site: { categories: CategoriesView; sources: SourcesView }
   byId: ReadonlyMap<string, Listing>
@@ -54,12 +54,12 @@ export function toListingPage<Listing extends Listed>(
   }
 }
 
-/** Where facts of a listing come from, as one line of its page. */
+/** A source of a listing's facts, as one line of its page. */
 export type SourceLine = ReturnType<typeof toSourceLines>[number]
 
 /**
- * Each source of a listing's facts once, by the words it asks to be named with. Who measured its
- * payments is named where the numbers stand.
+ * Each source of a listing's facts once, with its required attribution. The source of its payment
+ * figures is named next to them.
  */
 export function toSourceLines(
   { sources }: Pick<ListingView, 'sources'>,
@@ -78,17 +78,17 @@ export function toSourceLines(
       name: row?.name ?? id,
       text,
       href: first.get(id)?.ref ?? '',
-      /** Empty where the text says it already. */
+      /** Empty where the text already says it. */
       license: short !== '' && text.includes(short) ? '' : license,
-      /** What this listing has from it; empty where people wrote all of it. */
+      /** Facts this listing has from it; empty where people wrote all of it. */
       says: toSaysText(first.get(id) ?? {}),
-      /** What that catalogue says differently; empty where nothing is known to differ. */
+      /** Where that catalogue differs; empty where no difference is known. */
       differs: toDifferenceText(first.get(id)?.differs ?? {}),
     }
   })
 }
 
-/** Facts by the words of a page, where the wire has others. */
+/** Names of facts on a page, where the wire has others. */
 const FACT_WORDS: Readonly<Record<string, string>> = {
   url: 'address',
   summary: 'description',

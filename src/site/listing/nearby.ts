@@ -3,7 +3,7 @@ import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
 
 const MOST = 4
 
-/** Words of an id that say something. @example wordsOf('x402.former-tides') → ['former', 'tides'] */
+/** Meaningful words of an id. @example wordsOf('x402.former-tides') → ['former', 'tides'] */
 export function wordsOf(id: string): string[] {
   return id
     .split('.')

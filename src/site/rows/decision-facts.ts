@@ -8,7 +8,7 @@ import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
 import { toRunWords } from './package-run-words.ts'
 
-/** One cell of the strip under a listing's name: what somebody decides by. */
+/** One cell of the strip under a listing's name: a fact to decide by. */
 export interface DecisionFact {
   label: string
   value: string
@@ -18,14 +18,14 @@ export interface DecisionFact {
   href?: string
 }
 
-/** What nobody knows has no cell. */
+/** Unknown facts have no cell. */
 export function toDecisionFacts(
   view: ListingView,
   probes: readonly Pick<Probe, 'at' | 'protocol' | 'outcome' | 'ms' | 'version'>[],
   { payments = true, trust = true }: Partial<Pick<Switches, 'payments' | 'trust'>> = {},
 ): DecisionFact[] {
   const price = payments ? toPrice(view) : []
-  // A guide is read: nobody pays it, and no probe can ask it anything.
+  // A guide is only read: nobody pays for it, and it cannot be probed.
   if (view.kind === 'kit') return [...price, toRuns(view), ...toAccess(view)]
   return [
     ...price,
@@ -72,7 +72,7 @@ function toRails(pricing: ListingView['pricing']): DecisionFact[] {
 }
 
 const MOST_NETWORKS = 5
-/** Where a listing says how it is paid, and not on which chain. */
+/** For a listing that says how it is paid, but not on which chain. */
 export const NO_NETWORK = 'no chain named'
 
 /**
@@ -97,7 +97,7 @@ export function toStrip(
   return html`<dl class="strip">${cells}</dl>`
 }
 
-/** Who pays needs nothing else: the cell of the ways to pay says so, and the other one has no room. */
+/** A paying caller needs nothing else: the payment cell says so, without another cell. */
 function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
   const [payment, note] = ACCESS_TEXTS.payment
   if (!facts.some(({ label, value }) => label === 'Access' && value === payment)) return [...facts]
@@ -143,7 +143,7 @@ function toRuns(view: ListingView): DecisionFact {
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
-/** How a caller proves itself, and where it gets that from. */
+/** How a caller authenticates, and where it gets the credentials. */
 export const ACCESS_TEXTS = {
   none: ['Open', 'no account, no key'],
   payment: ['Payment only', 'no account, no key'],
@@ -204,7 +204,7 @@ function toProbe(
   return [toLastAnswer(probe, probes), ...toAskedPrice(operations)]
 }
 
-/** When it last answered as itself, and how fast; else what came instead, and since when. */
+/** When the service itself last answered, and how fast; else what came instead, and since when. */
 function toLastAnswer(
   probe: Parameters<typeof toDecisionFacts>[1][number],
   probes: Parameters<typeof toDecisionFacts>[1],
@@ -221,7 +221,7 @@ function toLastAnswer(
   return factOf('Last probed', OUTCOME_WORDS[outcome], `${at.slice(0, 10)}${before}`, 'missing')
 }
 
-/** The price that the seller asked for at our last probe of each operation, the dearest beside the listed one. */
+/** The seller's prices at our last probe of each operation, the highest next to the listed one. */
 function toAskedPrice(operations: ListingView['operations']): DecisionFact[] {
   const asked = operations.flatMap(({ seen, price }) =>
     seen?.min_usd === undefined ? [] : [{ at: seen.at, usd: seen.min_usd, price }],

@@ -3,7 +3,7 @@ import { FILTERS, type FilterName } from '../../domain/search/search-filters.ts'
 import { FACET_STEPS, type Kind } from '../../domain/wire/vocabulary.ts'
 import type { ListingRow } from './listing-row.ts'
 
-/** More choices of one kind than this are the search's. */
+/** More choices of one kind than this are left to the search. */
 const MOST = 5
 
 export interface FilterGroup {
@@ -14,7 +14,8 @@ export interface FilterGroup {
 type Base = { kind: Kind } | { category: string }
 
 /**
- * Searches that narrow a table, with what each leaves of it. A choice that leaves nothing, or all, has no link.
+ * Searches that narrow a table, each with its number of rows. A choice of nothing or all has no
+ * link.
  * @param names of categories, by id
  */
 export function toFilterGroups(
@@ -40,7 +41,7 @@ export function toFilterGroups(
     const links = chosen.map(([value, count]) => ({ ...toLink(field, value), count }))
     return { label: FILTERS[field].list.label, links }
   }
-  // What is free passes a limit too, which the search alone knows: these have no count.
+  // Free listings pass a limit too, which only the search knows: these have no count.
   const steps = FACET_STEPS.max_price_usd.filter((step) =>
     outside.some(({ min_usd }) => min_usd !== null && min_usd <= step),
   )

@@ -1,7 +1,7 @@
 import type { Switches } from '../../domain/derived/switches.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
-/** What each kind is, for people who choose. */
+/** An explanation of each kind, for people who choose. */
 export const KIND_TEXTS: Record<Kind, { plural: string; text: string; paid?: string }> = {
   http_api: {
     plural: 'HTTP APIs',
@@ -25,7 +25,7 @@ export const KIND_TEXTS: Record<Kind, { plural: string; text: string; paid?: str
 /** Kinds in the order people look for them; our own kits last. */
 export const KIND_ORDER = ['http_api', 'mcp_server', 'a2a_agent', 'kit'] as const satisfies Kind[]
 
-/** What a kind is, in a directory that has payments or has none. */
+/** An explanation of a kind, in a directory with or without payments. */
 export function toKindText(kind: Kind, { payments = true }: Partial<Switches>): string {
   const { text, paid } = KIND_TEXTS[kind]
   return payments && paid !== undefined ? `${text} ${paid}` : text

@@ -2,7 +2,7 @@ import { html, type Markup } from '../frame/html.ts'
 import type { ListingRow } from './listing-row.ts'
 import { toMeter, toShape, toTile } from './tile.ts'
 
-/** Our own kits, as a search finds them, have neither price nor score. */
+/** Our own kits in search results have neither price nor score. */
 type ItemRow = Pick<ListingRow, 'id' | 'name' | 'kind' | 'kind_label' | 'page'> &
   Partial<
     Pick<ListingRow, 'price' | 'min_usd' | 'rails' | 'trust' | 'trust_note' | 'summary' | 'mark'>
@@ -27,7 +27,7 @@ function toItem(row: ItemRow): Markup {
         ${trust !== null && toMeter(trust, trust_note)}</p></li>`
 }
 
-/** The same without their summaries, for lists that are glanced over. */
+/** The same without summaries, for lists that are skimmed. */
 export function toShortItems(rows: readonly ListingRow[]): Markup {
   return toListingItems(rows.map(({ summary: _, ...row }) => row))
 }

@@ -18,7 +18,7 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     min_usd: lowestPriceOf(pricing),
     rails: railsOf(pricing),
     trust: trust.score,
-    /** The text beside the score; empty for nothing. */
+    /** The text next to the score; may be empty. */
     trust_note: toTrustNote(trust),
     buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
     remote,
@@ -40,15 +40,15 @@ export function toTrustNote(trust: TrustSummary): string {
 
 /**
  * The order of every list without a query: payment-verified trust, verified buyers, remote, has a
- * price, lowest price, id. First-party kits stand last: a showcase takes nobody's place.
+ * price, lowest price, id. First-party kits come last: a showcase takes nobody's place.
  */
 export function compareListingRows(a: ListingRow, b: ListingRow): number {
   return Number(a.first_party) - Number(b.first_party) || compareRows(a, b)
 }
 
 /**
- * That order as text of one length, for an index that sorts by text; the id, which settles ties, goes
- * behind it. It says nothing of other listings, unlike a place in the list.
+ * That order as text of fixed length, for an index that sorts by text; the id, which breaks ties,
+ * is appended. It does not depend on other listings, unlike a position in the list.
  */
 export function toOrderText(row: ListingRow): string {
   return [

@@ -5,16 +5,16 @@ import { compareListingRows, type ListingRow, toListingRow } from './listing-row
 
 const ROWS_PER_PAGE = 25
 
-/** What one static page of a kind or of a category shows. */
+/** Data of one static page of a kind or of a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
   /** On the first page the lowest prices of every row of the whole table, US dollars. */
   prices: number[]
-  /** On the first page, what narrows the whole table. */
+  /** On the first page, links that narrow the whole table. */
   filters: FilterGroup[]
 }
 
-/** With the key of its listing, which names all that the row is made from. */
+/** With the key of its listing, which covers all inputs of the row. */
 type KeyedRow = ListingRow & Pick<CompiledListing, 'key'>
 
 let sorted: { listings: unknown; rows: KeyedRow[] } = { listings: null, rows: [] }

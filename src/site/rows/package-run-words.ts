@@ -7,7 +7,7 @@ const WORDS = {
 } as const satisfies Record<PackageRun['outcome'], string>
 
 /**
- * What the last run of a package came to, for people.
+ * The result of the last run of a package, for people.
  *
  * @example toRunWords({ outcome: 'runs_as_declared', version: '1.4.2', at: '2026-11-22T20:39:26Z' })
  *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026' }

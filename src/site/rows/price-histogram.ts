@@ -1,4 +1,4 @@
-/** One bar: how many prices lie from `from` (included) up to `to` (excluded), US dollars. */
+/** One bar: how many prices are from `from` (included) up to `to` (excluded), US dollars. */
 export interface PriceBin {
   from: number
   to: number
@@ -9,8 +9,8 @@ export interface PriceBin {
 const SPLIT = 3
 
 /**
- * Prices on a logarithmic scale, from the lowest to the highest without a gap. Free calls (0) have
- * no place on such a scale and have a count of their own.
+ * Prices on a logarithmic scale, from the lowest to the highest without a gap. Free calls (0) don't
+ * fit on such a scale and are counted separately.
  */
 export function toPriceHistogram(prices: readonly number[]): { free: number; bins: PriceBin[] } {
   const paid = prices.filter((price) => price > 0)
@@ -35,8 +35,8 @@ export function toPriceHistogram(prices: readonly number[]): { free: number; bin
 const MAX_LABELS = 5
 
 /**
- * Which edges of the bins are written down: the left edge of each bin, null where it has none. As few
- * as it takes for no two to meet, at even distances, whole powers of ten where they fit.
+ * Which edges of the bins get a label: the left edge of each bin, or null. Only as many as fit
+ * without touching, at even distances, whole powers of ten where possible.
  */
 export function toEdgeLabels(bins: readonly PriceBin[]): (number | null)[] {
   if (bins.length <= MAX_LABELS) return bins.map(({ from }) => from)

@@ -1,7 +1,7 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
 
-/** Hues a tile's tint is chosen from; they carry no meaning. */
+/** Hues of a tile's tint; they have no meaning. */
 const HUES = 6
 
 /**
@@ -37,9 +37,9 @@ export function toTile({ id, name, kind, mark }: Face, isLarge = false): Markup 
 }
 
 /**
- * A score as a bar and a number; the bar is decoration, the number says it all.
+ * A score as a bar and a number; the bar is decoration.
  *
- * @param note what is to be said beside it
+ * @param note text next to it
  */
 export function toMeter(score: number, note = '', width = 56): Markup {
   return html`

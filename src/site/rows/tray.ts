@@ -2,8 +2,8 @@ import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { keep, readKept } from '../frame/kept.ts'
 
 /**
- * What was ticked stays ticked from list to list, while this tab is open: results change as
- * somebody types, and the next service may be on another page.
+ * Ticks persist from list to list while this tab is open: results change as somebody types, and the
+ * next service may be on another page.
  */
 const KEY = 'compare'
 /** Ids in the order they were chosen; names are read again by the page that compares them. */
@@ -11,7 +11,7 @@ let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
 const added = document.querySelector<HTMLElement>('[data-add-compared]')?.dataset.addCompared
-// A comparison that is open is where the choice starts.
+// An open comparison is the initial choice.
 if (added !== undefined) choose(added.split(',').filter((id) => id !== ''))
 if (tray) start(tray)
 
@@ -29,9 +29,9 @@ function start(tray: HTMLFormElement): void {
     choose([])
     show(tray)
   })
-  // Rows that a search brings in while somebody types.
+  // Rows that a search adds while somebody types.
   document.addEventListener('directory:rows', () => show(tray))
-  // A page that comes back as it was left.
+  // A page restored from the back/forward cache.
   addEventListener('pageshow', () => {
     chosen = readChosen()
     show(tray)
@@ -59,7 +59,7 @@ function toWords(count: number): string {
 
 function choose(ids: readonly string[]): void {
   chosen = [...new Set(ids)].slice(0, MOST_COMPARED)
-  // A browser that keeps nothing still compares what is on this page.
+  // A browser without storage can still compare listings on this page.
   keep(KEY, JSON.stringify(chosen), 'session')
 }
 

@@ -28,7 +28,7 @@ interface Pagefind {
   ): Promise<Found>
 }
 
-/** Written by the build beside the pages: the indexes, and in the first what reads all of them. */
+/** Written by the build next to the pages: the indexes; the first has the code that reads all. */
 const FOLDER = '/pagefind'
 let loading: Promise<Pagefind> | undefined
 
@@ -66,7 +66,7 @@ export async function askIndex(form: SearchForm, limit: number): Promise<SearchR
 
 type Ask = (filters: readonly string[]) => Promise<Found>
 
-/** A filter's own counts leave that filter out: they say what another choice would give. */
+/** A filter's own counts ignore that filter: they show what another choice would give. */
 async function countChoices(found: Found, filters: readonly string[], ask: Ask) {
   let counts = toCounts(found)
   for (const filter of filters) {
@@ -100,15 +100,15 @@ async function load(): Promise<Pagefind> {
 
 /** A result of one of several indexes; each sorts its own. */
 interface IndexResult<Data> {
-  /** Where results are sorted: less the place among the results of its own index. */
+  /** The sort key, or else the position among the results of its own index. */
   score: number
   data(): Promise<Data>
 }
 
 /**
- * The first results of several sorted indexes together. What a result is sorted by is known once its
- * data is read, so as many of each index are read as it takes: nothing that was left unread may come
- * before the last that is shown.
+ * The first results of several sorted indexes together. What a result is sorted by is known once
+ * its data is read, so as many of each index are read as it takes: no unread result may come before
+ * the last one shown.
  *
  * @param results of all indexes, each sorted by `orderOf`
  */
@@ -117,7 +117,7 @@ export async function readFirst<Data>(
   limit: number,
   orderOf: (data: Data) => string,
 ): Promise<Data[]> {
-  // Firsts of each index, then their seconds, and so on.
+  // The first of each index, then the second, and so on.
   const inTurn = results.toSorted((a, b) => b.score - a.score)
   for (let wanted = limit; ; wanted *= 2) {
     const lowest = inTurn[Math.min(wanted, inTurn.length) - 1]?.score ?? 0
@@ -129,7 +129,7 @@ export async function readFirst<Data>(
       }),
     )
     const sorted = rows.toSorted((a, b) => (a.order < b.order ? -1 : 1))
-    // The last one that was read of an index stands before all that was not.
+    // The last one read of an index comes before all unread ones.
     const end = sorted.findIndex(({ score }) => score === lowest)
     if (end + 1 >= limit || read.length === inTurn.length)
       return sorted.slice(0, limit).map(({ read }) => read)

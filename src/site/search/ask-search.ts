@@ -4,7 +4,7 @@ import { type SearchForm, toApiQuery } from './search-form.ts'
 /** Results, or why there are none: a sentence of the function's own. */
 export type Asked = SearchResults | { kind: 'refused'; reason: string }
 
-/** How many rows, and whether with counts for the lists beside them. */
+/** How many rows, and whether with counts for the filter lists. */
 export interface Asking {
   limit: number
   hasFacets: boolean
@@ -15,8 +15,8 @@ export interface Asking {
 let isWithoutFunction = false
 
 /**
- * Asks the function that answers the submitted page, for short rows; where no function stands, the
- * index that lies beside the pages, which is loaded then and not before.
+ * Asks the function that answers the submitted page, for short rows; without functions, the index
+ * next to the pages, which is loaded only then.
  * @throws when neither answers
  */
 export async function askSearch(form: SearchForm, asking: Asking): Promise<Asked> {
@@ -26,7 +26,7 @@ export async function askSearch(form: SearchForm, asking: Asking): Promise<Asked
   return askIndex(form, asking.limit)
 }
 
-/** @returns null where no function answers: a host of files, or nobody at all */
+/** @returns null where no function answers: a static host, or no server at all */
 async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Promise<Asked | null> {
   const address = `/api/v1/search?${toApiQuery(form, asking)}`
   const headers = { 'Search-Typing': '1' }
@@ -36,7 +36,7 @@ async function askFunction(form: SearchForm, { signal, ...asking }: Asking): Pro
   })
   if (response === null) return null
   const isJson = response.headers.get('content-type')?.includes('json') === true
-  // What a web server says of a function that is down is gone in a moment.
+  // A web server's error for a function that is down is transient.
   isWithoutFunction = !isJson && response.status < 500
   if (!isJson) return null
   // Typed `any`: of our own API, and of the same release as this script.

@@ -26,7 +26,7 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
     suggest.querySelector('[data-all]')?.setAttribute('href', toSearchPath(wanted))
     suggest.hidden = false
   })
-  // What was typed before this was there.
+  // Text typed before this loaded.
   if (box.value !== '') box.dispatchEvent(new Event('input'))
   addArrowKeys(suggest, box)
   const leave = (event: Event) => {
@@ -43,7 +43,7 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
     suggest.hidden = true
     box.focus()
   })
-  // Back to words that were asked before.
+  // Back to an earlier query.
   box.addEventListener('focus', () => {
     const hasRows = suggest.querySelector('[data-results] .hit') !== null
     if (hasRows && form().q !== undefined) suggest.hidden = false

@@ -3,10 +3,10 @@ import { FACET_STEPS, KINDS } from '../../domain/wire/vocabulary.ts'
 import type { SearchResults, SearchRow } from './search-answer.ts'
 import type { SearchField, SearchForm } from './search-form.ts'
 
-/** What the index beside the pages knows of a listing, as its page says it. */
+/** The facts of a listing in the index next to the pages, as on its page. */
 export type PageMeta = Readonly<Record<string, string | undefined>>
 
-/** What its answers say of themselves. */
+/** The index's note in its answers. */
 export const NOT_IN_INDEX =
   'This copy of the site has no search server. Your browser looks in an index for all of the words, exactly as typed.'
 
@@ -39,7 +39,7 @@ export function toIndexFilters(form: SearchForm): { filters: string[]; left: Sea
   return { filters, left }
 }
 
-/** Numbers are in the index as the steps that are offered. */
+/** Numbers are in the index as the offered steps. */
 function isStep(field: SearchField, value: string): boolean {
   if (field !== 'max_price_usd' && field !== 'min_trust') return true
   return FACET_STEPS[field].some((step) => String(step) === value)
@@ -63,7 +63,7 @@ export function toIndexFacets(counts: Readonly<Record<string, number>>): SearchR
   return Object.fromEntries(facets)
 }
 
-/** A result from what its page says of it. */
+/** A result from its page's data. */
 export function toIndexRow(meta: PageMeta): SearchRow {
   const [min, max] = (meta.price ?? '').split(' ').map(Number)
   const { id = '', title = '', summary = '', rails = '', trust, unvouched } = meta

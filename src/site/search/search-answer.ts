@@ -5,19 +5,19 @@ type FoundRow = PageResponse['results'][number]
 /** Our own kits that match have no price and no score. */
 export type OwnRow = Pick<FoundRow, 'id' | 'name' | 'kind' | 'summary'>
 
-/** A result as a compact answer has it, so that typing and submitting show the same. */
+/** A result in the form of a compact answer, so that typing and submitting show the same. */
 export interface SearchRow extends Omit<FoundRow, 'auth' | 'call' | 'explain' | 'rails'> {
   rails: readonly string[]
 }
 
-/** What the search page prints of an answer of the search function. */
+/** The parts of the search function's answer that the search page prints. */
 export interface SearchResults {
   kind: 'results'
   total: number
   offset: number
   rows: readonly SearchRow[]
   own: readonly OwnRow[]
-  /** What the words were taken for. */
+  /** How the words were understood. */
   notes: readonly string[]
   /** Searches that notes name, each with how many results it has. */
   suggested?: PageResponse['suggested']
@@ -27,7 +27,7 @@ export interface SearchResults {
 export type SearchAnswer =
   | SearchResults
   | { kind: 'refused'; reasons: string[] }
-  /** No function serves this page: a copy of the static files alone. */
+  /** No function serves this page: a copy of only the static files. */
   | { kind: 'unavailable' }
 
 export function toResults(answer: PageResponse): SearchResults {
@@ -43,7 +43,7 @@ export function toResults(answer: PageResponse): SearchResults {
   return { kind: 'results', total, offset: query.offset, rows, own, notes, suggested, facets }
 }
 
-/** @param answer what `createPageSearch` gives; undefined where no function stands */
+/** @param answer result of `createPageSearch`; undefined without functions */
 export function toSearchAnswer(answer: PageAnswer | undefined): SearchAnswer {
   if (answer === undefined) return { kind: 'unavailable' }
   if (!('problems' in answer)) return toResults(answer)

@@ -15,7 +15,7 @@ export type SearchForm = Partial<Record<SearchField, string>>
 /** Results on one page of the search. */
 export const RESULTS_PER_PAGE = 20
 
-/** What the lists beside the results count. */
+/** Facets of the lists next to the results. */
 const FACETS = LISTED_FILTERS.map(({ name }) => name).join()
 
 /** Empty fields are what an untouched form sends: they are not filters. Others' parameters are left out. */
@@ -25,7 +25,7 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
     const value = toLine(params.get(field) ?? '')
     if (value !== '') form[field] = value
   }
-  // The page's own name for it once; links of that time stay good.
+  // The page's former name for it; old links still work.
   if (form.runs === undefined && params.get('remote') === 'true') form.runs = 'remote'
   return form
 }

@@ -8,8 +8,8 @@ import type { OwnRow, SearchResults, SearchRow } from './search-answer.ts'
 import type { NotePiece, SearchOption, SearchView } from './search-view.ts'
 
 /**
- * What an answer puts into the places of the search page, by the place's name (`data-<name>`): the
- * server prints it, and so does the browser while somebody types.
+ * The markup of an answer for each slot of the search page, by name (`data-<name>`): the server
+ * prints it, and so does the browser while somebody types.
  */
 export function toSearchParts({ own }: SearchResults, view: SearchView) {
   const { rows, notes, status, nothing, chips, sorts, facets, previous, next, watch } = view
@@ -72,10 +72,10 @@ function toCurrent(isActive: boolean) {
   return isActive && html` aria-current="true"`
 }
 
-/** Rows of one domain that stand open. */
+/** Visible rows of one domain. */
 const OPEN_ROWS = 3
 
-/** What follows the third row of one domain is folded, where the first of it is. */
+/** Rows after the third of one domain are folded, at the place of the first. */
 function toHits(rows: readonly SearchRow[]): Markup[] {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
   return rows.flatMap((row) => {
@@ -114,7 +114,7 @@ function toHit(row: SearchRow): Markup {
     </li>`
 }
 
-/** The bar is decoration, the number says it all. */
+/** The bar is decoration, the number is enough. */
 function toScore(trust: number, vouched: boolean | undefined): Markup {
   return html`
     <span class="meter"><b>${trust}</b>

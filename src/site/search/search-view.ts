@@ -19,11 +19,11 @@ export interface SearchOption {
   isActive: boolean
 }
 
-/** Names of what has an id: of categories and sources. */
+/** Names of categories and sources by id. */
 export type Names = ReadonlyMap<string, string>
 
-/** Everything the search page says of an answer; printed alike by the server and in the browser. */
-/** @param without parts of the directory that it does not have */
+/** Everything the search page shows of an answer, on the server and in the browser. */
+/** @param without parts that the directory lacks */
 export function toSearchView(
   form: SearchForm,
   answer: SearchResults,
@@ -49,7 +49,7 @@ export function toSearchView(
     facets: toFacetViews(form, answer.facets, names, without),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
-    /** Where somebody asks to be told when the results change. */
+    /** The link to watch the results for changes. */
     watch: toWatchPath(toSearchPath(withField(form, 'offset', null))),
   }
 }
@@ -60,10 +60,10 @@ function toWatchPath(path: string): string | null {
   return query === undefined ? null : `/watch?${new URLSearchParams({ query })}`
 }
 
-/** A note in pieces: words, and links where an answer for programs names a parameter or a page. */
+/** A note in pieces: words, and links in place of parameters and pages. */
 export type NotePiece = string | { text: string; path: string }
 
-/** Where notes lead to when something is missing. */
+/** Where notes link to when something is missing. */
 const FORM = '/report'
 
 function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): NotePiece[][] {
@@ -93,7 +93,7 @@ function toWordLinks(note: string): NotePiece[] {
     .map((text, at) => (at % 2 === 0 ? text : { text, path: toSearchPath({ q: text }) }))
 }
 
-/** Searches with one filter more, by what a note calls that filter. */
+/** Searches with one additional filter, by the filter's name in notes. */
 function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, names: Names) {
   return suggested.flatMap(({ parameters }) => {
     const { sort } = parameters
@@ -126,7 +126,7 @@ function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, n
   })
 }
 
-/** The address that was searched for goes along. */
+/** The searched address is passed along. */
 function toFormPath({ q = '' }: SearchForm): string {
   return q.includes('.') ? reportPath('new', q) : FORM
 }
@@ -139,7 +139,7 @@ const SORTS = [
   ['calls', 'Most called'],
 ] as const
 
-/** An order that no result has anything for is not offered, unless it was chosen; nothing has no order. */
+/** An order without values in the results is not offered, unless chosen. */
 function toSorts(
   form: SearchForm,
   { facets, rows, total }: SearchResults,
@@ -154,7 +154,7 @@ function toSorts(
     price: hasPrice && !without.includes('payments'),
     trust: hasTrust && !without.includes('trust'),
     newest: true,
-    // Rows do not say how often others count them called.
+    // Rows do not show others' call counts.
     calls: false,
   }
   return SORTS.filter(([id]) => isFilled[id] || form.sort === id)
@@ -173,7 +173,7 @@ function toNothing(total: number): string {
     : 'This page is past the last result. Go back to see the last ones.'
 }
 
-/** Words for a value of a filter; an id that has a name is told by it. */
+/** Words for a value of a filter; an id with a name is shown by it. */
 function toWords(field: FilterName, value: string, names: Names): string {
   const words = toFilterWords(field, value)
   return words === value ? (names.get(value) ?? value) : words
@@ -192,7 +192,7 @@ function toChips(form: SearchForm, names: Names) {
 /** More values of one facet than this make a list nobody reads. */
 const MOST_OPEN = 8
 
-/** Lists of what can be chosen, with what each choice would give. */
+/** Lists of choices, with the number of results of each. */
 function toFacetViews(
   form: SearchForm,
   facets: SearchResults['facets'],
@@ -211,7 +211,7 @@ function toFacetViews(
       return {
         label,
         options: options.filter(isOpen),
-        /** Those that are seldom wanted, behind one more step. */
+        /** Rarely used ones, behind one more step. */
         more: options.filter((option, place) => !isOpen(option, place)),
       }
     })

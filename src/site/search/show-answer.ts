@@ -3,7 +3,7 @@ import type { SearchResults } from './search-answer.ts'
 import { toSearchParts } from './search-html.ts'
 import type { SearchView } from './search-view.ts'
 
-/** Prints an answer where the server printed its own; a list somebody opened stays open. */
+/** Prints an answer in place of the server's; an opened list stays open. */
 export function showAnswer(lookup: HTMLElement, answer: SearchResults, view: SearchView): void {
   const open = [...lookup.querySelectorAll('details[open]')].map(facetOf)
   for (const [name, markup] of Object.entries(toSearchParts(answer, view)))
@@ -12,7 +12,7 @@ export function showAnswer(lookup: HTMLElement, answer: SearchResults, view: Sea
   document.dispatchEvent(new Event('directory:rows'))
 }
 
-/** Why a search has no answer, where its notes stand; what was shown before stays. */
+/** Shows why a search has no answer, in place of its notes; the previous results stay. */
 export function showReason(lookup: HTMLElement, reason: string): void {
   show(lookup, 'notes', html`<p class="notice" dir="auto">${reason}</p>`)
 }
@@ -49,12 +49,12 @@ export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void 
   })
 }
 
-/** A pause after the last key, so that a word is asked for and not each of its letters (milliseconds). */
+/** A pause after the last key, so that words are searched and not single letters (milliseconds). */
 const TYPING_PAUSE = 90
 
 /**
- * Asks after each pause in typing. The last question wins: an older one is cut off, and an
- * answer that comes all the same is for nobody. A script that is still being composed is not a question.
+ * Searches after each pause in typing. The last query wins: an older one is aborted, and its late
+ * answer is ignored. Text still being composed by an input method is not a query.
  */
 export function whileTyping(box: HTMLInputElement, ask: (signal: AbortSignal) => Promise<void>) {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -7,14 +7,14 @@ import { readOffer } from '../../domain/pins/offer.ts'
 import { toCaip2 } from '../../domain/settlement/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
 
-/** One of the ways to pay that a seller's 402 names, beside what the directory expected. */
+/** One of the ways to pay in a seller's 402, with what the directory expected. */
 export interface AskedOffer {
-  /** As the seller wrote it: it goes back unchanged in the payment. */
+  /** As the seller wrote it: it is returned unchanged in the payment. */
   offer: Record<string, unknown>
-  /** CAIP-2; null where the name is not known. */
+  /** CAIP-2; null where the name is unknown. */
   chain: string | null
   network: string
-  /** Null for a coin whose dollars nobody here knows. */
+  /** Null for a coin without a known value in dollars. */
   usd: number | null
   payee: string
   /** What differs from the listing, one sentence each. */

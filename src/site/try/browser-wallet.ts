@@ -4,10 +4,10 @@ import { isJsonObject } from '../../domain/wire/parse-json.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'
 
 /**
- * Security model: the wallet is the person's own browser extension (EIP-1193). It alone has keys, shows
- * what it is asked to sign and may refuse. This page asks it for an address, a chain and one signature
- * of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page shows, and only
- * below the ceiling the person set.
+ * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
+ * shows what it is asked to sign and may refuse. This page asks it for an address, a chain and one
+ * signature of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page
+ * shows, and only below the ceiling the person set.
  *
  * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a
  * seller cannot check.
@@ -56,7 +56,7 @@ export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number):
  * Asks the wallet for one signature.
  *
  * @returns the header that pays the offer
- * @throws what the wallet throws, for instance when the person refuses
+ * @throws the wallet's error, for instance when the person refuses
  */
 export async function signOffer(
   wallet: BrowserWallet,
@@ -96,7 +96,7 @@ export async function signOffer(
   return header
 }
 
-/** Version 2 repeats what the seller said of the resource and its extensions. */
+/** Version 2 repeats the seller's description of the resource and its extensions. */
 function repeated({ resource, extensions }: Record<string, unknown>) {
   return {
     ...(resource !== undefined && { resource }),

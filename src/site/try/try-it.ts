@@ -11,7 +11,7 @@ import { type TryRequest, toRelayPath, toTryFields, toTryRequest } from './try-r
 
 type Operation = KitView['operations'][number]
 
-/** Longer answers are cut while they are read: this page is not a place for a film (bytes). */
+/** Longer answers are cut while they are read: this page is not for videos (bytes). */
 const MAX_READ = 2_000_000
 
 /** Puts the form of an operation in place of its button. */
@@ -38,7 +38,7 @@ export async function openTry(button: HTMLButtonElement): Promise<void> {
   form.querySelector<HTMLElement>('input, select, textarea')?.focus()
 }
 
-/** Null where it cannot be had now. Our own file: its shape is what `KitViewSchema` says. */
+/** Null where it cannot be fetched now. Our own file, in the shape of `KitViewSchema`. */
 async function readKit(path: string): Promise<KitView | null> {
   const response = await fetch(path).catch(() => null)
   return response?.ok === true ? await response.json().catch(() => null) : null
@@ -54,7 +54,7 @@ interface Tried {
   relay: string
 }
 
-/** One call at a time; what goes wrong is said where the answer would be. */
+/** One call at a time; errors are shown in place of the answer. */
 async function guard(form: HTMLFormElement, work: () => Promise<Markup>): Promise<void> {
   const buttons = [...form.querySelectorAll('button')]
   for (const button of buttons) button.disabled = true
@@ -63,7 +63,7 @@ async function guard(form: HTMLFormElement, work: () => Promise<Markup>): Promis
   const place = form.querySelector('[data-answer]')
   if (place === null) return
   place.innerHTML = shown.text
-  // What came back may be below the window.
+  // The answer may be below the window.
   place.scrollIntoView({ block: 'nearest' })
 }
 
@@ -102,7 +102,7 @@ interface Payable extends Tried {
   terms: AskedTerms
 }
 
-/** The buttons are drawn after this: the form hears their clicks. The last 402 is the one that is paid. */
+/** The form listens for clicks: its buttons are drawn later. The last 402 is the one paid. */
 function listenForPay(form: HTMLFormElement, payable: Payable): void {
   form.onclick = ({ target }) => {
     const at = target instanceof HTMLElement ? target.dataset.pay : undefined
@@ -156,7 +156,7 @@ async function call(relay: string, request: TryRequest, more: Record<string, str
   }
 }
 
-/** A link is followed on our own origin alone, whatever a seller wrote into the header. */
+/** A link is only followed on our own origin, whatever a seller wrote into the header. */
 function toOwnPath(text: string | undefined): string | null {
   const url = text === undefined ? null : URL.parse(text, location.origin)
   return url?.origin === location.origin ? url.pathname : null

@@ -55,13 +55,13 @@ interface Shown {
   status: number
   type: string
   text: string
-  /** The seller's word on the settlement. */
+  /** The seller's report on the settlement. */
   receipt: unknown
   /** Address of the directory's own receipt. */
   witnessed: string | null
 }
 
-/** What came back. Foreign bytes are text here, whatever the seller calls them. */
+/** The answer. Foreign bytes are text here, whatever the seller calls them. */
 export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown): Markup {
   const body = html`<pre dir="auto"><code>${cutText(toReadable(type, text), MAX_SHOWN)}</code></pre>`
   const problem = toProblemText(type, text)

@@ -11,13 +11,13 @@ export interface TryField {
   type: 'string' | 'integer' | 'number' | 'boolean' | 'json'
   choices: readonly string[]
   isRequired: boolean
-  /** What the example has, as text. */
+  /** The example's value, as text. */
   value: string
 }
 
 type Operation = Pick<KitOperation, 'method' | 'url' | 'params' | 'body' | 'example' | 'effect'>
 
-/** What the form asks for, filled with the operation's own example. */
+/** The fields of the form, filled with the operation's own example. */
 export function toTryFields({ params = [], body, example }: Operation): TryField[] {
   const fields = params.map(({ name, in: place, schema = {}, required, example: value }) => ({
     ...toField(`${place}:${name}`, name, schema),
@@ -58,10 +58,10 @@ export interface TryRequest {
 }
 
 /**
- * The request that the filled form stands for. An empty input is not sent.
+ * The request of the filled form. An empty input is not sent.
  *
  * @param values text by the key of its field
- * @returns a sentence that names the input which cannot be read as its type
+ * @returns a sentence that names the input that does not match its type
  */
 export function toTryRequest(
   operation: Operation,

@@ -6,12 +6,12 @@ import { html, type Markup } from '../../frame/html.ts'
 const DAY = 86_400_000
 const HEIGHT = 100
 const STEP = 10
-/** A day with one click is still seen beside a day with hundreds. */
+/** A day with one click is still visible next to a day with hundreds. */
 const LOWEST_BAR = 3
 const PLOT_DAYS = 30
 
 /**
- * Clicks, searches, calls and the score of an owned listing. Nothing is shown as zero that nobody counted.
+ * Clicks, searches, calls and the score of an owned listing. Unknown is not shown as zero.
  *
  * @param now milliseconds since the epoch
  */
@@ -36,7 +36,7 @@ function toNumber(label: string, value: string | number, note: Markup | string |
   return html`<div><dt>${label}</dt><dd class="number">${value}</dd>${small}</div>`
 }
 
-/** Clicks by day as bars, with the sentence that says the same, and each day's number behind it. */
+/** Clicks by day as bars, with a sentence that says the same, and then each day's number. */
 export function toClicksPanel(numbers: ListingNumbers, now: number): Markup {
   const { by_day, by_src, total } = numbers.clicks
   const clicks = toClicks(numbers, now)
@@ -108,7 +108,7 @@ export function toClicksByDay(
       total === 0
         ? `No clicks in ${length} days.`
         : `${toCountText(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
-    /** Against as many days before; empty where there were none. */
+    /** Compared with as many days before; empty where there were none. */
     change: before === 0 ? '' : `${toPercent(total / before - 1)} on the ${length} days before`,
   }
 }
@@ -139,7 +139,7 @@ function toDate(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10)
 }
 
-/** With a sign that is a minus and no hyphen. */
+/** With a real minus sign, not a hyphen. */
 function toPercent(share: number): string {
   const percent = Math.round(share * 100)
   return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`

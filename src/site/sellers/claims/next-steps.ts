@@ -11,8 +11,8 @@ interface OwnFacts {
 }
 
 /**
- * What the owner of a verified claim has, and what is still to come or to do. The directory is
- * compiled: a proof of a minute ago shows after the next build.
+ * Status of a verified claim, and the remaining steps. The directory is compiled: a proof of a
+ * minute ago shows after the next build.
  *
  * @param view the listing as it is published; null when it is not in the directory
  */
@@ -42,7 +42,7 @@ export function toNextSteps(view: Standing | null, { payouts, lastCheck }: OwnFa
 function toTiers({ status, tiers }: Standing): KnownFact[] {
   const earned = tiers.earned.map((id) => known(true, `${TIER_LABELS[id]} is earned.`, ''))
   const missing = tiers.not_yet
-    // Its reason is that nobody claimed the listing, which the next build knows better.
+    // Its reason is a missing claim, which is outdated after the next build.
     .filter(({ id }) => id !== 'verified' || status === 'claimed')
     .map(({ id, reason }) => known(false, '', `${TIER_LABELS[id]}: ${reason}.`))
   return [...earned, ...missing]

@@ -17,9 +17,9 @@ import { toNextSteps } from './next-steps.ts'
 import { toDeliveriesPanel } from './seen-deliveries.ts'
 
 /**
- * A listing that is the seller's own: what it is doing, what it lacks, and what can be done with it.
+ * A seller's own listing: its figures, what it lacks, and possible actions.
  *
- * @param said what the last form came to; shown where it is about this claim
+ * @param said outcome of the last form; shown if it is about this claim
  * @param edit where the file of a listing is edited; empty without a repository
  * @param now milliseconds since the epoch
  */
@@ -72,7 +72,7 @@ function toMeta({ kind, badges }: ListingView): Markup {
   return html`<span class="kind ${toShape(kind)}">${KIND_LABELS[kind]}</span>${tags}`
 }
 
-/** Without a repository's address the words go to the person who keeps the listing. */
+/** Without a repository's address the text goes to the maintainer of the listing. */
 function toHeadButtons({ id, url }: ListingView, edit: string): Markup {
   const file = edit === '' ? reportPath('wrong', id) : toEditUrl(edit, id)
   return html`
@@ -83,7 +83,7 @@ function toHeadButtons({ id, url }: ListingView, edit: string): Markup {
     </p>`
 }
 
-/** The badge as it is drawn now, and how to show it elsewhere. */
+/** The current badge, and how to embed it elsewhere. */
 function toBadge({ id, name, tiers }: ListingView): Markup {
   const forms = toBadgeEmbeds(tiers).map(
     ({ label, code }, index) => html`
@@ -104,7 +104,7 @@ export function toBadgeEmbeds({
   page,
   embed_markdown,
 }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>): { label: string; code: string }[] {
-  // The Markdown has the words of the image already.
+  // The Markdown already has the alt text of the image.
   const end = `](${badge_svg})](${page})`.length
   const alt = embed_markdown.slice('[!['.length, -end).replace(/\\(.)/gs, '$1')
   return [

@@ -14,7 +14,7 @@ const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
   refused: 'Disputed; the verdict holds.',
 }
 
-/** Each paid call that was judged, newest first, with the reason; what is wrong about a verdict can be said. */
+/** Each judged paid call, newest first, with the reason; a verdict can be disputed. */
 export function toDeliveriesPanel({ deliveries }: ListingNumbers): Markup {
   const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
   const rest = bad === 0 ? 'all were' : `${bad} ${bad === 1 ? 'was' : 'were'} not`
@@ -34,7 +34,7 @@ function toRow({ id, at, call, verdict, reason, dispute }: Delivery): Markup {
   const words = VERDICT_WORDS[verdict]
   const about = html`<a href="${reportPath('dispute', id)}">Dispute this verdict</a>`
   const said = dispute !== undefined && ` ${DISPUTES[dispute]}`
-  // Anybody may have disputed it, and badly: the seller has its own say until it is taken back.
+  // Anybody may have disputed it, and badly: the seller can still do so until it is withdrawn.
   const next = verdict !== 'as_declared' && dispute !== 'accepted' && about
   return html`
     <li>

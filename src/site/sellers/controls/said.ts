@@ -3,7 +3,7 @@ import type { ClaimView } from '../../../domain/views/seller-views.ts'
 import { html, type Markup } from '../../frame/html.ts'
 import { toLinkedText } from '../../frame/sentences.ts'
 
-/** What a check saw. `observed` is a stranger's text: it is shown as it is. */
+/** The result of a check. `observed` is a stranger's text: it is shown unchanged. */
 interface Sight {
   title: string
   verified: boolean
@@ -28,7 +28,7 @@ export function toSight(sight: Sight): Markup {
       <p class="saw-title">${title}</p><dl>${lines}</dl></div>`
 }
 
-/** The last look for the proof of a claim; false where nobody looked yet. */
+/** The last check of a claim's proof; false where there was none yet. */
 export function toClaimSight({ last_check, state }: ClaimView): Markup | false {
   if (last_check === undefined) return false
   const missing = state === 'verified' ? 'The proof is not there any more.' : 'Not proven yet.'
@@ -36,7 +36,7 @@ export function toClaimSight({ last_check, state }: ClaimView): Markup | false {
   return toSight({ ...last_check, title })
 }
 
-/** What the last form came to in a line; false where it is not said here. */
+/** The outcome of the last form in a line; false where it is shown elsewhere. */
 export function toLine(said: Said | null | undefined): Markup | false {
   const text = said?.refused?.reason ?? said?.line
   return (
@@ -47,7 +47,7 @@ export function toLine(said: Said | null | undefined): Markup | false {
 /**
  * A form of the dashboard. Its answer is the page again, at the card of the claim.
  *
- * @param act what it does, as the server's table names it
+ * @param act its action, as in the server's table
  */
 export function toForm(
   act: string,

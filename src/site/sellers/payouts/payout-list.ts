@@ -105,7 +105,7 @@ export function toPayoutFacts(payout: string) {
   return { network: toNetworkName(`${family}:${chain}`), address, way } as const
 }
 
-/** What is known of a payout, in words. */
+/** The state of a payout, in words. */
 export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
   if (proven_at !== undefined) {
     const when = counts ? '' : ' from the next build on'

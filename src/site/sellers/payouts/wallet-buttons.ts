@@ -14,7 +14,7 @@ function offerWallets(place: HTMLElement): void {
   const address = place.dataset.wallets ?? ''
   watchWallets((wallets) => {
     note.textContent = ''
-    // A wallet's name is its own word for itself.
+    // A wallet chooses its own name.
     buttons.innerHTML =
       html`${wallets.map(({ name }) => html`<button type="button">Sign with ${name}</button>`)}`.text
     for (const [at, button] of buttons.querySelectorAll('button').entries())

@@ -1,21 +1,21 @@
-/** Browser wallets that sign a text: EIP-1193, announced as EIP-6963 says or put on the window. */
+/** Browser wallets that sign a text: EIP-1193, announced by EIP-6963 or set on the window. */
 interface Eip1193 {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
 }
 
 export interface Wallet {
-  /** The wallet's own word for itself: foreign text. */
+  /** The wallet's own name: foreign text. */
   name: string
   provider: Eip1193
 }
 
 const MAX_NAME = 40
-/** What EIP-1193 calls a refusal of the wallet's owner. */
+/** The EIP-1193 code for a refusal by the wallet's owner. */
 const DECLINED = 4001
 
 /**
- * Tells of every wallet there is, and of those that come later. The one on `window.ethereum` is
- * used where none announces itself.
+ * Reports every present wallet, and later ones. The one on `window.ethereum` is used where none
+ * announces itself.
  */
 export function watchWallets(onChange: (wallets: readonly Wallet[]) => void): void {
   const found = new Map<string, Wallet>()
@@ -33,7 +33,7 @@ export function watchWallets(onChange: (wallets: readonly Wallet[]) => void): vo
 
 export type Signed = { ok: true; signature: string } | { ok: false; detail: string }
 
-/** Asks a wallet to sign a text with an address (EIP-191); says in words why it did not. */
+/** Asks a wallet to sign a text with an address (EIP-191); explains why it did not. */
 export async function signWithWallet(
   { provider }: Pick<Wallet, 'provider'>,
   { text, address }: { text: string; address: string },
