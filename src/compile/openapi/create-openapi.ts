@@ -2,7 +2,7 @@ import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/switc
 import type { SiteNames } from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import { OPERATIONS, type OperationFacts } from './operations.ts'
+import { type OperationFacts, readOperations } from './operations.ts'
 import { toOfferedValues, toParameters } from './parameters.ts'
 import { toComponentSchemas, toRef } from './schemas.ts'
 
@@ -35,7 +35,9 @@ export function createOpenApi(
     servers: [{ url: baseUrl }],
     // Open to everybody unless an operation says otherwise.
     security: [],
-    tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(Object.values(readOperations()).map(({ tag }) => tag))].map((name) => ({
+      name,
+    })),
     // Before the paths: the document compresses better in this order.
     components: {
       schemas: toUsedSchemas(paths, site.switches),
@@ -48,7 +50,7 @@ export function createOpenApi(
 
 function toPaths(switches?: Switches): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const [id, whole] of Object.entries(OPERATIONS)) {
+  for (const [id, whole] of Object.entries(readOperations())) {
     if (!isRouteId(id)) continue
     const facts = isBare(switches) ? { ...whole, ...whole.bare } : whole
     const { methods, path } = ROUTES[id]

@@ -90,11 +90,20 @@ const OperationSchema = v.pipe(
 )
 export type OperationFacts = v.InferOutput<typeof OperationSchema>
 
-/** By the names of the route table, in the order of the document. */
-export const OPERATIONS = readOperations()
+let known: Record<string, OperationFacts> | undefined
 
-/** @throws Error that names the row and what would be right */
-function readOperations(): Record<string, OperationFacts> {
+/**
+ * By the names of the route table, in the order of the document. Read when it is first asked for: a
+ * build that finds its release current needs none.
+ *
+ * @throws Error that names the row and what would be right
+ */
+export function readOperations(): Record<string, OperationFacts> {
+  known ??= parseOperations()
+  return known
+}
+
+function parseOperations(): Record<string, OperationFacts> {
   const text = readFileSync(new URL('./operations.yaml', import.meta.url), 'utf8')
   const rows = v.record(v.picklist(Object.keys(ROUTES)), OperationSchema)
   const result = v.safeParse(rows, parse(text))

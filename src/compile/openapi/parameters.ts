@@ -8,7 +8,7 @@ import {
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
-import { OPERATIONS, type OperationFacts } from './operations.ts'
+import { type OperationFacts, readOperations } from './operations.ts'
 import { toOpenApiSchema } from './schemas.ts'
 
 /** Its example can be sent as it is; it is an array where the wire has a comma list. */
@@ -69,7 +69,7 @@ export function toParameters(id: RouteId, switches?: Switches): Parameter[] {
     ...pathParameters(id),
     ...(id === 'search' ? searchParameters() : []),
     ...(id === 'operations' ? operationParameters() : []),
-    ...(OPERATIONS[id]?.parameters ?? []),
+    ...(readOperations()[id]?.parameters ?? []),
   ]
     .filter(({ name }) => isOffered(name, switches))
     .map((parameter) => ({ ...parameter, schema: toOfferedValues(parameter.schema, switches) }))
