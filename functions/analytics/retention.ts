@@ -72,7 +72,7 @@ const DROPPED = [
   ['report', 'settled_at', RETENTION.report_days * DAY_MS],
   ['report', 'created_at', RETENTION.waiting_report_days * DAY_MS, ['waiting']],
   ['watch', 'created_at', RETENTION.waiting_watch_hours * HOUR_MS, ['waiting']],
-  // Of listings that are no longer probed.
+  // Of listings whose probing has ended.
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
 ] as const satisfies readonly (readonly [keyof Tables, string, number, string[]?])[]
 

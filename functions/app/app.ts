@@ -148,7 +148,7 @@ function createStub({ problem }: Pick<Parts, 'problem'>) {
 
 /**
  * `GET /metrics` for holders of the token. Its errors are plain text, as scrapers show them;
- * without `METRICS_TOKEN` there is no such route.
+ * without `METRICS_TOKEN` the route does not exist.
  */
 function mountMetrics(app: H3, { expose }: Metrics, token: string | undefined): void {
   if (token === undefined || expose === null) return

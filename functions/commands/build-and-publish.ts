@@ -80,7 +80,7 @@ async function publish(config: Config, outDir: string, look: Look): Promise<void
   for (const fault of faults) console.log(formatFault(fault, contentDir))
   if (content === null)
     throw new OperatorError(
-      'The content has errors, so nothing was built; the release before keeps serving.',
+      'The content has errors, so nothing was built; the previous release is still served.',
     )
   onStage(`read ${counts.listings} listings`, performance.now() - start)
   const known = (there ?? findObjects(outDir, readCurrent(outDir), 'lengths'))?.sound ?? new Set()
@@ -154,7 +154,7 @@ async function lockBuilds(outDir: string): Promise<FileLock> {
   for (let looks = 0; ; looks += 1) {
     const lock = await tryLock(outDir)
     if (lock !== null) return lock
-    if (looks === 0) console.log(`another build is at work in ${outDir}: waiting for it`)
+    if (looks === 0) console.log(`another build is running in ${outDir}: waiting for it`)
     await sleep(LOOK_EVERY)
   }
 }

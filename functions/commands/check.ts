@@ -115,7 +115,7 @@ function reportOrigins({ content, seen }: ContentReport, id: string): void {
   if (!seen.listings.some((listing) => listing.id === id))
     throw new UsageError(`--origins: expected the id of a listing, got ${JSON.stringify(id)}`)
   const origins = content?.origins.get(id)
-  if (origins === undefined) console.log(`${id}: people say all of it`)
+  if (origins === undefined) console.log(`${id}: all facts come from people`)
   for (const [field, sayers] of Object.entries(origins ?? {}))
     console.log(`${id} ${field}: ${sayers.join(', ')}`)
 }

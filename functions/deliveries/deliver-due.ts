@@ -13,7 +13,7 @@ export interface DeliverParts {
   store: Store
   clock: Clock
   log: Log
-  /** Resolves once it is accepted, or when it is no longer needed. @throws DeliveryRefused */
+  /** Resolves once it is accepted, or has become unnecessary. @throws DeliveryRefused */
   send: Record<Channel, (delivery: Delivery) => Promise<void>>
   /** Called for one that nobody accepts. @returns what to deliver instead */
   giveUp(trx: Kysely<Tables>, delivery: Delivery, reason: string): Promise<readonly Addressed[]>

@@ -10,7 +10,7 @@ import {
 export interface Protected {
   /** The address that requires a token. */
   url: string
-  /** The metadata address from its refusal; null where there is none. */
+  /** The metadata address from its refusal; null if missing. */
   named: string | null
   /** One GET: the text of a 200, null for anything else. Guarded and bounded. */
   read: (url: string) => Promise<string | null>

@@ -97,7 +97,7 @@ function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
     const [, folder = '', name = ''] = url.pathname.split('/')
     const text = (await writers[folder]?.(name.replace(/\.md$/, ''))) ?? null
     return text === null
-      ? parts.problem('not-found', { detail: 'No page stands here, so it has no Markdown twin.' })
+      ? parts.problem('not-found', { detail: 'Without a page here, it has no Markdown variant.' })
       : toAnswer(text, req)
   }
 }

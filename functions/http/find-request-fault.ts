@@ -32,7 +32,7 @@ export function findRequestFault({
   // Node decodes only chunks: content in another coding would be taken for the body itself.
   if (valuesOf(rawHeaders, 'transfer-encoding').some((coding) => !/^chunked$/i.test(coding.trim())))
     return malformed(
-      'Transfer-Encoding may be chunked alone; name other codings in Content-Encoding.',
+      'Transfer-Encoding may only be chunked; name other codings in Content-Encoding.',
     )
   if (hosts.length > 1) return malformed('The request has several Host headers; send one.')
   // Health checks of balancers still speak HTTP/1.0, which has no Host.
@@ -43,7 +43,7 @@ export function findRequestFault({
   if (url === '*')
     return method === 'OPTIONS'
       ? null
-      : malformed('The request target * is for OPTIONS alone; send a path.')
+      : malformed('The request target * is only for OPTIONS; send a path.')
   const target = URL.parse(url)
   return target !== null && target.host === host.toLowerCase()
     ? null

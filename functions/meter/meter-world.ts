@@ -54,6 +54,6 @@ const MOST_USD = 1e12
 /** @throws RpcError for more than exists: nothing else from such a node can be trusted */
 export function toUsd(amount: bigint, { decimals }: UsdAsset): number {
   const usd = Number(amount) / 10 ** decimals
-  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment of more than there is')
+  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment larger than the supply')
   return usd
 }

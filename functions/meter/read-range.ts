@@ -31,13 +31,13 @@ export interface SeenRange {
   channels: ChannelEventTable[]
 }
 
-/** A remembered block is no longer on the chain. */
+/** A remembered block has left the chain. */
 export class Reorganised extends Error {
   override name = 'Reorganised'
   readonly block: number
 
   constructor(block: number) {
-    super(`block ${block} is on the chain no more`)
+    super(`block ${block} has left the chain`)
     this.block = block
   }
 }
@@ -54,7 +54,7 @@ export async function readRange(
 ): Promise<SeenRange> {
   const edge = await needBlock(chain, range.to)
   if (edge.at > work.clock.now() + MOST_AHEAD_MS)
-    throw new RpcError(`block ${edge.number} has a time that is still to come`)
+    throw new RpcError(`block ${edge.number} has a time in the future`)
   await assertRemembered(work, chain, range.from - 1)
   await assertRemembered(work, chain, range.to, edge)
   const wallets = group.map(({ payout }) => payout)

@@ -3,8 +3,8 @@ import { takeBackChannels } from './channel-counts.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /**
- * Rolls back what was read from blocks that are no longer on the chain, down to the last remembered
- * block that still is, however deep. A node that is merely behind rolls nothing back.
+ * Rolls back what was read from blocks that have left the chain, down to the last remembered block
+ * that still is, however deep. A node that is merely behind rolls nothing back.
  *
  * @param head the node's newest block
  * @returns the last block that stays, or null when nothing was removed

@@ -37,13 +37,13 @@ export function createPrometheusMetrics(sources: MetricsSources): Metrics {
 function createWatch(registry: Registry): Metrics['watch'] {
   const requests = new Counter({
     name: 'waypost_http_requests_total',
-    help: 'Requests, by route and status; "aborted" is an answer that nobody took to its end.',
+    help: 'Requests, by route and status; "aborted" is an answer that its client did not read to the end.',
     labelNames: ['route', 'method', 'status'],
     registers: [registry],
   })
   const durations = new Histogram({
     name: 'waypost_http_request_duration_seconds',
-    help: 'Time from a request being taken up to its answer having left.',
+    help: 'Time from starting a request until its answer was sent.',
     labelNames: ['route'],
     buckets: LATENCY_BUCKETS,
     registers: [registry],

@@ -87,5 +87,5 @@ export function wrongCommand(help: string, fault: string): UsageError {
 export function toDiskAdvice(error: unknown): string | null {
   if (!isDiskFull(error)) return null
   const reason = error instanceof Error ? error.message : String(error)
-  return `The disk is full (${reason}). What was there before stays as it was. Make room where OUT_DIR and STATE_DIR lie, then run the command again.`
+  return `The disk is full (${reason}). Existing files are unchanged. Make room for OUT_DIR and STATE_DIR, then run the command again.`
 }

@@ -209,7 +209,7 @@ const ConfigSchema = v.pipe(
   v.forward(
     v.check(
       ({ MEASURE, RPC_URLS }) => !MEASURE || Object.keys(RPC_URLS).length > 0,
-      'expected RPC_URLS beside it, with the node of at least one chain',
+      'expected RPC_URLS as well, with the node of at least one chain',
     ),
     ['MEASURE'],
   ),

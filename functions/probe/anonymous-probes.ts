@@ -49,7 +49,7 @@ export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config'
   }
 }
 
-/** @returns a release function for both slots, or the reason why there is none. */
+/** @returns a release function for both slots, or the reason for having none. */
 function enter(clients: Budget, hosts: Budget, client: string, host: string) {
   const place = clients.take(client)
   if (typeof place === 'string') return place
@@ -64,10 +64,10 @@ function enter(clients: Budget, hosts: Budget, client: string, host: string) {
 }
 
 const REASONS: Record<Reached | 'host', string> = {
-  client: 'One address at a time is asked for a client, and one is being asked for you just now.',
-  network: 'Several addresses are being asked for your network just now.',
-  host: 'This host is being asked for somebody else just now.',
-  process: 'Many addresses are being asked just now.',
+  client: 'Each client may check one address at a time, and one check of yours is running.',
+  network: 'Several checks for your network are running.',
+  host: 'A check of this host for somebody else is running.',
+  process: 'Many checks are running.',
 }
 
 /** How much a run may send and how long it may take; it ends at once when its caller leaves. */

@@ -29,7 +29,7 @@ import { toReceiptId } from './log/receipt-pages.ts'
  * Security model: the copy is in memory until it is judged and nowhere else; a seller's words reach
  * neither a receipt nor a log. How many calls are observed, how much of each, and how many receipts
  * a client or a listing makes an hour are limited, and beyond each limit the call passes like any
- * other. A caller that leaves or stops is not the seller's fault: then there is no verdict.
+ * other. A caller that leaves or stops is not the seller's fault: then it gets no verdict.
  */
 interface WitnessParts {
   config: Pick<Config, 'BASE_URL' | 'WITNESS'>

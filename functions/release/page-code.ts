@@ -43,7 +43,7 @@ export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler
 async function importVerified({ outDir, files }: PageCode): Promise<AstroHandler> {
   for (const { path, digest } of files)
     if (nameBytes(await readFile(join(outDir, path))) !== digest)
-      throw new Error(`${path} has other bytes than were published: build again`)
+      throw new Error(`${path} differs from what was published: build again`)
   const modules: [string, unknown][] = await Promise.all(
     files.map(async ({ path }) => [path, await import(pathToFileURL(join(outDir, path)).href)]),
   )

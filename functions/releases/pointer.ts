@@ -74,7 +74,7 @@ export async function fetchObject(bucket: Bucket, file: ListedFile): Promise<Buf
   const found = await bucket.get(key)
   if (found === null || found === 'same') throw new Error(`${key} is missing`)
   if (nameBytes(found.bytes) !== file.digest)
-    throw new Error(`${key} holds other bytes than were published`)
+    throw new Error(`${key} differs from what was published`)
   return found.bytes
 }
 

@@ -53,7 +53,7 @@ export async function pushRelease(bucket: Bucket, outDir: string, now: Date): Pr
     const bytes = Buffer.from(JSON.stringify(pointer))
     if (!(await bucket.replace(POINTER, bytes, there?.etag ?? null)))
       throw new OperatorError(
-        'Another publisher put its release there meanwhile. Look which one is right, and run the command again.',
+        'Another publisher was faster. Check which release is right, and run the command again.',
       )
   }
   const needed = new Set([...files, list, ...log.files, ...before.all].map(keyOf))

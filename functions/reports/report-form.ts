@@ -123,7 +123,7 @@ async function findSubject(
     return { url: about, listing_id: null, receipt: null }
   }
   if (kind === 'dispute' && !release.site.switches.trust)
-    return refuse('not-found', 'This directory takes no disputes.')
+    return refuse('not-found', 'This directory does not accept disputes.')
   const isReceipt = kind === 'dispute' && v.is(ReceiptIdSchema, about)
   const receipt = isReceipt ? (await findReceipt(parts.ledger.store, about))?.receipt : null
   if (receipt === undefined) return refuse('receipt-not-found', 'No receipt has this id.')

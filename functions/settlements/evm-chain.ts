@@ -91,7 +91,7 @@ export async function openEvmChain(
   }
 }
 
-/** The first block at or after a time, up to `head`; the one after `head` where there is none. */
+/** The first block at or after a time, up to `head`; otherwise the one after `head`. */
 export async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
   let low = 0
   let high = head + 1
@@ -118,7 +118,7 @@ export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge
     if (log.at === null) {
       const block = await needBlock(chain, log.blockNumber)
       if (block.hash !== log.blockHash)
-        throw new RpcError('eth_getLogs: a log of a block that is on the chain no more')
+        throw new RpcError('eth_getLogs: a log from a reorganised block')
       times.set(log.blockNumber, block.at)
     } else times.set(log.blockNumber, log.at)
   }
@@ -166,14 +166,14 @@ function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
       log.blockNumber <= asked.to &&
       (asked.topics.length === 1 || log.topics.length === asked.topics.length) &&
       wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
-    if (!isAsked) throw new RpcError('eth_getLogs: a log that was not asked for')
+    if (!isAsked) throw new RpcError('eth_getLogs: a log that was not requested')
     const known = hashes.get(log.blockNumber) ?? log.blockHash
-    if (known !== log.blockHash) throw new RpcError('eth_getLogs: two blocks of one height')
+    if (known !== log.blockHash) throw new RpcError('eth_getLogs: two blocks of the same height')
     hashes.set(log.blockNumber, log.blockHash)
     const place = `${log.blockNumber} ${log.logIndex}`
     const earlier = seen.get(place)
     if (earlier !== undefined && !isSame(earlier, log))
-      throw new RpcError('eth_getLogs: two logs in one place')
+      throw new RpcError('eth_getLogs: two logs at the same position')
     seen.set(place, log)
   }
   return [...seen.values()].sort(

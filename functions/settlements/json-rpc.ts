@@ -83,7 +83,7 @@ async function ask(client: Fetcher, url: string, method: string, params: unknown
   const { status, cut, body } = reply.answer
   if (status === 429 || status === 503)
     throw new RpcError(`${method}: the node is busy (HTTP ${status})`, 'busy')
-  if (status === 413) throw new RpcError(`${method}: the node takes no request as long`, 'refused')
+  if (status === 413) throw new RpcError(`${method}: the request is too long for it`, 'refused')
   // More than we accept: a smaller request may work.
   if (cut === 'size') throw new RpcError(`${method}: the node's answer is too large`, 'refused')
   if (cut !== null) throw new RpcError(`${method}: the node cannot be reached`)

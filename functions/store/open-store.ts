@@ -211,7 +211,7 @@ function createPrimaryFinder(urls: readonly string[]) {
       const { rows } = await client.query('SELECT pg_is_in_recovery() AS follows')
       if (rows[0]?.follows === false) return
       leave(client.place)
-      throw new Error('The store follows another server: none takes writes yet.')
+      throw new Error('The store is a replica: no server accepts writes yet.')
     },
   }
 }

@@ -62,7 +62,7 @@ class WebhookError extends Error {
   override name = 'WebhookError'
   code: string
   constructor(code: string) {
-    super(`the webhook did not take it (${code})`)
+    super(`the webhook did not accept it (${code})`)
     this.code = code
   }
 }
@@ -133,7 +133,7 @@ function describe(task: WatchTask, link: string, baseUrl: string, name: string):
     }
     case 'watch_paused':
       return {
-        subject: 'Your webhook gets no more news',
+        subject: 'We stopped calling your webhook',
         body: `we stopped calling your webhook: ${task.reason}.\n\nOpen this link to start it again, or to end the watch:\n\n${link}`,
       }
     default:

@@ -34,7 +34,7 @@ type Sent = WatchPage['sent']
 type Taken = Extract<WatchPage['answer'], { kind: 'taken' }>
 type Own = Extract<WatchPage['answer'], { kind: 'own' }>
 
-export const ENDED = 'This link is of no watch, or of one that has ended.'
+export const ENDED = 'No watch has this link, or it has ended.'
 
 function createWatchForm(parts: FormParts): Form<typeof WatchBodySchema, Sent, Taken> {
   return {
@@ -78,7 +78,7 @@ async function takeWatch(
   const refused = findFault(parts, body) ?? (await countForm(parts, 'watch', 'watches', caller))
   if (refused !== null) return refused
   if (await ledger.deliveries.isOverfull(body.deliver.email === undefined ? 'webhook' : 'mail'))
-    return refuse('rate-limited', 'Too many questions wait to be sent.', LATER)
+    return refuse('rate-limited', 'Too many confirmation requests wait to be sent.', LATER)
   const watch = await ledger.store.db.transaction().execute(async (trx) => {
     const added = await addWatch(trx, body, clock.now())
     if (added?.email === null) await confirmWatch(trx, ledger.deliveries, added)

@@ -18,7 +18,7 @@ export interface FoundService {
 /**
  * Probes a reported address: for the reviewer, never for its sender.
  *
- * @returns with `unreachable`, the reason, where the host did not answer
+ * @returns facts, or in `unreachable` why the host did not answer
  */
 export async function inspectService(
   url: string,

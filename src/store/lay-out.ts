@@ -61,7 +61,7 @@ function isShown(row: string): boolean {
   return FOLDERS.some((folder) => rowStarts(row, `${folder}/`))
 }
 
-/** Paths of the rows before that are no more as they were. */
+/** Paths of earlier rows that have changed. */
 function findLeft(before: ReadonlySet<string>, rows: readonly string[]): string[] {
   const left = new Set(before)
   for (const row of rows) left.delete(row)

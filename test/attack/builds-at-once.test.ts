@@ -39,7 +39,7 @@ test('of two builds at once one waits, finds the release there, and pages stay u
   const builds = await Promise.all([build(), build()])
   expect(builds.map(({ code }) => code)).toEqual([0, 0])
   const said = builds.map(({ said }) => said).join('')
-  expect(said).toMatch(/another build is at work in .*: waiting for it/)
+  expect(said).toMatch(/another build is running in .*: waiting for it/)
   expect(said.match(/built in/g)).toHaveLength(1)
   expect(said.match(/is current/g)).toHaveLength(1)
   expect(readdirSync(join(root, 'dist/releases'))).toHaveLength(1)

@@ -415,7 +415,7 @@ describe('comparison pages and tables', () => {
 
   const linked = (url: string) => `- { name: Elsewhere, url: "${url}", note: Others. }\n`
   test.each([
-    ['https://registry.modelcontextprotocol.io', 'mcp_registry is a source that facts come from'],
+    ['https://registry.modelcontextprotocol.io', 'mcp_registry is a source of facts'],
     ['https://unknown.example', 'no row of tables/sources.yaml links to https://unknown.example'],
   ])('a linked directory is one that nothing is taken from: %s', (url, message) => {
     const tables = { [FILE]: listingText(), 'tables/also_search.yaml': linked(url) }
@@ -473,7 +473,7 @@ test('a folder beside listings that nobody reads is named, with the one that was
   })
   const { faults } = readContent(folder.dir, { allowPrivate: false })
   const lines = faults.map((fault) => formatFault(fault, 'content'))
-  expect(lines.filter((line) => line.includes('nobody reads'))).toEqual([
+  expect(lines.filter((line) => line.includes('unknown folder'))).toEqual([
     expect.stringMatching(/^content\/evidense.*warning.*did you mean evidence\?$/),
   ])
 })
@@ -507,7 +507,7 @@ describe('a listing that moved', () => {
       'for another reason',
       { moved_to: 'x402.foo', reason: 'dead' },
       undefined,
-      'expected moved beside moved_to',
+      'expected moved with moved_to',
     ],
     [
       'without its former file',

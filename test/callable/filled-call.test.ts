@@ -114,6 +114,6 @@ describe('a call takes from its operation what its caller leaves out', () => {
   })
 
   test('a value that only the caller knows is asked for, never sent as its placeholder', () => {
-    expect(fill({ method: 'GET' })).toMatch(/<ID>.*Give endpoint and body/)
+    expect(fill({ method: 'GET' })).toMatch(/<ID>.*Send endpoint and body/)
   })
 })

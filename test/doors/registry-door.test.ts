@@ -129,7 +129,7 @@ describe('the MCP registry’s read API', () => {
         'io.modelcontextprotocol.registry/official': {
           status: 'deleted',
           statusChangedAt: '2026-10-15T08:00:00Z',
-          statusMessage: expect.stringContaining('source that listed it'),
+          statusMessage: expect.stringContaining('source no longer lists it'),
         },
       },
     })

@@ -192,7 +192,7 @@ describe('over HTTP', () => {
     [503, '<html>', 'busy'],
     [200, '{"error":{"code":429,"message":"x"}}', 'refused (429)'],
     [200, '{"error":{"code":-32601,"message":"secret-key"}}', 'refused (-32601)'],
-    [413, '<html>', 'as long'],
+    [413, '<html>', 'too long'],
     [500, '<html>secret-key</html>', 'not JSON'],
     [200, '[1,2', 'not JSON'],
     [200, '7', 'not JSON-RPC'],

@@ -189,7 +189,7 @@ test.each([
   [new SqliteError('Error: database or disk is full', 13)],
   [new Error('EDQUOT: disk quota exceeded, write')],
 ])('%s ends a command with what to do', (error) => {
-  expect(toDiskAdvice(error)).toMatch(/The disk is full .* Make room where OUT_DIR and STATE_DIR/)
+  expect(toDiskAdvice(error)).toMatch(/The disk is full .* Make room for OUT_DIR and STATE_DIR/)
 })
 
 describe('a store that fails or hangs under the click writer', () => {

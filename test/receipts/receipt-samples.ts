@@ -24,7 +24,7 @@ export function aReceipt(n: number, at = 1_700_000_000_000 + n): NewReceipt {
       answer: null,
       status: 200,
       verdict: 'as_declared',
-      reason: 'It is what is declared.',
+      reason: 'It is as declared.',
       transaction: null,
       ms: n,
     },

@@ -162,7 +162,7 @@ describe('what people write of a listing stands', () => {
     content.remove(ROWS)
     const { faults } = readContent(content.contentDir, rules)
     expect(faults.find((fault) => fault.file === file)?.message).toBe(
-      'nobody says what this is: expected facts in it, or a row of a source that tells of it',
+      'no facts: expected some in the file, or a row of a source for this listing',
     )
   })
 

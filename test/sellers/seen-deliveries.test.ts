@@ -9,7 +9,7 @@ function aDelivery(
 ): ListingNumbers['deliveries'][number] {
   return {
     ...{ id: ID, at: '2026-11-22T09:20:13.000Z', operation: 'digest', status: 200 },
-    ...{ verdict: 'as_declared', reason: 'It is what is declared.', transaction: null, ms: 9 },
+    ...{ verdict: 'as_declared', reason: 'It is as declared.', transaction: null, ms: 9 },
     ...{ call: 'GET https://seller.example/' },
     ...changes,
   }

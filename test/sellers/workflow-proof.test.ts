@@ -169,7 +169,7 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
       /pull_request/,
       (aud) => claimsFor(aud, { event_name: 'pull_request_target' }),
     ],
-    ['of no workflow', /no workflow/, (aud) => claimsFor(aud, { repository: undefined })],
+    ['of no workflow', /not a workflow token/, (aud) => claimsFor(aud, { repository: undefined })],
     ['signed by another key', /signature/, (aud) => sign(claimsFor(aud), other)],
     ['signed by a key nobody knows', /key/, (aud) => sign(claimsFor(aud), other, 'two')],
     [

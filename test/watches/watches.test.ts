@@ -251,7 +251,7 @@ describeStores('watches', ({ newPlace }) => {
     expect(new Set(hook.news().map((news) => news.id)).size).toBe(1)
     expect(await row(id)).toMatchObject({ state: 'paused' })
     await world.parts.ledger.deliveries.deliver()
-    expect(world.mails.at(-1)).toMatchObject({ subject: 'Your webhook gets no more news' })
+    expect(world.mails.at(-1)).toMatchObject({ subject: 'We stopped calling your webhook' })
     expect(await db.selectFrom('delivery').selectAll().execute()).toEqual([])
   })
 

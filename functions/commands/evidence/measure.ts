@@ -45,7 +45,7 @@ async function command(): Promise<void> {
   const reports = await run(config, options.since)
   if (reports === null)
     throw new OperatorError(
-      'Another process is metering at this moment; what it reads need not be read twice.',
+      'Another process is metering right now; nothing needs to be read twice.',
     )
   for (const report of reports)
     console.log(options.isJson ? JSON.stringify(report) : toText(report))

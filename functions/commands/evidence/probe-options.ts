@@ -8,10 +8,10 @@ const HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--conc
 
 Asks listings whether they speak their protocol, and writes what was seen to content/evidence.
   ids               listings to probe; without any, all of them
-  --stale <time>    leaves out what was probed less than so long ago: 90m, 24h, 7d
+  --stale <time>    leaves out listings probed less than this long ago: 90m, 24h, 7d
   --limit <n>       probes at most n listings
-  --concurrency <n> probes under way at once (16); a host gets one at a time, an address four
-  --packages        asks no endpoint, but runs the MCP packages of npm and PyPI, each fetched first
+  --concurrency <n> concurrent probes (16); one at a time per host, four per address
+  --packages        probes no endpoints, but runs the MCP packages of npm and PyPI, each fetched first
                     and then run without a network in a sandbox of bubblewrap; nothing of it
                     is left behind
   --facts-only      keeps names, parameters and types of tools and skills, and no seller's sentence

@@ -93,7 +93,7 @@ function report(summary: ProbeSummary, isJson: boolean): void {
     )
   }
   if (!summary.is_offline) return
-  console.error('No host was heard: is this machine online? Nothing was held against anybody.')
+  console.error('No host answered: is this machine online? Nothing counts against anybody.')
   process.exitCode = 1
 }
 

@@ -44,7 +44,7 @@ async function remove({ db }: Store, name: string): Promise<string> {
     .where('name', '=', name)
     .executeTakeFirst()
   if (Number(numDeletedRows) === 0) throw new OperatorError(`no token has the name ${name}`)
-  return `${name} opens nothing any more; servers forget it within seconds.`
+  return `The token of ${name} no longer works; servers forget it within seconds.`
 }
 
 async function list({ db }: Store): Promise<string> {

@@ -11,5 +11,5 @@ await runCommand(async (config, log) => {
     throw wrongCommand(HELP, `expected rotate, got ${words[0] ?? 'nothing'}`)
   await using store = await openStore(config, log)
   const { id } = await rotateKeys(store, Date.now())
-  return `${id} signs from now on; running servers take it within half a minute.`
+  return `${id} signs from now on; running servers use it within half a minute.`
 })

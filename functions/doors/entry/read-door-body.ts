@@ -177,7 +177,7 @@ async function parseInTurn(
 }
 
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
-  if (depth > MOST_NESTED) return toFault(`A message is nested ${MOST_NESTED} deep at most.`)
+  if (depth > MOST_NESTED) return toFault(`A message may nest at most ${MOST_NESTED} deep.`)
   return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
 }
 
@@ -231,7 +231,7 @@ function toLimited(taken: Record<string, string>): Fault {
 function toFull(reached: Reached): Fault {
   const isOwn = reached !== 'process'
   const sentence = isOwn
-    ? 'Too many bytes of messages are under way for this client; try again when some are answered.'
-    : 'Too many bytes of messages are under way; try again.'
+    ? 'Too many bytes of messages are in flight for this client; try again when some are answered.'
+    : 'Too many bytes of messages are in flight; try again.'
   return { ...toFault(sentence, isOwn ? 429 : 503, -32000), headers: { 'Retry-After': '1' } }
 }

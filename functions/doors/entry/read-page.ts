@@ -160,6 +160,6 @@ export function readPathPart(encoded: string): string {
   try {
     return decodeURIComponent(encoded)
   } catch {
-    throw new QueryFault('The path holds a percent sign that encodes nothing.')
+    throw new QueryFault('The path has a percent sign that encodes nothing.')
   }
 }

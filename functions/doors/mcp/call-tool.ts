@@ -51,7 +51,7 @@ const output = v.looseObject({
   status: told(v.number(), 'Of an answer: its HTTP status.'),
   headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
   body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
-  truncated: told(v.boolean(), 'The answer is longer than what stands here.'),
+  truncated: told(v.boolean(), 'The answer is longer than what is shown here.'),
   texts: told(SellerTextsSchema, 'Of an answer: whose words it carries.'),
   x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
   accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),

@@ -104,7 +104,7 @@ const CursorSchema = v.object({
   id: v.union([v.string(), v.number()]),
   params: v.object({ cursor: v.unknown() }),
 })
-const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever given out.'
+const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever issued.'
 
 /** The message with a cursor; the package would answer with the first page. */
 function findCursor(json: unknown): v.InferOutput<typeof CursorSchema> | null {

@@ -50,7 +50,7 @@ function fileInstructions(url: string, token: string): Instructions {
       code: `mkdir -p .well-known && echo '${token}' > .${WELL_KNOWN_PATH}`,
     },
     {
-      text: 'See that it is there: the answer must be 200 with Content-Type text/plain',
+      text: 'Check it: the answer must be 200 with Content-Type text/plain',
       code: `curl -i ${url}`,
     },
     { text: 'Run the check. Leave the file in place: it is looked at again every day.' },

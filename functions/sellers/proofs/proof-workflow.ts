@@ -61,7 +61,7 @@ export function proveByWorkflow(parts: WorkflowParts): Prove {
 function judgeClaims(payload: JWTPayload, repositories: readonly string[]): ProofCheck {
   const parsed = v.safeParse(ClaimsSchema, payload)
   if (!parsed.success)
-    return missed('token_refused', 'a token of no workflow', 'Send the token of a workflow’s run.')
+    return missed('token_refused', 'not a workflow token', 'Send the token of a workflow’s run.')
   const { repository, repository_id, repository_owner, repository_owner_id, event_name } =
     parsed.output
   const name = repository.toLowerCase()

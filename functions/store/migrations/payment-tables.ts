@@ -75,7 +75,7 @@ export const PAYMENT_TABLES = {
     },
     'meter_cursor_key primary key (network, payout)',
   ),
-  /** Hashes of blocks that were read, to notice when they are no longer on the chain. */
+  /** Hashes of blocks that were read, to notice when they have left the chain. */
   meter_block: table(
     { network: text, number: moment, hash: text },
     'meter_block_key primary key (network, number)',

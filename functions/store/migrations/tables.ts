@@ -47,8 +47,8 @@ export const TABLES = {
   attempt: table({ key, window_start: moment, tries: integer }),
   /**
    * Mails and webhooks still to be sent. `payload` is JSON and never holds a secret: links are made
-   * when sending. `lane` is the watch, or the mailbox if there is none: its deliveries go one at a
-   * time, and each lane has its own clock. `host` is where they go: hosts share slots fairly.
+   * when sending. `lane` is the watch, or else the mailbox: its deliveries go one at a time, and
+   * each lane has its own clock. `host` is where they go: hosts share slots fairly.
    */
   delivery: table({
     id: key,

@@ -1,6 +1,6 @@
 import type { ClickSource } from '../../../src/domain/wire/vocabulary.ts'
 
-/** Everything kept of a click: there is no field for an address, agent, referrer or cookie. */
+/** Everything kept of a click: it has no field for an address, agent, referrer or cookie. */
 export interface Click {
   /** Hours since the epoch, UTC: the day and the hour, nothing finer. */
   hour: number

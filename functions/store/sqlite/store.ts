@@ -30,7 +30,7 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   // SQLite would take it for a new one, and delete the log that may still hold its data.
   if (statSync(file).size === 0)
     throw new OperatorError(
-      `The ledger ${file} has no bytes: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
+      `The ledger ${file} is empty: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
     )
   makePrivateFile(file)
   for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
@@ -59,7 +59,7 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
 export function toDamage(file: string, error: unknown): OperatorError | null {
   if (!(error instanceof SqliteError) || !DAMAGED.has(error.errcode & 0xff)) return null
   return new OperatorError(
-    `The ledger ${file} is damaged (${error.message}). ${RESTORE} What is there now is kept beside it.`,
+    `The ledger ${file} is damaged (${error.message}). ${RESTORE} The damaged file is kept next to it.`,
   )
 }
 

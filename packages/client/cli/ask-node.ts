@@ -76,7 +76,7 @@ export async function readTime(ask: Ask, block: number | string): Promise<number
   return timestamp * 1000
 }
 
-/** The first block at or after a time; `end` where there is none before it. */
+/** The first block at or after a time; `end` without one before it. */
 export async function findBlock(ask: Ask, at: number, end: number): Promise<number> {
   let [low, high] = [0, end]
   while (low < high) {

@@ -28,7 +28,7 @@ export interface Claim {
   rule: ChannelRule
   log: EvmLog
   channel: string
-  /** Its row in the ledger; null where there is none. */
+  /** Its row in the ledger; null if missing. */
   row: LedgerPayment | null
 }
 

@@ -114,7 +114,7 @@ async function checkEach(
   const seen = new Set<string>()
   for (const row of rows) {
     const place = toPlace(row)
-    const found = seen.has(place) ? 'the rows have it twice' : await checkRow(ask, row, listing)
+    const found = seen.has(place) ? 'it is in the rows twice' : await checkRow(ask, row, listing)
     seen.add(place)
     if (typeof found === 'string') faults.push(`${place}: ${found}`)
     else if (found !== null) claims.push(found)
@@ -142,7 +142,7 @@ async function checkRow(
   const coin = usdAssetOf(row.network, { allowTestCoins: true })
   if (coin === null || coin.address !== row.asset) return 'its coin does not count'
   if (Math.round((Number(row.amount) / 10 ** coin.decimals) * 1_000_000) !== row.usd_micro)
-    return 'its amount is other dollars'
+    return 'its amount in dollars differs'
   const channel = CHANNEL_RULES.find(({ id }) => id === row.scheme)
   if (channel !== undefined)
     return readClaim(channel, log, row) ?? 'no contract of its scheme paid that'

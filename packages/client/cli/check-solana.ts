@@ -29,7 +29,7 @@ export async function checkSolanaRows(looked: Looked): Promise<string[]> {
   const seen = new Set<string>()
   for (const row of checked) {
     const fault = seen.has(row.transaction)
-      ? 'the rows have it twice'
+      ? 'it is in the rows twice'
       : await findFault(ask, row, coin)
     seen.add(row.transaction)
     if (fault !== null) faults.push(`${row.transaction}: ${fault}`)

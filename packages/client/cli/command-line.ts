@@ -10,15 +10,15 @@ export const HELP = `Usage: waypost <command> [options]
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
                     --info asks only whether it can be called;
                     --wallet FILE --max-usd N pays where the seller asks for it
-  tasks             what there is to get done by any of several sellers
-  plan <task> JSON  who would be asked for it, in which order, with which request:
+  tasks             tasks that any of several sellers can do
+  plan <task> JSON  the sellers it would ask, in order, with their requests:
                     --max-price-usd N --rail --network --limit N
   do <task> JSON    gets it done: asks the first seller, pays within the budget, checks the
                     answer, goes on to the next where it fails; nobody is paid twice:
                     --wallet FILE --max-usd N for the deed, all attempts together;
                     --session FILE --session-max-usd N for many deeds; --deed NAME takes one up
                     again; --rail --network
-  spent FILE        what a session paid, or may have paid where a command was killed
+  spent FILE        what a session paid, or may have paid if a command was killed
   pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
                     --only CALL pins some calls of one listing;
                     --update takes what changed and shows it
@@ -27,10 +27,10 @@ export const HELP = `Usage: waypost <command> [options]
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner;
                     --file PATH is the file of the repository that SARIF points at
-  recompute <id>    the trust score from the published payments alone, beside the one shown;
-                    --rpc URL holds the rows of one chain against a node of yours
+  recompute <id>    the trust score from only the published payments, next to the one shown;
+                    --rpc URL checks the rows of one chain against your own node
   receipts          what came back for each paid call of yours, each checked: --file FILE;
-                    --log COPY keeps a copy of the log and holds them against it, --offline
+                    --log COPY keeps a copy of the log and checks them against it, --offline
                     asks nobody
   verify <receipt>  that a receipt is signed and in the log, and that the log only grew;
                     --secret S --answer FILE: that it is of this answer

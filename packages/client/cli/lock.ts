@@ -39,7 +39,7 @@ export const runPin: Run = async (args, connect) => {
   let held = 0
   for (const id of ids) if (!(await pinOne(waypost, lock, id, values))) held += 1
   await writeLock(file, lock)
-  if (held > 0) console.error(`${held} changed and stay as they were pinned; --update takes them.`)
+  if (held > 0) console.error(`${held} changed and keep their old pins; --update moves them.`)
   return held > 0 ? EXIT.refused : EXIT.ok
 }
 
@@ -73,7 +73,7 @@ export const runCheck: Run = async (args, connect) => {
   const waypost = connect(values.base)
   const file = values.lock ?? LOCK_FILE
   const lock = await readLock(file, waypost)
-  if (lock === null) throw new UsageFault(`${file} is not here; waypost pin <ids> makes it`)
+  if (lock === null) throw new UsageFault(`${file} does not exist; waypost pin <ids> creates it`)
   const unknown = positionals.find((id) => !Object.hasOwn(lock.listings, id))
   if (unknown !== undefined) throw new UsageFault(`${file}: ${unknown} is not pinned`)
   const drifts: Record<string, string[]> = {}
@@ -98,7 +98,7 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   if (typeof lock === 'string') throw new UsageFault(`${file}: ${lock}`)
   if (lock.directory !== baseUrl)
     throw new UsageFault(
-      `${file} was made with ${lock.directory}, and this is ${baseUrl}: say --base ${lock.directory}, or --lock with another file`,
+      `${file} was made with ${lock.directory}, and this is ${baseUrl}: use --base ${lock.directory}, or --lock with another file`,
     )
   return lock
 }

@@ -61,7 +61,7 @@ export async function growLogCopy(baseUrl: string, copy: LogCopy | null): Promis
     receipts = receipts.concat(more).slice(0, head.size)
   }
   const grown = { keys, head, receipts }
-  if (!isSound(grown)) throw forked('its newest head is not of the receipts that the copy has')
+  if (!isSound(grown)) throw forked('its newest head does not match the receipts of the copy')
   return grown
 }
 

@@ -38,7 +38,7 @@ export async function keepReceipt(receipt: OwnReceipt): Promise<void> {
     // Lines are appended whole, so that several commands may share a file.
     await appendFile(file, `${JSON.stringify(receipt)}\n`, { mode: MODE })
   } catch (error) {
-    console.error(`the receipt was not kept: ${error instanceof Error ? error.message : error}`)
+    console.error(`the receipt was not stored: ${error instanceof Error ? error.message : error}`)
   }
 }
 

@@ -55,7 +55,7 @@ function chooseQuote(
   throw refuse(
     'over-budget',
     cheapest === undefined
-      ? 'The seller asks for no dollar coin that the wallet can sign; nothing was signed.'
+      ? 'The seller accepts no dollar coin that the wallet can sign; nothing was signed.'
       : `The seller asks for $${cheapest.usd}, the budget is $${maxUsd}; nothing was signed.`,
   )
 }

@@ -49,7 +49,7 @@ async function takeCopy(baseUrl: string, file: string, isOffline: boolean): Prom
     if (copy === null)
       throw new UsageFault(`--log ${file}: expected a copy of the log, found nothing`)
     if (!isSound(copy))
-      throw new WaypostError('log-forked', `${file}: its head is not of its receipts`)
+      throw new WaypostError('log-forked', `${file}: its head does not match its receipts`)
     return copy
   }
   const grown = await growLogCopy(baseUrl, copy)

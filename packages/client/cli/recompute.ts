@@ -38,7 +38,7 @@ async function readFiles(baseUrl: string): Promise<LedgerFiles> {
   const body = (await get(baseUrl, 'payments.ndjson')).body ?? new ReadableStream<Uint8Array>()
   const payments: v.InferOutput<typeof LedgerPaymentSchema>[] = []
   for await (const line of eachLine(body)) payments.push(v.parse(LedgerPaymentSchema, line))
-  // Without a meter there are no rows either, and any time gives no score.
+  // A directory without a meter has no rows either, and any time gives no score.
   const as_of = payees.as_of ?? new Date(0).toISOString()
   return { ...payees, as_of, payments }
 }

@@ -65,7 +65,7 @@ export async function signPayment(
     throw new WaypostError(
       'over-budget',
       cheapest === undefined
-        ? 'The seller asks for no dollar coin this client knows; nothing was signed.'
+        ? 'The seller accepts no dollar coin this client knows; nothing was signed.'
         : `The seller asks for $${cheapest.usd}, the budget is $${maxUsd}; nothing was signed.`,
       { status: 402 },
     )

@@ -98,7 +98,7 @@ function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string
     const [taken] = rows
     return taken === undefined
       ? [`${name}: no row of tables/sources.yaml links to ${url}; expected one with link_out`]
-      : [`${name}: ${taken.id} is a source that facts come from; expected it in one table`]
+      : [`${name}: ${taken.id} is a source of facts; expected it in only one table`]
   })
 }
 

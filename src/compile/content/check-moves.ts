@@ -40,7 +40,7 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
     return reason === 'moved'
       ? 'moved_to: expected the id it has now, as the reason is moved'
       : null
-  if (reason !== 'moved') return `reason: expected moved beside moved_to, got ${reason}`
+  if (reason !== 'moved') return `reason: expected moved with moved_to, got ${reason}`
   if (listing === undefined) return 'listing: expected the file as it was, to know its host by'
   const end = followMoves(moves, id)
   if (end === null) return `moved_to: ${id} moves in a circle, by ${moved_to}`

@@ -24,7 +24,7 @@ import { NotListedSchema } from '../../domain/unlisted/not-listed.ts'
 /** The help an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {
   name: 'As the seller writes it. One line; no markup is needed and none is interpreted.',
-  kind: 'What is called: an HTTP API, an MCP server, an A2A agent, or a kit.',
+  kind: 'Its kind: an HTTP API, an MCP server, an A2A agent, or a kit.',
   url: 'Where an agent reaches it: https, a public host, no port, nothing left to fill in.',
   summary: 'One sentence: what it does for the caller.',
   categories: 'Ids from tables/categories.yaml.',

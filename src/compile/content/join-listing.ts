@@ -52,8 +52,7 @@ export function toLackFaults(
   { file, facts, yaml, lacks = [] }: PartialListing,
   rows: readonly NamedRow[],
 ): Fault[] {
-  const unsaid =
-    'nobody says what this is: expected facts in it, or a row of a source that tells of it'
+  const unsaid = 'no facts: expected some in the file, or a row of a source for this listing'
   if (rows.length === 0 && facts.kind === undefined && facts.url === undefined)
     if (lacks.includes('kind') && lacks.includes('url')) return [faultOf(file, unsaid)]
   const isSaid = (field: string) =>

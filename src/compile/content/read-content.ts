@@ -147,7 +147,7 @@ function findUnreadFolders(contentDir: string): Fault[] {
     .map(({ name }) => {
       const nearest = findNearestName(name, FOLDERS)
       const hint = nearest === null ? '' : `; did you mean ${nearest}?`
-      const message = `nobody reads this folder: expected one of ${FOLDERS.join(', ')}${hint}`
+      const message = `unknown folder: expected one of ${FOLDERS.join(', ')}${hint}`
       return faultOf(name, message, { severity: 'warning' })
     })
 }

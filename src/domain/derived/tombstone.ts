@@ -41,10 +41,10 @@ export const GoneSchema = v.strictObject({
 export type Gone = v.InferOutput<typeof GoneSchema>
 
 const REASON_TEXTS: Record<Gone['reason'], string> = {
-  withdrawn: 'The source that listed it does not list it any more.',
+  withdrawn: 'Its source no longer lists it.',
   duplicate: 'It is the same service as another listing.',
   dead: 'It did not answer for a long time.',
-  refused: 'It was looked at and taken out.',
+  refused: 'It was reviewed and removed.',
   moved: 'It has another id now.',
   opted_out: 'Its owner asked not to be listed.',
 }

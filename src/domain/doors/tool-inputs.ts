@@ -162,7 +162,7 @@ export const CallToolInput = toolInput({
       payee: optional(payee.wrapped, 'CAIP-10 addresses; one of them must be paid.'),
       max_usd: optional(max_usd.wrapped, 'The most the call may cost, in US dollars.'),
     }),
-    'The call is refused, and nothing paid, where any of this is not so any more.',
+    'The call is refused, and nothing paid, where any of this has changed.',
   ),
   method: optional(v.picklist(HTTP_METHODS), "The operation's, unless said otherwise."),
   endpoint: optional(
@@ -175,7 +175,7 @@ export const CallToolInput = toolInput({
   ),
   body: optional(
     v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
-    "The request body: text as it stands, anything else as JSON; the operation's example unless said otherwise.",
+    "The request body: text unchanged, anything else as JSON; the operation's example unless said otherwise.",
   ),
 })
 
@@ -192,7 +192,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]{1,200}$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The error in the header fields an agent gives for a seller; null when there is none.
+ * The error in the header fields an agent gives for a seller; null without one.
  *
  * @example findToolHeaderFault({ 'x-key': 'a\r\nb' }) → 'headers.x-key: …'
  */

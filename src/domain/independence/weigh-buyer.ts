@@ -8,7 +8,7 @@ export const VOUCHING = {
   mostCustom: 600_000,
   /** How many known sellers must be measured for the rule to apply. */
   measuredSeeds: 3,
-  /** A known seller is measured once buyers paid it this much; each at most one listing's price. */
+  /** What buyers must pay a known seller for it to be measured; each counts up to one listing's. */
   microsAMeasuredSeed: 2_600_000,
 } as const
 

@@ -16,7 +16,7 @@ export function sellsOn(
     : () => listed.includes(rail)
 }
 
-/** Those sold on the rail first, each part in its order. */
+/** Those sold on the rail first, otherwise in the given order. */
 export function orderByRail<Each extends OperationOffers>(
   operations: readonly Each[],
   rail: Rail | undefined,

@@ -52,7 +52,7 @@ export function fillCall(
   ]
   return left.length === 0
     ? filled
-    : `${method} ${called.url} takes what only its caller knows: ${left.join(', ')}. Give endpoint and body with them filled in; its kit says what each is.`
+    : `${method} ${called.url} takes what only its caller knows: ${left.join(', ')}. Send endpoint and body with them filled in; its kit describes each.`
 }
 
 function findCalled(

@@ -125,7 +125,7 @@ function toChange({ outcome, protocol, failure, status }: Finding): string {
   if (outcome === 'unknown')
     return failure === undefined
       ? 'Nothing: the service asked to be left alone for now, and it is.'
-      : 'See that the name resolves from elsewhere, then check again; this counts against nobody.'
+      : 'Check that the name resolves elsewhere, then try again; this does not count against the service.'
   if (failure === 'tls') return 'See that the certificate is valid, complete and for this host.'
   if (failure === 'address_refused') return 'The host must resolve to public addresses only.'
   if (outcome === 'unprobeable')
@@ -148,7 +148,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
     ...about(
       unpayable,
       'pays to no address of its network',
-      'payTo must be a full address on the network named beside it.',
+      'payTo must be a full address on the network named with it.',
     ),
     ...about(
       dear,

@@ -10,7 +10,7 @@ import type { Notice } from '../trust/interface.ts'
 export const TEXT_RULES = [
   {
     id: 'overrides',
-    says: 'tells the agent to ignore or replace what it was told before',
+    says: 'tells the agent to ignore or replace earlier instructions',
     pattern:
       /\b(?:ignore|disregard|forget|override)\b[^.]{0,40}\b(?:previous|prior|above|earlier|other|system|all)\b[^.]{0,30}\b(?:instructions?|prompts?|rules?|messages?|tools?)\b/i,
   },
@@ -34,14 +34,14 @@ export const TEXT_RULES = [
   },
   {
     id: 'reads_secrets',
-    says: 'names a file in which keys or configurations of other tools lie',
+    says: 'names a file with keys or configurations of other tools',
     pattern:
       /~\/\.ssh|\bid_(?:rsa|ed25519)\b|\.cursor\/mcp\.json|\bclaude_desktop_config\b|~\/\.aws/i,
   },
 ] as const
 
 /** In addition to the rules: invisible characters are found where the text is read. */
-export const HIDDEN_RULE = { id: 'hidden', says: 'holds characters that nobody can see' } as const
+export const HIDDEN_RULE = { id: 'hidden', says: 'contains invisible characters' } as const
 
 type Told = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
 

@@ -16,7 +16,7 @@ export interface PayoutFacts {
 }
 
 export interface PayoutStanding {
-  /** Every payment to these is the listing's, whoever saw it. */
+  /** Every payment to these is the listing's, no matter who saw it. */
   owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
   contested: readonly string[]

@@ -116,7 +116,7 @@ export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   ]
   return lines.length > 0 || (was.digest === is.digest && changed.length === 0)
     ? lines
-    : ['what the listing says of all its calls changed, such as rails, networks or arguments']
+    : ['facts about all its calls changed, such as rails, networks or arguments']
 }
 
 function toSetLines(what: string, was: readonly string[], is: readonly string[]): string[] {

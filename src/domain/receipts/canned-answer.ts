@@ -84,17 +84,17 @@ export function findCanned(
     const [own = '', told] = [args.get(name), normalize(at(value, path))]
     if (own === '' || told === '' || isRelated(own, told) || isCodeOf(own, told)) continue
     if (told === published.get(name))
-      return 'It names what the published example asks for, and something else was asked for.'
+      return 'It names the subject of the published example, but the request was for another.'
     if (seen.hasArgument(name, told))
-      return 'It names what another caller asked for, and something else was asked for.'
+      return 'It names the subject of another caller, but the request was for another.'
   }
   if (args.size === 0 || !hasSubstance(value)) return null
   const isPublished =
     isComplete && example !== undefined && toCanonicalJson(value) === toCanonicalJson(example)
   if (isPublished && isOtherThan(args, published))
-    return 'It is the published example, and something else was asked for.'
+    return 'It is the published example, but the request was for something else.'
   return seen.sameAnswers() >= LEAST_SAME
-    ? 'It is byte for byte what callers before were told who asked for other things.'
+    ? 'It is byte for byte the answer to earlier callers who asked for other things.'
     : null
 }
 

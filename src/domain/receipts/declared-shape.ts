@@ -106,7 +106,7 @@ function findChoiceFault(schema: Record<string, unknown>, value: unknown, place:
     const fault = visit(part, value, { ...place, isPart: true })
     if (fault !== null) return fault
   }
-  // An answer that fits two shapes is no worse for it.
+  // An answer that fits two shapes is just as good.
   for (const choices of [anyOf, oneOf].filter(Array.isArray)) {
     const faults: string[] = []
     for (const choice of choices) {

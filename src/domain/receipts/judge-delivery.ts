@@ -35,7 +35,7 @@ export function judgeDelivery(
     return toJudgement('refused', `Status ${status} for a call that paid.`)
   if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
   if (end === 'unread')
-    return toJudgement('too_large_to_judge', 'It is larger than what is judged, or packed oddly.')
+    return toJudgement('too_large_to_judge', 'It is too large to judge, or oddly compressed.')
   if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
   return isJsonType(declared.content_type)
     ? judgeJson(declared, answer, onValue)
@@ -74,7 +74,7 @@ function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = tru
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
   if (isComplete && isNothing(declared, value))
-    return toJudgement('empty', 'Nothing of what is declared has a value.')
+    return toJudgement('empty', 'Nothing declared has a value.')
   const fault = findDeclaredFault(declared, value)
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
@@ -87,7 +87,7 @@ function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Ju
   if (error !== undefined) return error
   const [first] = judged
   if (first !== undefined && judged.every(({ verdict }) => verdict === 'empty')) return first
-  return toJudgement('too_large_to_judge', 'It came in pieces, none of which is what is declared.')
+  return toJudgement('too_large_to_judge', 'It came in pieces, none of which is as declared.')
 }
 
 function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
@@ -104,7 +104,7 @@ function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgem
 /** An error in place of an image or a text is shorter than this. */
 const MAX_ERROR_BYTES = 4096
 
-const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is what is declared.' }
+const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as declared.' }
 
 function toJudgement(verdict: DeliveryVerdict, reason: string): Judgement {
   return { verdict, reason }

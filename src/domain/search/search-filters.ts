@@ -118,7 +118,7 @@ export const FILTERS = {
     takes: 'most',
     part: 'payments',
     max: Number.MAX_SAFE_INTEGER,
-    text: 'Only listings whose lowest price is at most this many US dollars. What is declared free costs 0; any other without a known price is left out.',
+    text: 'Only listings whose lowest price is at most this many US dollars. Anything declared free costs 0; any other without a known price is left out.',
     example: 0.05,
     words: toPriceLimit,
     list: { label: 'Price of a call', place: 3 },

@@ -90,7 +90,7 @@ export function toWithdrawnNotice(rows: readonly NamedRow[]) {
     ? null
     : {
         id: 'withdrawn_at_source' as const,
-        note: `${last.importer} does not list it any more.`,
+        note: `${last.importer} no longer lists it.`,
         at,
       }
 }

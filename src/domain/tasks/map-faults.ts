@@ -118,7 +118,7 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
   const outputs = membersOf(task.output).filter((name) => Object.hasOwn(map, name))
   if (response === undefined)
     return [
-      { path: ['map'], message: 'expected response beside map: a path needs a documented answer' },
+      { path: ['map'], message: 'expected response with map: a path needs a documented answer' },
     ]
   if (!isJsonPayload(response)) return outputs.flatMap((name) => findTextFault(name, map[name]))
   if (response.example !== undefined) {

@@ -3,7 +3,7 @@ import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 import { parseJsonPath, readJsonPath } from './json-path.ts'
 import { membersOf } from './task.ts'
 
-/** The result of a seller's answer for a task: the output, or why there is none. */
+/** The result of a seller's answer for a task: the output, or why it has none. */
 export type TaskOutput = { output: Record<string, unknown> } | { fault: string }
 
 /**

@@ -104,7 +104,7 @@ function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured
   const reason =
     source === OWN_EVIDENCE
       ? 'We measure fewer than three of the sellers we know to be independent'
-      : `The provider ${source} counted these buyers, and gives sums alone`
+      : `The provider ${source} counted these buyers, and only gives sums`
   const note = `${reason}. Nobody can tell these buyers from invented ones, which cost under a cent.`
   return [{ id: 'independence_unmeasured', note }]
 }

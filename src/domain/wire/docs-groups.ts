@@ -4,7 +4,7 @@ export const DOCS_GROUPS = [
   group(
     'tasks',
     'Tasks',
-    'Say what is wanted once, and get several services for it with the filled request.',
+    'State what you want once, and get several services for it with the filled request.',
   ),
   group('listings', 'Listings', 'Read a listing, its kit.json, its badge, and what changed.'),
   group(
@@ -24,7 +24,7 @@ export const DOCS_GROUPS = [
     'Sellers',
     'Sign in, claim a listing, prove a payout address, read your numbers.',
   ),
-  group('watches', 'Watches', 'Be told by mail or signed webhook when a listing changes.'),
+  group('watches', 'Watches', 'Get a mail or a signed webhook when a listing changes.'),
   group('roadmap-stubs', 'Roadmap stubs', 'Endpoints that are planned and answer 501.'),
   group(
     'doors',

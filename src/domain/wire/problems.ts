@@ -133,7 +133,7 @@ export const PROBLEMS = {
   'reports-full': {
     status: 503,
     title: 'The queue of reports is full',
-    help: 'Too many reports wait for a person, in all or about this. Try again after `Retry-After`.',
+    help: 'Too many reports wait for review, in total or about this. Try again after `Retry-After`.',
   },
   'mail-unavailable': {
     status: 503,

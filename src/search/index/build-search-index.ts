@@ -89,7 +89,7 @@ export function joinReadings(
   })
   const bodies = [...organic.documents, ...own.documents].map(({ body }) => body)
   if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
-    throw new Error('The listing bodies take more than 4 GiB in all.')
+    throw new Error('The listing bodies take more than 4 GiB in total.')
   const index = {
     noun,
     english,

@@ -37,7 +37,7 @@ export function createCollector(terms: TermNumbers) {
       }
       added.push(lengths)
     },
-    /** @param order the places of the documents, as they are to stand in the rows */
+    /** @param order the positions of the documents among the rows */
     finish(order: Uint32Array) {
       const rows = new Uint32Array(order.length)
       for (const [row, place] of order.entries()) rows[place] = row

@@ -56,7 +56,7 @@ function show(
   { path, response, body }: { path: string; response: Response; body: Body },
 ): void {
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
-  const cut = html`<p>Cut after ${MAX_SHOWN} characters; the command gives it all.</p>`
+  const cut = html`<p>Cut after ${MAX_SHOWN} characters; the command shows all of it.</p>`
   box.innerHTML = html`
     <p>GET ${path}</p>
     <p>${`Status ${response.status} ${response.statusText}`.trim()}</p>

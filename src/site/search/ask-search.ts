@@ -11,7 +11,7 @@ export interface Asking {
   signal: AbortSignal
 }
 
-/** A copy of the site without functions never gets one while a page is open. */
+/** A copy of the site without functions stays without them while a page is open. */
 let isWithoutFunction = false
 
 /**

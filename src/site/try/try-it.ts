@@ -88,7 +88,7 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<Markup> {
 /** @param headers by lower-case name */
 function toUnreadText({ 'www-authenticate': challenge = '' }: Record<string, string>): string {
   return /^payment\b/i.test(challenge)
-    ? 'The seller asks to be paid by MPP, and this page pays by x402 alone: kit.json says how a client pays it.'
+    ? 'The seller wants payment by MPP, and this page only pays by x402: kit.json shows how a client pays it.'
     : 'The seller answered 402 without terms of x402 that can be read here.'
 }
 

@@ -132,6 +132,6 @@ function toDeliveries(): SeenDelivery[] {
   return [
     { ...common, id: 'receipt-3', verdict: 'other_shape', reason },
     { ...common, id: 'receipt-2', verdict: 'canned', reason, dispute: 'accepted' },
-    { ...common, id: 'receipt-1', verdict: 'as_declared', reason: 'It is what is declared.' },
+    { ...common, id: 'receipt-1', verdict: 'as_declared', reason: 'It is as declared.' },
   ]
 }

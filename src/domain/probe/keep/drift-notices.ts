@@ -140,7 +140,7 @@ interface AskedTerms {
   terms: readonly PaymentTerm[]
   /** USD for one call; null where the listing names none. */
   max_usd: number | null
-  /** It was not probed before: there is no former payee it could have changed from. */
+  /** It was not probed before: it has no former payee to have changed from. */
   isNew: boolean
 }
 

@@ -104,7 +104,7 @@ export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
 export type PackagePlan = v.InferOutput<typeof PackagePlanSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 
-/** The address probed first; null where there is none. */
+/** The address probed first; null without one. */
 export function addressOf(handshake: Handshake): string | null {
   if ('request' in handshake) return handshake.request.url
   if ('url' in handshake) return handshake.url

@@ -32,22 +32,22 @@ export const SCHEMES = [
   counted(
     'permit2_upto',
     'x402 upto (Permit2)',
-    'As exact by Permit2. What counts is what was taken, not what was allowed.',
+    'As exact by Permit2. The amount taken counts, not the amount allowed.',
   ),
   counted(
     'tempo_charge',
     'MPP charge on Tempo',
-    'The coin writes a memo beside the transfer, which names the seller’s host and the challenge, and the payer is who signed. Anybody can write a memo, but only with money of his own that the seller keeps. The coin there is bridged USD Coin.',
+    'The coin writes a memo with the transfer, which names the seller’s host and the challenge, and the payer is the signer. Anybody can write a memo, but only with their own money, which the seller keeps. The coin there is bridged USD Coin.',
   ),
   counted(
     'batch_settlement',
     'x402 batch-settlement',
-    'Claims count, never deposits, and only up to the money the named buyer was seen to put in. Anybody can deposit in another’s name, but then no transfer of that buyer stands before it. We see claims on the chain only: one stands for many calls.',
+    'Claims count, never deposits, and only up to the money the named buyer was seen to put in. Anybody can deposit in another’s name, but then no transfer of that buyer precedes it. We only see claims on the chain: one covers many calls.',
   ),
   counted(
     'auth_capture',
     'x402 auth-capture',
-    'What the seller got counts, after the operator’s fee and less what was refunded since. Only the known collectors move a buyer’s money, by his signature over this very payment.',
+    'What the seller got counts, after the operator’s fee and less later refunds. Only the known collectors move a buyer’s money, by a signature over exactly this payment.',
   ),
   uncounted(
     'solana_smart_wallet',
@@ -62,7 +62,7 @@ export const SCHEMES = [
   counted(
     'tempo_session',
     'MPP session on Tempo',
-    'What the chain’s own reserve paid the seller counts, never deposits. A buyer who opens a channel there puts in his own money, and nobody can write its events elsewhere. We see it on the chain only: one settlement stands for many calls.',
+    'What the chain’s own reserve paid the seller counts, never deposits. A buyer who opens a channel there puts in their own money, and nobody can write its events elsewhere. We only see it on the chain: one settlement covers many calls.',
   ),
   uncounted(
     'tempo_first_session',
@@ -92,7 +92,7 @@ export const SCHEMES = [
   uncounted(
     'lightning',
     'MPP lightning and deferred payment',
-    'Nothing of it is public on a chain.',
+    'No part of it is public on a chain.',
   ),
   uncounted('other_chains', 'x402 on Stellar and Algorand', 'We have no reader for these chains.'),
   uncounted(

@@ -10,7 +10,7 @@ type Delivery = ListingNumbers['deliveries'][number]
 
 const DISPUTES: Record<NonNullable<Delivery['dispute']>, string> = {
   waiting: 'Disputed; a person looks at it.',
-  accepted: 'Disputed and taken back: it does not count.',
+  accepted: 'Disputed and withdrawn: it does not count.',
   refused: 'Disputed; the verdict holds.',
 }
 

@@ -31,7 +31,7 @@ export function toSight(sight: Sight): Markup {
 /** The last check of a claim's proof; false where there was none yet. */
 export function toClaimSight({ last_check, state }: ClaimView): Markup | false {
   if (last_check === undefined) return false
-  const missing = state === 'verified' ? 'The proof is not there any more.' : 'Not proven yet.'
+  const missing = state === 'verified' ? 'The proof is gone.' : 'Not proven yet.'
   const title = last_check.verified ? 'Proven: this listing is yours.' : missing
   return toSight({ ...last_check, title })
 }

@@ -119,6 +119,6 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
 const CONTESTED =
   'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.'
 const UNCONTESTED =
-  'Payments to it count as long as nobody else names it. Prove it, and it is yours alone; payments made without our relay can then count too.'
+  'Payments to it count as long as nobody else names it. Prove it, and it is only yours; payments made without our relay can then count too.'
 const UNPUBLISHED =
   'The listing does not name it. Prove it, and payments to it count from the next build on.'
