@@ -76,15 +76,21 @@ export function digestIn(row: string): string {
   return row.slice(-64 - '"}'.length, -'"}'.length)
 }
 
-/** A file of a release by its path; null where the release or the file is missing or damaged. */
-export function readReleased(outDir: string, name: string, path: string): Buffer | null {
-  const rows = readRowsOr(outDir, name).filter((row) => rowStarts(row, `${path}"`))
-  const [found] = parseListRows(rows)
-  try {
-    return found === undefined ? null : readObjectSync(outDir, found)
-  } catch {
-    return null
-  }
+/** Files of a release by their paths; null where the release or a file is missing or damaged. */
+export function readReleased(
+  outDir: string,
+  name: string,
+  paths: readonly string[],
+): (Buffer | null)[] {
+  const rows = readRowsOr(outDir, name)
+  return paths.map((path) => {
+    const [found] = parseListRows(rows.filter((row) => rowStarts(row, `${path}"`)))
+    try {
+      return found === undefined ? null : readObjectSync(outDir, found)
+    } catch {
+      return null
+    }
+  })
 }
 
 export function releasePath(outDir: string, name: string): string {

@@ -29,6 +29,8 @@ import { CONTENT_HASHES } from './content-hashes.ts'
 /** Folder of the log in `OUT_DIR`. */
 const FOLDER = 'changes'
 
+const GONE = 'data/gone.ndjson'
+
 /** Rows of one part: a request reads at most two parts. */
 const PART_ROWS = 1000
 
@@ -56,7 +58,8 @@ export function recordChanges(
   const head = readHead(dir)
   if (head?.release === name) return
   // A release of an earlier version has none.
-  const text = readReleased(outDir, name, CONTENT_HASHES)?.toString()
+  const [hashes, departed] = readReleased(outDir, name, [CONTENT_HASHES, GONE])
+  const text = hashes?.toString()
   if (text === undefined) return
   const earlier = head === null ? null : readOr(join(dir, head.hashes))
   const known = earlier === null ? null : parseRows(earlier, text)
@@ -65,7 +68,7 @@ export function recordChanges(
   mkdirSync(dir, { recursive: true })
   // A log with an unknown end can't be continued: its cursors lead to the dump.
   const last = head === null || known === null ? startLog() : head
-  const gone = parseGone(readReleased(outDir, name, 'data/gone.ndjson')?.toString() ?? '')
+  const gone = parseGone(departed?.toString() ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
   const next = append(dir, last, { rows, name, at: laterOf(last.at, now), bounds })
   writeWhole(dir, next.hashes, text)
