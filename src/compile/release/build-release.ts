@@ -67,9 +67,20 @@ const NO_PAGE_CODE = `server/${'0'.repeat(32)}`
 export async function buildRelease(
   options: BuildOptions & { onStage: OnStage; known: Set<string> },
 ): Promise<void> {
-  const { name, content, baseUrl, allowPrivate, issuer, ledger, known } = options
   const outDir = resolve(options.outDir)
   const timed = createStages(options.onStage)
+  // All that it was made of is free by then: with 100,000 listings a gigabyte.
+  const { objects, release, files } = await makeRelease(options, outDir, timed)
+  timed('publish', () => publishRelease(outDir, objects, release, files), files.length)
+}
+
+/** Writes all objects of a release. */
+async function makeRelease(
+  options: BuildOptions & { known: Set<string> },
+  outDir: string,
+  timed: Timed,
+) {
+  const { name, content, baseUrl, allowPrivate, issuer, ledger, known } = options
   const cacheDir = join(outDir, 'cache')
   const bundle = preparePageBundle(cacheDir)
   // Reported by the code that waits for it.
@@ -101,9 +112,11 @@ export async function buildRelease(
   data.write('operations.index', operations)
   await timed('search function', () => writeSearchFunction({ functions, data }, catalogue, cache))
   timed('cache', cache.close)
-  const release = toReleaseFile(catalogue, site, { name, pageCode })
-  const list = files.list()
-  timed('publish', () => publishRelease(outDir, objects, release, list), list.length)
+  return {
+    objects,
+    release: toReleaseFile(catalogue, site, { name, pageCode }),
+    files: files.list(),
+  }
 }
 
 /** Writes all that is made of each listing by itself but its page, and gives what is made of all of them. */

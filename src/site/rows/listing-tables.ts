@@ -17,15 +17,15 @@ export interface ListingTable {
 /** With the key of its listing, which covers all inputs of the row. */
 type KeyedRow = ListingRow & Pick<CompiledListing, 'key'>
 
-let sorted: { listings: unknown; rows: KeyedRow[] } = { listings: null, rows: [] }
+const sorted = new WeakMap<readonly CompiledListing[], KeyedRow[]>()
 
 /** Every listing as a row, in the order of lists; made once for all pages of a build. */
 export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
-  if (sorted.listings !== listings) {
-    const rows = listings.map(({ key, brief }) => ({ ...toListingRow(brief), key }))
-    sorted = { listings, rows: rows.sort(compareListingRows) }
-  }
-  return sorted.rows
+  const known = sorted.get(listings)
+  if (known !== undefined) return known
+  const rows = listings.map(({ key, brief }) => ({ ...toListingRow(brief), key }))
+  sorted.set(listings, rows.sort(compareListingRows))
+  return rows
 }
 
 /**
