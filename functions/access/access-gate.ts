@@ -13,15 +13,11 @@ import type { Parts } from '../parts/parts.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
 import { withPatience } from '../store/schema/patience.ts'
 
-/**
- * How long a revoked token still works (milliseconds): it saves a read of the store per request.
- */
+/** How long a revoked token still works (milliseconds): it saves a store read per request. */
 const KNOWN_MS = 5_000
 const MOST_KNOWN = 10_000
 
-/**
- * Links in mails that show and end watches: the token in the address is known to its holder only.
- */
+/** Links in mails that show and end watches: only its holder knows the token in the address. */
 const WATCH_PAGE = '/watch'
 const OWN_WATCHES = new RegExp(`^${ROUTES.watches.path.replace(':token', '[^/]+')}$`)
 
@@ -49,8 +45,7 @@ export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler 
     OWN_WATCHES.test(path) ||
     // Without a token the same page takes new watches, and says which listings there are.
     (path === WATCH_PAGE && new URLSearchParams(query).has('token')) ||
-    // The manifest holds the exact address: "/_astro/../api" has the same prefix and leads
-    // elsewhere.
+    // The manifest holds the exact address: "/_astro/../api" only has the same prefix.
     (path.startsWith('/_astro/') && release().files.has(path)) ||
     (path === METRICS_PATH && config.METRICS_TOKEN !== undefined) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
@@ -129,8 +124,7 @@ function refuse(
 ) {
   const realm = `realm="${release().site.short_name}"`
   const basic = `Basic ${realm}, charset="UTF-8"`
-  // A browser reads only the first challenge of a line; for Basic it asks the person for a
-  // password.
+  // A browser reads only the first challenge of a line; for Basic it asks for a password.
   const isBrowser = req.headers.accept?.includes('text/html') === true
   const headers = {
     ...toTransportHeaders(config.BASE_URL),

@@ -5,8 +5,7 @@ import type { Store } from '../store/schema/store.ts'
 /**
  * Group commit for clicks: those that arrive together share one fsync, and each waits for it, so a
  * redirect that a visitor received is in the store. A store that fails or hangs never costs the
- * visitor the redirect: after `PATIENCE_MS` it leaves anyway, and clicks known to be gone are
- * counted.
+ * visitor the redirect: after `PATIENCE_MS` it leaves anyway, and lost clicks are counted.
  */
 export type ClickWriter = ReturnType<typeof createClickWriter>
 

@@ -14,8 +14,7 @@ const COUNTS = {
 
 /**
  * Moves the ledger's rows of moved listings to their current ids: clicks, payments, reports, claims
- * with their payout proofs, watches, and an owner's wish to be left out. Running it again does
- * nothing.
+ * with their payout proofs, watches, and an owner's opt-out. Running it again does nothing.
  *
  * @param moves from each former id to the next
  * @param isListed whether the content has a listing of this id
@@ -47,8 +46,7 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
     trx,
   )
   await moveProofs(trx, from, to)
-  // A seller who already proved the new address owns it; claims on the former one stay there and
-  // lapse.
+  // A seller who already proved the new address owns it; claims on the former one lapse.
   await rename(
     'claim',
     sql`not exists (select 1 from claim there where there.listing_id = ${to} and there.state = 'verified')`,

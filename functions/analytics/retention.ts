@@ -82,8 +82,7 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     const isOld = sql`${sql.ref(moment)} < ${now - ms}`
     await sql`delete from ${sql.table(table)} where ${isOld} and ${isOfState}`.execute(db)
   }
-  // A channel is known by its first event, so all its events go together. The chain's own mark
-  // stays.
+  // A channel is known by its first event: all its events go together. The chain's mark stays.
   await db
     .deleteFrom('channel_event')
     .where('channel', '!=', '')

@@ -38,8 +38,7 @@ export function createWaypostServer(layers: ServerLayers): Server {
     stillMs,
   )
   const server = createServer(options, turns.handle)
-  // Their bytes are limited; with a limit on their number, lines beyond it would be dropped
-  // silently.
+  // Their bytes are limited; a limit on their number would silently drop lines.
   server.maxHeadersCount = 0
   answerUnreadable(server, turns, layers.parts)
   return server

@@ -48,8 +48,7 @@ export function createAnswerWriter(
       isHeadSent = true
       if (isShort) {
         const isTaken = res.write(chunk.toString('latin1'), 'latin1')
-        // Node would hold it to the end of the tick and send two chunks: this text and an empty
-        // one.
+        // Node would hold it to the end of the tick and send this text and an empty chunk.
         res.socket?.uncork()
         return toldWhenDrained(isTaken)
       }

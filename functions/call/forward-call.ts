@@ -160,8 +160,7 @@ function createAnswer(
         // The head says all we need; the body may have no end.
         call()?.abort(new CallAborted('invalid'))
       } else {
-        // Node's writer may refuse bytes that its parser let through: nothing has been passed on
-        // then.
+        // Node's writer may refuse bytes that its parser let through: nothing was passed on.
         writer.head(head)
         phase = 'passing'
       }

@@ -29,9 +29,7 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
   ledger: { usage: Pick<Usage, 'called'>; hints: Pick<Hints, 'note'> }
 }
 
-/**
- * Called when a call has ended: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code.
- */
+/** Called when a call ends: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
 export type OnOutcome = (outcome: string) => void
 
 /** Bytes of one read of a seller's answer: a caller that reads nothing pins two of them. */

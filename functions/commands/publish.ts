@@ -15,7 +15,7 @@ const PURGE_PATIENCE_MS = 30_000
 
 /**
  * `npm run publish -- s3://bucket/prefix`: puts the current release into an S3-compatible store,
- * for servers with `RELEASES` set to it. The addresses a CDN must purge are sent to `PURGE_URL`, or
+ * for servers with `RELEASES` set to it. Addresses a CDN must purge go to `PURGE_URL`, or are
  * printed.
  */
 await runMain(async () => {

@@ -32,8 +32,7 @@ const opened = new Map<string, Promise<Search>>()
 
 /**
  * The live searches for a function host: the same answers as the server's, from one file of code
- * and two indexes. Limits and compression are the host's; searches are not counted for lack of a
- * ledger.
+ * and two indexes. Limits and compression are the host's; searches are not counted.
  */
 export default {
   async fetch(request: Request, env: IndexSource): Promise<Response> {

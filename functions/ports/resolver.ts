@@ -21,8 +21,8 @@ const LOOK_EVERY = 1000
 
 /**
  * Names to addresses and TXT records, as a port. `addresses` returns every A and AAAA answer and
- * rejects (Node's DNS error codes) without one; `txt` returns each record as its strings, or an
- * empty list.
+ * rejects (Node's DNS error codes) without one; `txt` returns each record's strings, or an empty
+ * list.
  */
 export interface Resolver {
   addresses(host: string): Promise<ResolvedAddress[]>

@@ -87,8 +87,8 @@ export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
 }
 
 /**
- * 308 to the same address of a listing that has a new id; else 410 with why it was removed and what
- * replaces it.
+ * 308 to the same address of a listing that has a new id; else 410 with the reason and any
+ * replacement.
  *
  * @param target path and query of the request
  */

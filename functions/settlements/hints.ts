@@ -12,8 +12,7 @@ import type { Store } from '../store/schema/store.ts'
  *
  * Security model: sellers and callers write hints as they like. So each listing has a fixed number
  * of slots, a client can use only a few of them, and the oldest goes first: writing one costs the
- * same however many there are. The meter reads blocks, never hints, so that invented ones cost it
- * nothing.
+ * same however many there are. The meter reads only blocks, so invented ones cost it nothing.
  */
 export type Hints = ReturnType<typeof createHints>
 

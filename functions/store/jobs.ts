@@ -33,9 +33,7 @@ export function createJobQueue(
       .where((eb) => eb.and({ queue: name, holder }))
       .where('key', 'in', keys)
   return {
-    /**
-     * Adds missing jobs, due at once. Those of `urgent` become due at once if nobody holds them.
-     */
+    /** Adds missing jobs, due at once. Those of `urgent` become due at once if not held. */
     async add(keys: readonly string[], urgent: ReadonlySet<string> = new Set()) {
       for (const some of inPieces(keys)) {
         const due = now()

@@ -216,8 +216,8 @@ function printFault(error: unknown): void {
 }
 
 /**
- * The reviewer changes the text in an editor; it has the file's own name, so that the editor knows
- * its type.
+ * The reviewer changes the text in an editor; it has the file's name, so that the editor knows its
+ * type.
  *
  * @throws OperatorError without an editor, or when it exits with an error
  */

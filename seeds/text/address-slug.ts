@@ -7,8 +7,7 @@ const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
 
 /**
  * The slug of an address: it depends on nothing else, so that every import gives the same id. A
- * host by itself is its slug; with a path it ends in a hash of the whole address, which no host
- * does.
+ * host by itself is its slug; with a path it ends in a hash of the whole address, unlike a host.
  *
  * @example addressSlug('https://www.weather.example/') → 'weather.example'
  * @example addressSlug('https://hub.example/agent/7/tides') → 'hub.example.tides-1f0c3a7b'

@@ -59,8 +59,7 @@ async function command(): Promise<void> {
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
   const log = createStderrLog()
   const signal = untilStopped()
-  // With PostgreSQL a server may run at the same time: the meter's job in the store keeps the two
-  // apart.
+  // With PostgreSQL a server may run at the same time: the meter's job in the store separates them.
   using lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
   await using store = await openStore(config, log)
   return await measure(

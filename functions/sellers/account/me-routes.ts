@@ -18,9 +18,7 @@ import { toSellerView } from '../sessions/session-routes.ts'
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
-/**
- * `GET /api/v1/sellers/me`: the seller, their claims and payouts, and thirty days in three numbers.
- */
+/** `GET /api/v1/sellers/me`: the seller, claims and payouts, and thirty days in three numbers. */
 export function createMe(parts: Parts): SellerRoute {
   const { ledger, clock, release } = parts
   const { db } = ledger.store

@@ -25,8 +25,7 @@ type Shown = Partial<Pick<ProofRequest, 'email' | 'idToken'>>
 
 /**
  * Looks for a claim's proof and records the outcome; the check endpoint and the daily
- * re-verification both use this. A workflow's token that proves nothing is not recorded: anybody
- * can send one.
+ * re-verification both use this. An invalid workflow token is not recorded: anybody can send one.
  */
 export async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTable, shown: Shown) {
   const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, shown))

@@ -52,9 +52,7 @@ export function toProof(expected: string, sight: ProofCheck): Proof {
   return { verified: sight.reason === null, expected, ...sight }
 }
 
-/**
- * A proof method. It never throws for the seller's side: a failure is a proof with what was seen.
- */
+/** A proof method. It never throws for the seller's side: a failure says what was seen. */
 export type Prove = (request: ProofRequest) => Promise<Proof>
 
 export interface ProofRequest {

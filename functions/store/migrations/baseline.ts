@@ -84,7 +84,7 @@ export async function dropReceiptTime(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Proposals, corrections and disputes become reports. Probes of a proposed service are dropped:
- * they are repeated for the decision. Decided proposals that name a listing and saw nothing become
+ * they are repeated for the decision. Decided proposals of a listing that saw nothing become
  * corrections.
  */
 export async function uniteReports(db: Kysely<unknown>): Promise<void> {

@@ -54,8 +54,8 @@ export async function openSqliteThread(file: string) {
     query: (query: Query) => askStore((patienceMs) => order(query, patienceMs)),
     /**
      * Waits for its turn and holds the connection until the returned function is called.
-     * Transactions span several messages; without turns a click could be acknowledged in one that
-     * rolls back.
+     * Transactions span several messages; without turns a click could be acknowledged, then rolled
+     * back.
      */
     acquire: () => askStore(acquire),
     close: async () => {

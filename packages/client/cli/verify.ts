@@ -18,8 +18,8 @@ import { printJson, toLine } from './printable.ts'
 
 /**
  * `waypost verify <receipt>`: checks that a receipt is signed, that the log has it, and that the
- * newest head extends the one that proves it. With `--secret` and `--answer` also that the answer
- * is yours.
+ * newest head extends the one that proves it. With `--secret` and `--answer` also whose answer it
+ * is.
  */
 export const runVerify: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -41,9 +41,7 @@ export function getKeys(baseUrl: string): Promise<ReceiptKeys> {
   return getJson(`${baseUrl}/.well-known/receipt-keys.json`, ReceiptKeysSchema)
 }
 
-/**
- * A receipt from the directory, and what of it is proved. @throws WaypostError where it has none
- */
+/** A receipt of the directory, and what of it is proved. @throws WaypostError where it has none */
 export async function checkReceipt(baseUrl: string, id: string, keys: ReceiptKeys) {
   const view = await getJson(`${baseUrl}/api/v1/receipts/${id}`, ReceiptViewSchema)
   const from = view.head?.size ?? 0

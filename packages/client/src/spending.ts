@@ -14,8 +14,7 @@ export type Standing = 'delivered' | 'failed'
 
 /**
  * The money of several deeds, and what is known of their sellers. `reserve` is called before a
- * payment is signed, and its record must outlive the process, so that what was paid is always
- * known.
+ * payment is signed, and its record must outlive the process, so that payments are always known.
  */
 export interface Session {
   /** @returns the payment's name in the session; null where the session's budget does not allow it */

@@ -83,8 +83,7 @@ function routeOf({ file }: TypedFile): string {
 
 /**
  * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not
- * find in `index.json`. Routes only functions answer are comments, with the lines that would proxy
- * them.
+ * find in `index.json`. Routes only functions answer are comments, with lines to proxy them.
  */
 export function toRedirectRules(files: readonly TypedFile[]): string {
   const addresses = files.map(routeOf).filter((address) => address !== '')

@@ -40,9 +40,7 @@ export interface Catalogue {
   baseUrl: string
   /** Sorted by id. */
   listings: DerivedListing[]
-  /**
-   * A digest for each listing, in order: all inputs of it and its views, except tables and code.
-   */
+  /** A digest for each listing, in order: all its and its views' inputs, except tables and code. */
   keys: string[]
   /** Operators known to be independent whose payments are measured. */
   measuredOperators: number

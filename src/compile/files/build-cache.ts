@@ -5,10 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { digestOf } from './release-writer.ts'
 
-/**
- * The cache between builds: bytes by the digest of all their inputs (`digestOf`, of `KEY`
- * characters).
- */
+/** Cache between builds: bytes by the digest of their inputs (`digestOf`, of `KEY` characters). */
 export interface BuildCache {
   /** A value stored by this build or an earlier one, or null. */
   get(key: string): Buffer | null

@@ -62,8 +62,7 @@ function toEntry(environment: string) {
 
 /**
  * Astro bundles the pages, renders them and throws the bundle away. Here it renders none and keeps
- * the bundle: later builds render the pages they need (`prerender-entry.ts`) without bundling
- * again.
+ * the bundle: later builds render the pages they need (`prerender-entry.ts`) without bundling.
  */
 function keepBundle(outDir: string): AstroIntegration {
   return {

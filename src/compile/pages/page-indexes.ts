@@ -26,9 +26,7 @@ export interface PageIndexes {
   write(): Promise<void>
 }
 
-/**
- * Starts making the search in the browser, in a thread. An index with unchanged texts is reused.
- */
+/** Starts making the browser's search, in a thread. An index with unchanged texts is reused. */
 export function beginPageIndexes(pages: readonly ShownPage[], files: ReleaseFiles): PageIndexes {
   const indexes = divideByIndex(pages).map((rows, place) => {
     const pages = joinBytes(rows)

@@ -92,10 +92,7 @@ function writeOpenApi(writer: ReleaseFiles, openApi: object): void {
   ])
 }
 
-/**
- * Over the colours of `tokens.css`. The sign's letters are always white, so it keeps the darker
- * colour.
- */
+/** Over the colours of `tokens.css`. The sign's letters are white, so it stays dark. */
 function toColours({ light, dark }: { light: string; dark: string }): string {
   const deep = (colour: string, other: string) => `color-mix(in oklab, ${colour} 80%, ${other})`
   const night = `color-mix(in oklab, ${light} 75%, black)`
@@ -131,10 +128,7 @@ function writeDoors(
   writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, named))
 }
 
-/**
- * RFC 9116: where to report a vulnerability. Dated by the content: a build's date would change the
- * bytes.
- */
+/** RFC 9116: where to report a vulnerability. Dated by the content, as bytes must not change. */
 function toSecurityText({ base_url, texts }: CompiledSite): string {
   const { contact, expires } = texts.security
   const lines = [

@@ -91,9 +91,7 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
-/**
- * Slots of an example request that a query may fill. @param root such as `query`, `path` or `body`
- */
+/** Slots of an example that a query may fill. @param root such as `query`, `path` or `body` */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
   const kind = kindOf(named)
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }

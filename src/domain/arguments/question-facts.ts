@@ -149,9 +149,7 @@ const NOT_TICKERS = new Set([
   'QR',
 ])
 
-/**
- * Names of up to three words; a longer one hides the shorter ones in it. Only capitals mark names.
- */
+/** Names of up to three words; a longer one hides shorter ones in it. Only capitals mark names. */
 function readPlaces(words: readonly string[]): Place[] {
   const places: Place[] = []
   const isAllLower = words.every((word) => word === word.toLowerCase())

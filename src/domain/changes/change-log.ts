@@ -10,10 +10,7 @@ import { present } from '../wire/parse-json.ts'
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CHANGES = ['added', 'changed', 'removed'] as const
 
-/**
- * Facts that callers rely on: `price`, `probe`, `trust`, `payees`, `digest`, and each notice by its
- * id.
- */
+/** Facts that callers rely on: `price`, `probe`, `trust`, `payees`, `digest`, and notices by id. */
 const FactsSchema = v.record(v.string(), v.string())
 const FactChangesSchema = v.record(
   v.string(),

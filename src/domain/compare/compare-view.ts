@@ -102,9 +102,7 @@ export function toCompareView(
   }
 }
 
-/**
- * Listings that do a task without an account. A task that is at least half of one is its purpose.
- */
+/** Listings that do a task without an account. At least half of one makes it its purpose. */
 function rowsOfTask(
   task: string,
   listings: Iterable<DerivedListing>,

@@ -33,9 +33,7 @@ export const GoneSchema = v.strictObject({
   replaced_by: v.optional(v.string()),
   /** Its current id, whatever ids it had in between. */
   moved_to: v.optional(v.string()),
-  /**
-   * Set where that is on another host: requests for the former host must not follow by themselves.
-   */
+  /** Set where that is on another host: requests for the former one must not follow. */
   another_host: v.optional(v.literal(true)),
 })
 export type Gone = v.InferOutput<typeof GoneSchema>

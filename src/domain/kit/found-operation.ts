@@ -12,9 +12,7 @@ import type { KitOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
 import { quoteForShell } from './quote-for-shell.ts'
 
-/**
- * Three results stay within a kilobyte and a half: a description is cut to the distinctive part.
- */
+/** Three results stay within a kilobyte and a half: descriptions are cut to what distinguishes. */
 const MAX_DESCRIPTION = 80
 /** Offers of an operation that an answer shows. */
 export const MAX_OFFERS = 2

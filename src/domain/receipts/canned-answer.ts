@@ -7,8 +7,8 @@ import type { DeclaredResponse } from './delivered-answer.ts'
  * Answers in the right shape that are not answers: the published example whatever was asked, or
  * somebody else's answer. Three cases are certain, and nothing else is called canned: it is the
  * published example although other arguments were sent; it names another caller's argument where
- * the example names its own; it is byte for byte the answer to two earlier callers who asked for
- * other things.
+ * the example names its own; it is exactly the answer to two earlier callers who asked for other
+ * things.
  *
  * Known limit: invented values that differ each time, and copies with the requested name filled in,
  * look like true answers to anybody who does not know the truth.

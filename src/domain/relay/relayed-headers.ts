@@ -1,6 +1,4 @@
-/**
- * Raw pairs: names keep their case, lines stay repeated, values are latin1, a byte per character.
- */
+/** Raw pairs: names keep their case, lines stay repeated, values are latin1, a byte a character. */
 export type RawHeaders = readonly string[]
 
 /** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */
@@ -44,9 +42,7 @@ export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   return null
 }
 
-/**
- * True when the call claims to pay: its answer stays out of shared caches and is read to its end.
- */
+/** True when the call claims to pay: its answer stays out of shared caches and is read fully. */
 export function carriesPayment(raw: RawHeaders): boolean {
   return PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) || paysByAuthorization(raw)
 }

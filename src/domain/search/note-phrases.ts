@@ -1,7 +1,4 @@
-/**
- * Phrases in notes that a page turns into links: the search writes them, and the page finds them in
- * its answer.
- */
+/** Phrases in notes that a page turns into links: the search writes them, the page finds them. */
 export const NOTE_PHRASES = {
   closestWords: 'Nothing was found. The closest words',
   withoutFilters: 'without them there are',

@@ -30,8 +30,7 @@ interface Marked {
 }
 
 /**
- * Which listing each row of a source belongs to; it depends only on the files, not on the order of
- * imports.
+ * Which listing each row of a source belongs to; it depends only on the files, not on import order.
  *
  * A row belongs where people or an earlier import put it. Else a server belongs to the listing that
  * names one of its endpoints, or whose sources name all of them; an API or an agent to the one that

@@ -62,9 +62,7 @@ export type WatchView = v.InferOutput<typeof WatchSchema>
 
 export const WatchesSchema = v.object({ watches: v.array(WatchSchema) })
 
-/**
- * `token` is set without mail confirmation: it shows and ends the watch. `secret` signs webhooks.
- */
+/** `token` is set without mail confirmation: it manages the watch. `secret` signs webhooks. */
 export const WatchStartedSchema = v.object({
   id: v.string(),
   state: v.literal('waiting'),

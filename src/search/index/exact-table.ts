@@ -7,8 +7,7 @@ import type { SearchDocument } from './search-document.ts'
  * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
  * or its product's. Each key is stored as a number of 53 bits, made of two hashes, in order; equal
  * ones have their rows in order. Only the number proves a hit: chance hits don't occur, and a
- * forger could as well have taken the name. An id, which nobody can take, is verified in the row's
- * body.
+ * forger could as well have taken the name. An id, which nobody can take, is verified in the body.
  */
 export interface ExactTable {
   keys: Float64Array

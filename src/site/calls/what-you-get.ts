@@ -10,8 +10,7 @@ const MAX_NAME = 40
 const MAX_NAMES = 3
 
 /**
- * The output of a listing's call, in one cell that links to the list of its calls; none where
- * unknown.
+ * The output of a listing's call, in one cell that links to its calls; none where unknown.
  *
  * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2 operations', … }]
  */

@@ -11,8 +11,7 @@ export type Versus = ReturnType<typeof toVersus>
 
 /**
  * Listings side by side, in the given order: a column each, with deciding facts as rows. Rows
- * without any value are left out, and so are groups without rows; a missing value is named in
- * words.
+ * without values and groups without rows are left out; a missing value is shown in words.
  */
 export function toVersus(
   subjects: readonly CellSubject[],

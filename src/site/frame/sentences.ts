@@ -1,8 +1,7 @@
 import { html, Markup } from './html.ts'
 
 /**
- * A sentence of ours from a table or a schema, with code as in Markdown. A single backtick stays as
- * it is.
+ * A sentence of ours from a table or a schema, with code as in Markdown. A single backtick stays.
  *
  * @example toCodeText('See `detail`.').text → 'See <code>detail</code>.'
  */

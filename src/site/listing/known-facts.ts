@@ -32,10 +32,7 @@ interface Seen {
   calls: { title: string; total: number } | null
 }
 
-/**
- * Known facts about a listing's standing, and unknown ones: a list and one sentence, in one place
- * on the page.
- */
+/** Known and unknown facts about a listing's standing: a list and one sentence, in one place. */
 export function toStanding(
   view: ListingView,
   { probes, calls }: Seen,

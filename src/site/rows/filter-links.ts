@@ -14,8 +14,7 @@ export interface FilterGroup {
 type Base = { kind: Kind } | { category: string }
 
 /**
- * Searches that narrow a table, each with its number of rows. A choice of nothing or all has no
- * link.
+ * Searches that narrow a table, with their numbers of rows. A choice of none or all has no link.
  * @param names of categories, by id
  */
 export function toFilterGroups(

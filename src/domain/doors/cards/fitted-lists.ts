@@ -46,8 +46,7 @@ const SUMMARY_LENGTHS = [140, 100, 70, 40]
 export const BYTES_A_CALL = 500
 
 /**
- * Rows that each have what their call needs, and more as far as there is room, the first rows
- * first.
+ * Rows that each have what their call needs, and more as far as there is room, first rows first.
  * @param otherBytes of the answer without rows
  * @param shorten functions that each remove one thing, the least needed first
  */

@@ -8,8 +8,7 @@ export type HandshakesView = NonNullable<ReturnType<typeof toHandshakesView>>
 
 /**
  * The last ones, newest first; and 30 days, oldest first, up to the newest probe's. `up` counts
- * answers of the service, including requests for credentials; failures of nobody's fault do not
- * count.
+ * answers of the service, including requests for credentials; failures of nobody's fault don't.
  */
 export function toHandshakesView(probes: readonly Probe[]) {
   const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))

@@ -20,8 +20,7 @@ const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gat
 export type SeenOperations = NonNullable<Interface['operations']>
 
 /**
- * Probed operations with their answers; the rest unchanged. Sorted by address, so that runs change
- * few lines.
+ * Probed operations with answers; the rest unchanged. Sorted by address, so runs change few lines.
  */
 export function mergeOperations(
   old: Interface | undefined,
