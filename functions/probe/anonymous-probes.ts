@@ -66,7 +66,7 @@ function enter(clients: Budget, hosts: Budget, client: string, host: string) {
 const REASONS: Record<Reached | 'host', string> = {
   client: 'Each client may check one address at a time, and one check of yours is running.',
   network: 'Several checks for your network are running.',
-  host: 'A check of this host for somebody else is running.',
+  host: 'This host is being checked for somebody else.',
   process: 'Many checks are running.',
 }
 

@@ -229,7 +229,7 @@ describe('a body in another coding than chunked, which would be lost on the way'
       const body = '2\r\nhi\r\n0\r\n\r\n'
       const answer = await sendRaw(`POST /api/v1/call/x402.weather HTTP/1.1\r\n${head}${body}`)
       expectProblem(answer, 'malformed-request')
-      expect(answer.body).toContain('chunked alone')
+      expect(answer.body).toContain('only be chunked')
     },
   )
 })

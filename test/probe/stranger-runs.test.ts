@@ -37,7 +37,7 @@ describe('what strangers make us ask', () => {
     const first = start('https://a.example/x', '198.51.100.1')
     expect(await start('https://b.example/', '198.51.100.1')).toMatchObject({
       kind: 'busy',
-      reason: expect.stringContaining('for you just now'),
+      reason: expect.stringContaining('check of yours is running'),
       headers: { 'Retry-After': '10' },
     })
     expect(await start('https://a.example./y', '198.51.100.2')).toMatchObject({
