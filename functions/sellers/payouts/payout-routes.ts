@@ -33,7 +33,7 @@ export function createPayoutStart(parts: Parts): SellerRoute {
   })
 }
 
-/** `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. Failures: 200 and why. */
+/** `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. A signature that does not match is a 200 that says why. */
 export function createPayoutCheck(parts: Parts): SellerRoute {
   const { ledger, clock } = parts
   const { db } = ledger.store
@@ -52,7 +52,7 @@ export function createPayoutCheck(parts: Parts): SellerRoute {
   })
 }
 
-/** `DELETE /api/v1/sellers/payout {listing_id, payout}`: ends only the proof; a build shows it. */
+/** `DELETE /api/v1/sellers/payout {listing_id, payout}`: ends the proof; the next build shows it. */
 export function createPayoutWithdrawal(parts: Parts): SellerRoute {
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, claim) => {
     await withdrawPayoutProof(parts.ledger.store.db, claim.id, payout)
