@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
+import { splitTarget } from '../http/find-request-fault.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
 import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
 import type { LimitName } from '../limits/counter.ts'
@@ -63,10 +64,9 @@ export function createFormPage<S extends ObjectSchema, Sent, A extends { kind: s
   const blank = () => form.toSent(new URLSearchParams())
   return async (req, res) => {
     try {
-      if (req.method !== 'POST')
-        return await withPatience(() => show(new URL(req.url ?? '', 'http://x').searchParams))
-      const fields = await readFields(req, parts.config.BASE_URL)
+      const fields = await readSent(req, parts.config.BASE_URL)
       if ('kind' in fields) return { answer: fields, sent: blank() }
+      if (req.method !== 'POST') return await withPatience(() => show(fields))
       const cookie = req.headers.cookie ?? null
       const caller = { ...toPageCaller(req, res, parts.config), cookie }
       const answer = await withPatience(() => takeFields(form, fields, caller))
@@ -101,11 +101,12 @@ export async function countForm(
   return refuse('rate-limited', reason, { headers })
 }
 
-/** What a form of this site sent. */
-export async function readFields(
+/** The fields that a form of this site sent, or those of the query where none was sent. */
+export async function readSent(
   req: IncomingMessage,
   baseUrl: string,
 ): Promise<URLSearchParams | Refused> {
+  if (req.method !== 'POST') return new URLSearchParams(splitTarget(req.url ?? '').query)
   if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
     return refuse('cross-site', 'Another site sent this form. Fill it in here.')
   const text = await readForm(req)

@@ -92,6 +92,9 @@ describe('the dashboard', () => {
     [{ do: 'opt_out', listing_id: 'x402.tide-tables', removed: 'yes' }, 404, 'You own no listing'],
     [{ do: 'prove', listing_id: 'x402.weather', payout: 'nonsense' }, 400, 'payout'],
     [{ do: 'everything' }, 400, 'do: expected claim, check'],
+    [{ do: 'toString' }, 400, 'do: expected claim, check'],
+    [{ do: '__proto__' }, 400, 'do: expected claim, check'],
+    [{ do: 'constructor' }, 400, 'do: expected claim, check'],
   ])('what %j got wrong is said on the page', async (fields, status, words) => {
     const answer = await act(fields)
     expect(answer.status).toBe(status)
@@ -106,6 +109,21 @@ describe('the dashboard', () => {
     expect(token).toBeDefined()
     expect(await (await act(CLAIM)).text()).toContain(token)
   })
+})
+
+test('a signature that cannot be read keeps the text to sign', async () => {
+  const claims = await fetch(`${waypost.url}/api/v1/sellers/claim`, { headers: { cookie } })
+  const [claim]: { id: string }[] = (await claims.json()).claims
+  const { db } = waypost.service.parts.ledger.store
+  const { id = '' } = claim ?? {}
+  await db.updateTable('claim').set({ state: 'verified' }).where('id', '=', id).execute()
+  const payout = 'eip155:8453:0x1111111111111111111111111111111111111111'
+  const answer = await act({
+    ...{ do: 'sign', claim_id: id, listing_id: 'x402.weather', payout },
+    ...{ challenge: 'Sign this.\nNonce: 1', signature: '' },
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.text()).toContain('Sign this.\nNonce: 1')
 })
 
 test('a token is used by sending it, never by opening its address', async () => {

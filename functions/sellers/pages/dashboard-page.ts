@@ -9,16 +9,16 @@ import type {
 } from '../../../src/domain/views/seller-views.ts'
 import type { Refused } from '../../../src/domain/wire/form-page.ts'
 import { listingPath } from '../../../src/domain/wire/links.ts'
+import { readSent } from '../../forms/form.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { type Release, readBuilt } from '../../release/release.ts'
 import { createEndpoints, type Endpoints, type SellerHandlers } from './ask-endpoints.ts'
-import { readSent } from './sign-in-page.ts'
 
 type Read = (name: string) => string
 type Act = (ask: Endpoints['ask'], read: Read) => Promise<Said | Refused>
 
 /** Actions of the page's forms, by their field `do`. */
-const ACTS: Readonly<Record<string, Act>> = {
+const ACTS = {
   // The same for an open claim: its steps are shown again.
   async claim(ask, read) {
     const send = { listing_id: read('listing_id'), method: read('method') }
@@ -53,9 +53,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     const answer = await ask<PayoutChecked>('payout_check', { send })
     if ('kind' in answer) return answer
     const checked = answer.body
-    // A form ends its lines as mail does.
-    const again = checked.verified ? {} : { challenge: read('challenge').replaceAll('\r\n', '\n') }
-    return { at: read('claim_id'), payout, checked, ...again }
+    return { at: read('claim_id'), payout, checked, ...(!checked.verified && textToSign(read)) }
   },
   async withdraw(ask, read) {
     const send = { listing_id: read('listing_id'), payout: read('payout') }
@@ -64,7 +62,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     const line = 'The proof is withdrawn. It stops counting with the next build.'
     return { at: read('claim_id'), payout: send.payout, line }
   },
-}
+} satisfies Record<string, Act>
 
 /** `/sellers/dashboard`: answers of the seller endpoints as a page, their writes as forms. */
 export function createDashboardPage(
@@ -111,7 +109,7 @@ async function signOut(ask: Endpoints['ask']): Promise<DashboardPage['answer']> 
 
 /** Errors are shown where the form was. */
 async function act(ask: Endpoints['ask'], read: Read): Promise<Said> {
-  const work = ACTS[read('do')]
+  const work = new Map<string, Act>(Object.entries(ACTS)).get(read('do'))
   const answer = work === undefined ? null : await work(ask, read)
   if (answer !== null && !('kind' in answer)) return answer
   const refused = answer ?? {
@@ -120,7 +118,15 @@ async function act(ask: Endpoints['ask'], read: Read): Promise<Said> {
     reason: `do: expected ${Object.keys(ACTS).join(', ')} or sign_out.`,
   }
   const payout = read('payout')
-  return { at: read('claim_id') || 'new', refused, ...(payout !== '' && { payout }) }
+  const about = payout === '' ? {} : { payout, ...textToSign(read) }
+  return { at: read('claim_id') || 'new', refused, ...about }
+}
+
+/** The text that the form shows to be signed, for another try. */
+function textToSign(read: Read): Pick<Said, 'challenge'> {
+  // A form ends its lines as mail does.
+  const challenge = read('challenge').replaceAll('\r\n', '\n')
+  return challenge === '' ? {} : { challenge }
 }
 
 async function toCards(

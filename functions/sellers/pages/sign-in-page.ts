@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isListingId } from '../../../src/domain/listing/listing-id.ts'
 import type { SignInPage } from '../../../src/domain/views/seller-pages.ts'
 import { RETENTION } from '../../../src/domain/wire/retention.ts'
-import { readFields } from '../../forms/form.ts'
-import { splitTarget } from '../../http/find-request-fault.ts'
+import { readSent } from '../../forms/form.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { isSecure, readCookie } from '../sessions/session.ts'
 import { createEndpoints, type SellerHandlers } from './ask-endpoints.ts'
@@ -46,13 +45,6 @@ export function createSignInPage({ config }: Pick<Parts, 'config'>, handlers: Se
       return { kind: 'left', to: `/sellers/dashboard${wanted && `?listing=${wanted}`}` }
     }
   }
-}
-
-/** The fields of a submitted form, else of the address. */
-export async function readSent(req: IncomingMessage, baseUrl: string) {
-  return req.method === 'POST'
-    ? readFields(req, baseUrl)
-    : new URLSearchParams(splitTarget(req.url ?? '').query)
 }
 
 /** An id is letters, digits, dots and dashes: safe in a cookie and an address. */

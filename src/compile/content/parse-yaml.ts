@@ -1,4 +1,12 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml'
 
 /**
  * The YAML that content may use: core schema, unique keys, no aliases, no tags, no merge keys. It
@@ -15,8 +23,7 @@ export type YamlResult = { ok: true; value: unknown } | { ok: false; faults: Yam
 const OPTIONS = {
   schema: 'core',
   version: '1.2',
-  // The parser holds each key against all before it: of thousands that takes longer than all else.
-  uniqueKeys: false,
+  uniqueKeys: true,
   strict: true,
   merge: false,
   prettyErrors: false,
@@ -30,11 +37,7 @@ export function parseYaml(text: string): YamlResult {
   if (deep !== null) return { ok: false, faults: [deep] }
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
-  const issues: Issue[] = [
-    ...document.errors,
-    ...document.warnings,
-    ...findRepeatedKeys(document.contents),
-  ]
+  const issues = [...document.errors, ...document.warnings]
   // Once the text cannot be read further, later errors of the parser are consequences.
   const broken = issues.filter(({ code }) => !Object.hasOwn(LOCAL_FAULTS, code)).sort(byPlace)[0]
   const faults = (broken === undefined ? issues : [broken]).map((issue) =>
@@ -88,30 +91,9 @@ const LOCAL_FAULTS: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: 'expected no tags (!…): plain values only',
 }
 
-interface Issue {
-  code: string
-  message: string
-  pos: readonly [start: number, end: number]
-}
+const byPlace = (a: YAMLError, b: YAMLError) => a.pos[0] - b.pos[0]
 
-const byPlace = (a: Issue, b: Issue) => a.pos[0] - b.pos[0]
-
-function findRepeatedKeys(node: unknown): Issue[] {
-  if (isSeq(node)) return node.items.flatMap(findRepeatedKeys)
-  if (!isMap(node)) return []
-  const seen = new Set<unknown>()
-  return node.items.flatMap(({ key, value }) => {
-    const name = isScalar(key) ? key.value : key
-    const start = isRanged(key) ? key.range[0] : 0
-    const repeated = seen.has(name)
-      ? [{ code: 'DUPLICATE_KEY', message: '', pos: [start, start] as const }]
-      : []
-    seen.add(name)
-    return [...repeated, ...findRepeatedKeys(key), ...findRepeatedKeys(value)]
-  })
-}
-
-function toYamlFault({ code, message, pos }: Issue, text: string, lines: LineCounter) {
+function toYamlFault({ code, message, pos }: YAMLError, text: string, lines: LineCounter) {
   const { line } = lines.linePos(pos[0])
   // A list behind a tab is blamed on the key before it.
   const near = text.split('\n').slice(line - 1, line + 1)

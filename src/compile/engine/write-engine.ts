@@ -128,13 +128,11 @@ export function toSearchIndex(
   const options = { noun, ...tables }
   const read = createDocumentReader(options)
   function* readGroups(): Generator<ReadDocument> {
-    while (groups.length > 0) {
-      for (const rows of groups.splice(0, 1)) {
-        const make = () => serialize(splitRows(rows).map((row) => read(parseDocument(row))))
-        // What is deserialized is typed `any`; it was written from this very type.
-        const readings: ReadDocument[] = deserialize(memoize(cache, rows, make))
-        yield* readings
-      }
+    for (let rows = groups.shift(); rows !== undefined; rows = groups.shift()) {
+      const make = () => serialize(splitRows(rows).map((row) => read(parseDocument(row))))
+      // What is deserialized is typed `any`; it was written from this very type.
+      const readings: ReadDocument[] = deserialize(memoize(cache, rows, make))
+      yield* readings
     }
   }
   return joinReadings(readGroups(), options)
