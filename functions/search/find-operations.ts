@@ -1,6 +1,6 @@
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
-import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/doors/cards/fitted-lists.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
+import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
   type ParameterProblem,
   parseSearchParameters,

@@ -15,19 +15,6 @@ test.each(PAPERS)('every file that %s names exists', (paper) => {
   expect(named.filter((path) => !existsSync(path))).toEqual([])
 })
 
-test('every function a walk names is in the file it names behind it', () => {
-  const steps = readFileSync('docs/walks.md', 'utf8')
-    .split('\n')
-    .filter((line) => /^\d+\. /.test(line))
-  expect(steps.length).toBeGreaterThan(20)
-  const missing = steps.flatMap((step) => {
-    const texts = [...step.matchAll(CODE_PATH)].map(([, path = '']) => readFileSync(path, 'utf8'))
-    const names = [...step.matchAll(/`([a-zA-Z_]+)`/g)].map(([, name = '']) => name)
-    return names.filter((name) => !texts.some((text) => text.includes(name)))
-  })
-  expect(missing).toEqual([])
-})
-
 test('links between papers lead to papers', () => {
   for (const paper of PAPERS) {
     const folder = paper.startsWith('docs/') ? 'docs/' : ''

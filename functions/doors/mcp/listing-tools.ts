@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../../src/domain/compare/compare-row.ts'
-import { fitRows, sizeOf } from '../../../src/domain/doors/cards/fitted-lists.ts'
 import { KitCardSchema, toKitCard } from '../../../src/domain/doors/cards/kit-card.ts'
 import { ListingCardSchema, toListingCard } from '../../../src/domain/doors/cards/listing-card.ts'
 import {
@@ -19,6 +18,7 @@ import {
   toCompactKit,
 } from '../../../src/domain/kit/compact-kit.ts'
 import { TaskPlanSchema } from '../../../src/domain/plans/task-plan.ts'
+import { fitRows, sizeOf } from '../../../src/domain/search/fitted-lists.ts'
 import {
   CompactRowSchema,
   OperationsAnswerSchema,

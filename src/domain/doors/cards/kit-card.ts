@@ -3,9 +3,9 @@ import { chooseOperation, orderByRail } from '../../kit/choose-operation.ts'
 import { toOutput } from '../../kit/found-operation.ts'
 import type { KitOperation } from '../../kit/kit-operations.ts'
 import { type KitView, toOperationSnippets } from '../../kit/kit-view.ts'
+import { fitLists } from '../../search/fitted-lists.ts'
 import { SellerTextsSchema } from '../../wire/seller-texts.ts'
 import type { Rail } from '../../wire/vocabulary.ts'
-import { fitLists } from './fitted-lists.ts'
 
 /** Most names in addition to the one operation or tool that is shown in full. */
 const MOST_NAMED = 20

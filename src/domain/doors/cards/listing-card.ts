@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { fitLists } from '../../search/fitted-lists.ts'
 import type { ListingView } from '../../views/listing-view.ts'
 import { SellerTextsSchema } from '../../wire/seller-texts.ts'
-import { fitLists } from './fitted-lists.ts'
 
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
 const LEFT_OUT = new Set(['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'])

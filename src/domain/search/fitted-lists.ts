@@ -1,5 +1,5 @@
-import { cutText } from '../../derived/cut-text.ts'
-import type { CompactRow } from '../../search/search-response.ts'
+import { cutText } from '../derived/cut-text.ts'
+import type { CompactRow } from './search-response.ts'
 
 /** An answer about one listing stays within this many bytes of JSON where its lists can be cut. */
 export const CARD_BYTES = 3072
