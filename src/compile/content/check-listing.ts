@@ -10,7 +10,7 @@ import { findOperationFaults } from '../../domain/operation/operation-faults.ts'
 import { findMapFaults } from '../../domain/tasks/map-faults.ts'
 import { toTask } from '../../domain/tasks/task.ts'
 import { findNearestName } from '../../domain/wire/nearest-name.ts'
-import { findYamlLine } from './parse-yaml.ts'
+import { createLineFinder } from './parse-yaml.ts'
 import type { PartialFacts, PartialListing } from './read-listings.ts'
 import type { PartialTables } from './read-tables.ts'
 import { type Fault, toField } from './schema-faults.ts'
@@ -22,8 +22,9 @@ import { type Fault, toField } from './schema-faults.ts'
 export function checkListing(listing: PartialListing, tables: PartialTables): Fault[] {
   const { file, yaml, facts } = listing
   const faults: Fault[] = []
+  const lineOf = createLineFinder(yaml)
   const report: Report = (path, message, severity = 'error') => {
-    faults.push({ file, line: findYamlLine(yaml, path), field: toField(path), message, severity })
+    faults.push({ file, line: lineOf(path), field: toField(path), message, severity })
   }
   checkKind(listing, report)
   checkNames(facts, tables, report)

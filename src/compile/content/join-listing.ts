@@ -4,7 +4,7 @@ import { joinFacts } from '../../domain/sources/join-facts.ts'
 import type { NamedRow, SourceFacts } from '../../domain/sources/source-row.ts'
 import { KEY } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
-import { findYamlLine } from './parse-yaml.ts'
+import { createLineFinder } from './parse-yaml.ts'
 import {
   createWrittenParser,
   type ListingFile,
@@ -57,10 +57,11 @@ export function toLackFaults(
     if (lacks.includes('kind') && lacks.includes('url')) return [faultOf(file, unsaid)]
   const isSaid = (field: string) =>
     rows.some(({ row }) => (field === 'added' ? row.added : readFact(row.facts, field)))
+  const lineOf = createLineFinder(yaml)
   return lacks
     .filter((field) => !isSaid(field))
     .map((field) => {
-      const line = findYamlLine(yaml, [field])
+      const line = lineOf([field])
       return toFault(file, { line, message: 'expected a value, got none' }, field)
     })
 }

@@ -1,7 +1,7 @@
 import { normalizePayout } from '../../domain/listing/caip-account.ts'
 import { hostOf, isOnSiteOf, ownerAt, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
-import { findYamlLine } from './parse-yaml.ts'
+import { createLineFinder, type LineFinder } from './parse-yaml.ts'
 import type { PartialListing } from './read-listings.ts'
 import { type Fault, faultOf, toField } from './schema-faults.ts'
 
@@ -12,6 +12,7 @@ type Path = (string | number)[]
 /** One service is one listing: the later one with the same URL, endpoint or package is reported. */
 export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   const first = new Map<string, PartialListing>()
+  const toWarning = createWarner()
   return listings.flatMap((listing) =>
     keysOf(listing).flatMap(({ key, what, path }) => {
       const other = first.get(key)
@@ -36,6 +37,7 @@ export function findStale(
   evidence: ReadonlyMap<string, Evidence>,
   today: string,
 ): Fault[] {
+  const toWarning = createWarner()
   const limit = new Date(Date.parse(today) - STALE_DAYS * DAY_MS).toISOString().slice(0, 10)
   return listings.flatMap((listing) => {
     const { added } = listing.facts
@@ -95,13 +97,23 @@ function toPackage(identifier: string): string {
   return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
 }
 
-function toWarning({ file, yaml }: PartialListing, path: Path, message: string): Fault {
-  const place = { line: findYamlLine(yaml, path), field: toField(path) }
-  return faultOf(file, message, { ...place, severity: 'warning' })
+/** A listing may be warned of thousands of times: its text is read once. */
+function createWarner() {
+  const finders = new Map<string, LineFinder>()
+  return ({ file, yaml }: PartialListing, path: Path, message: string): Fault => {
+    const lineOf = finders.get(file) ?? createLineFinder(yaml)
+    finders.set(file, lineOf)
+    return faultOf(file, message, {
+      line: lineOf(path),
+      field: toField(path),
+      severity: 'warning',
+    })
+  }
 }
 
 /** Listings of different owners that publish one payout: it counts for none until one proves it. */
 export function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
+  const toWarning = createWarner()
   const published = listings.flatMap((listing) =>
     // A payout that no page of the seller's names counts for nobody.
     isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)

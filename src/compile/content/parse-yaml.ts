@@ -2,10 +2,12 @@ import {
   type Document,
   isMap,
   isScalar,
+  isSeq,
   LineCounter,
+  type Pair,
   parseDocument,
   visit,
-  type YAMLError,
+  type YAMLMap,
 } from 'yaml'
 
 /**
@@ -23,7 +25,8 @@ export type YamlResult = { ok: true; value: unknown } | { ok: false; faults: Yam
 const OPTIONS = {
   schema: 'core',
   version: '1.2',
-  uniqueKeys: true,
+  // The parser holds each key against all before it: thousands of keys would take minutes.
+  uniqueKeys: false,
   strict: true,
   merge: false,
   prettyErrors: false,
@@ -37,11 +40,12 @@ export function parseYaml(text: string): YamlResult {
   if (deep !== null) return { ok: false, faults: [deep] }
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
-  const issues = [...document.errors, ...document.warnings]
+  const issues: Issue[] = [...document.errors, ...document.warnings, ...findRepeatedKeys(document)]
   // Once the text cannot be read further, later errors of the parser are consequences.
   const broken = issues.filter(({ code }) => !Object.hasOwn(LOCAL_FAULTS, code)).sort(byPlace)[0]
+  const rows = issues.length === 0 ? [] : text.split('\n')
   const faults = (broken === undefined ? issues : [broken]).map((issue) =>
-    toYamlFault(issue, text, lines),
+    toYamlFault(issue, text, { rows, lines }),
   )
   if (faults.length > 0) return { ok: false, faults }
   const forbidden = findForbidden(text) ?? findOddNumber(text, document, lines)
@@ -58,31 +62,54 @@ export function parseYaml(text: string): YamlResult {
 }
 
 /**
- * Line of a field in YAML text, for messages: the deepest part of the path that exists.
- *
+ * Finds lines of fields in YAML text, for messages: the deepest part of a path that exists. The
+ * text is read once, at the first call, and each of its maps is indexed once.
+ */
+export function createLineFinder(text: string): LineFinder {
+  const lines = new LineCounter()
+  const indexes = new WeakMap<YAMLMap, Map<string, Pair>>()
+  let document: Document | undefined
+  const lineOf = (node: unknown) => (isRanged(node) ? lines.linePos(node.range[0]).line : null)
+  const pairIn = (map: YAMLMap, key: string) => {
+    const index = indexes.get(map) ?? indexPairs(map)
+    indexes.set(map, index)
+    return index.get(key)
+  }
+  const step = (node: unknown, key: string | number) =>
+    isMap(node)
+      ? pairIn(node, String(key))?.value
+      : isSeq(node) && typeof key === 'number'
+        ? node.items[key]
+        : undefined
+  return (path, isKey = false) => {
+    document ??= parseDocument(text, { ...OPTIONS, lineCounter: lines })
+    const nodes: unknown[] = [document.contents]
+    for (const key of path) nodes.push(step(nodes.at(-1), key))
+    const map = nodes.at(-2)
+    if (isKey && isMap(map)) nodes[path.length] = pairIn(map, String(path.at(-1)))?.key
+    return (
+      nodes
+        .slice(1)
+        .map(lineOf)
+        .findLast((line) => line !== null) ?? 1
+    )
+  }
+}
+
+/**
  * @param path keys and list positions, as a schema issue names them.
  * @param isKey the fault is the key itself, whose value may stand on the next line
+ * @returns a 1-based line
  */
-export function findYamlLine(
-  text: string,
-  path: readonly (string | number)[],
-  isKey = false,
-): number {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
-  const lineOf = (node: unknown) => (isRanged(node) ? lines.linePos(node.range[0]).line : null)
-  const place = path.slice(0, -1)
-  const map = place.length === 0 ? document.contents : document.getIn(place, true)
-  const pair = isMap(map)
-    ? map.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)))
-    : undefined
-  const key = isKey ? lineOf(pair?.key) : null
-  if (key !== null) return key
-  for (let length = isKey ? place.length : path.length; length > 0; length--) {
-    const line = lineOf(document.getIn(path.slice(0, length), true))
-    if (line !== null) return line
-  }
-  return 1
+export type LineFinder = (path: readonly (string | number)[], isKey?: boolean) => number
+
+/** Of a key that is written twice, the first. */
+function indexPairs({ items }: YAMLMap): Map<string, Pair> {
+  return new Map(
+    items
+      .toReversed()
+      .map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]),
+  )
 }
 
 /** Errors that leave the rest of the text readable: each is reported. */
@@ -91,12 +118,39 @@ const LOCAL_FAULTS: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: 'expected no tags (!…): plain values only',
 }
 
-const byPlace = (a: YAMLError, b: YAMLError) => a.pos[0] - b.pos[0]
+interface Issue {
+  code: string
+  message: string
+  pos: readonly [start: number, end: number]
+}
 
-function toYamlFault({ code, message, pos }: YAMLError, text: string, lines: LineCounter) {
+const byPlace = (a: Issue, b: Issue) => a.pos[0] - b.pos[0]
+
+function findRepeatedKeys(document: Document): Issue[] {
+  const issues: Issue[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        const name = isScalar(key) ? key.value : key
+        const start = isRanged(key) ? key.range[0] : 0
+        if (seen.has(name)) issues.push({ code: 'DUPLICATE_KEY', message: '', pos: [start, start] })
+        seen.add(name)
+      }
+    },
+  })
+  return issues
+}
+
+interface Text {
+  rows: readonly string[]
+  lines: LineCounter
+}
+
+function toYamlFault({ code, message, pos }: Issue, text: string, { rows, lines }: Text) {
   const { line } = lines.linePos(pos[0])
   // A list behind a tab is blamed on the key before it.
-  const near = text.split('\n').slice(line - 1, line + 1)
+  const near = rows.slice(line - 1, line + 1)
   const tab = near.findIndex((row) => /^ *\t/.test(row))
   if (tab !== -1) return { line: line + tab, message: 'expected spaces before the text, got a tab' }
   const unclosed = findUnclosed(message, text.slice(0, pos[0]))

@@ -66,11 +66,13 @@ function readFolder<Schema extends v.GenericSchema>(
     const fault = result.success ? judge(place, result.output) : null
     if (fault !== null) faults.push(fault)
     else if (result.success) values.set(place.id, result.output)
-    else
+    else {
+      const lines = findJsonLines(text)
       for (const { path, field, message } of toSchemaFaults(schema, result.issues)) {
-        const line = findJsonLine(text, String(path.at(-1)))
+        const line = lines.get(String(path.at(-1))) ?? null
         faults.push(faultOf(place.file, message, { field, line }))
       }
+    }
   }
   return { values, faults }
 }
@@ -99,7 +101,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function findJsonLine(text: string, key: string): number | null {
-  const index = text.split('\n').findIndex((line) => line.includes(`"${key}"`))
-  return index === -1 ? null : index + 1
+/** The first line that each key, or text, of a file is on. */
+function findJsonLines(text: string): Map<string, number> {
+  const lines = new Map<string, number>()
+  for (const [index, row] of text.split('\n').entries())
+    for (const [, key = ''] of row.matchAll(/"((?:[^"\\]|\\.)*)"/g))
+      if (!lines.has(key)) lines.set(key, index + 1)
+  return lines
 }

@@ -16,7 +16,7 @@ import { type BuildCache, KEY, noCache, setValue } from '../files/build-cache.ts
 import type { ReadFile } from '../files/code-digest.ts'
 import { digestOf } from '../files/release-writer.ts'
 import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
-import { findYamlLine, type YamlFault } from './parse-yaml.ts'
+import { createLineFinder, type YamlFault } from './parse-yaml.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
 
 /** A listing as people wrote it, with its shape checked. */
@@ -153,8 +153,9 @@ export function createWrittenParser(rules: UrlRules) {
         ? { ...fault, message: `expected nothing: ${fault.field} is computed, never written` }
         : fault,
     )
+    const lineOf = createLineFinder(yaml)
     const faults = found.map(({ path, field, message, isUnknownKey }) => {
-      const line = findYamlLine(yaml, path, isUnknownKey)
+      const line = lineOf(path, isUnknownKey)
       return toFault(entry.file, { line, message }, field)
     })
     const lacks = REQUIRED_FACTS.filter((field) => !Object.hasOwn(Object(data), field))

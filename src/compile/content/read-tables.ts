@@ -6,7 +6,7 @@ import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/comp
 import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
 import { type BuildCache, KEY, keepInMemory, noCache, setValue } from '../files/build-cache.ts'
 import { digestOf } from '../files/release-writer.ts'
-import { findYamlLine, parseYaml, type YamlResult } from './parse-yaml.ts'
+import { createLineFinder, parseYaml, type YamlResult } from './parse-yaml.ts'
 import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
 
 /** Tables about languages, hosts and the software; a content folder may have its own. */
@@ -142,9 +142,10 @@ function readYamlFile<Schema extends v.GenericSchema>(
   const raw = parsed.value
   const result = v.safeParse(schema, raw)
   if (result.success) return { raw, value: result.output, faults: [] }
+  const lineOf = createLineFinder(text)
   const faults = toSchemaFaults(schema, result.issues).map(
     ({ path, field, message, isUnknownKey }) =>
-      faultOf(file, message, { line: findYamlLine(text, path, isUnknownKey), field }),
+      faultOf(file, message, { line: lineOf(path, isUnknownKey), field }),
   )
   return { raw, value: null, faults }
 }
