@@ -1,13 +1,18 @@
-import { Session } from 'node:inspector/promises'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import * as v from 'valibot'
+import { afterEach, expect, test } from 'vitest'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 /** Twice the keys may take this much more work; a comparison of each with each takes four times. */
 const MOST = 2.2
 
-let folder: ContentFolder | undefined
-afterEach(() => folder?.remove())
+const MANY = 150
+
+let folders: ContentFolder[] = []
+afterEach(() => {
+  for (const folder of folders) folder.remove()
+})
 
 const many = (count: number, row: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => row(i))
@@ -55,39 +60,22 @@ const FAULTY: [what: string, files: (count: number) => Record<string, string>][]
   ],
 ]
 
-let session: Session
-/** Functions are counted from here on: before, some of them ran without counters. */
-beforeAll(async () => {
-  session = new Session()
-  session.connect()
-  await session.post('Profiler.enable')
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-})
-afterAll(async () => {
-  await session.post('Profiler.stopPreciseCoverage')
-  session.disconnect()
+test.each(FAULTY)('twice as many %s take twice the comparisons', (_, toFiles) => {
+  // Tables that did not change are read once: the first folder is not counted.
+  const [, none = [], once = [], twice = []] = countSteps([0, 0, MANY, 2 * MANY].map(toFiles))
+  const [idle = 0] = none
+  expect(once[1]).toBeGreaterThanOrEqual(MANY)
+  expect(twice[1]).toBeGreaterThanOrEqual(2 * MANY)
+  const ratio = ((twice[0] ?? 0) - idle) / ((once[0] ?? 0) - idle)
+  expect(ratio).toBeGreaterThan(1.8)
+  expect(ratio).toBeLessThan(MOST)
 })
 
-test.each(FAULTY)('twice as many %s take twice the comparisons', async (_, toFiles) => {
-  // Tables that did not change are read once.
-  await countSteps(toFiles(0), 0)
-  const none = await countSteps(toFiles(0), 0)
-  const once = (await countSteps(toFiles(150), 150)) - none
-  const twice = (await countSteps(toFiles(300), 300)) - none
-  expect(twice / once).toBeGreaterThan(1.8)
-  expect(twice / once).toBeLessThan(MOST)
-})
-
-/** How often V8 enters each block of code while the content is checked: no time, so the same on every machine. */
-async function countSteps(files: Record<string, string>, least: number): Promise<number> {
-  folder?.remove()
-  folder = createContentFolder(files)
-  await session.post('Profiler.takePreciseCoverage')
-  const { faults } = readContent(folder.dir, { allowPrivate: false })
-  const { result } = await session.post('Profiler.takePreciseCoverage')
-  expect(faults.length).toBeGreaterThanOrEqual(least)
-  return result
-    .flatMap(({ functions }) => functions)
-    .flatMap(({ ranges }) => ranges)
-    .reduce((sum, { count }) => sum + count, 0)
+/** How often V8 entered each block of code while a folder was checked, and the faults found: no time, so the same on every machine. */
+function countSteps(contents: readonly Record<string, string>[]): number[][] {
+  folders = contents.map((files) => createContentFolder(files))
+  const script = fileURLToPath(new URL('../support/count-steps.ts', import.meta.url))
+  const args = [script, ...folders.map(({ dir }) => dir)]
+  const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n')
+  return lines.map((line) => v.parse(v.array(v.number()), JSON.parse(line)))
 }
