@@ -1,10 +1,6 @@
 import { parse } from 'tldts'
 import { judgeHeard } from '../../src/domain/lint/judge-declared.ts'
-import type {
-  Handshake,
-  OtherRequest,
-  PackagePlan,
-} from '../../src/domain/probe/keep/probe-plan.ts'
+import type { Handshake, OtherRequest } from '../../src/domain/probe/keep/probe-plan.ts'
 import {
   type Finding,
   type OtherAnswer,
@@ -18,9 +14,6 @@ import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { probeMcp, probeMcpSse } from './probe-mcp.ts'
 
-/** Runs one package in a container and returns the outcome. */
-export type PackageProber = (plan: PackagePlan) => Promise<Finding>
-
 /** Time limit of a whole handshake, however many requests it takes (milliseconds). */
 export const HANDSHAKE_MS = 45_000
 
@@ -29,13 +22,11 @@ export const HANDSHAKE_MS = 45_000
  * to an agent, follows no redirect and calls nothing that is not declared safe. Never rejects.
  *
  * @param now milliseconds since the epoch
- * @param probePackage runs packages, with its own limits; without it none is run
  */
 export async function probeHandshake(
   handshake: Handshake,
   { fetch }: Fetcher,
   now: () => number,
-  probePackage?: PackageProber,
 ): Promise<Finding> {
   const deadline = AbortSignal.timeout(HANDSHAKE_MS)
   const client: Fetcher = {
@@ -52,16 +43,11 @@ export async function probeHandshake(
       return probeMcpSse({ url: handshake.url, client, now })
     case 'a2a':
       return probeCard(handshake.urls, client, now)
-    case 'package':
-      if (probePackage === undefined) return leaveAlone('mcp', 'packages are not run here')
-      return probePackage(handshake.package)
-    case 'none':
-      return leaveAlone(handshake.protocol, handshake.reason)
+    case 'none': {
+      const { protocol, reason: saw } = handshake
+      return toFinding({ protocol, outcome: 'unprobeable', saw })
+    }
   }
-}
-
-function leaveAlone(protocol: Finding['protocol'], saw: string): Finding {
-  return toFinding({ protocol, outcome: 'unprobeable', saw })
 }
 
 /** The card's paths in turn: only a 404 leads on to the next. */

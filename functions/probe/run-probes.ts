@@ -2,7 +2,7 @@ import { addressOf, type ProbePlan } from '../../src/domain/probe/keep/probe-pla
 import type { Finding } from '../../src/domain/probe/read/finding.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../ports/resolver.ts'
-import { type PackageProber, probeHandshake } from './probe-handshake.ts'
+import { probeHandshake } from './probe-handshake.ts'
 
 /** Silent hosts in a row; so many are more likely a fault of our network than theirs. */
 const MANY_SILENT = 20
@@ -18,7 +18,6 @@ export interface ProbeRunOptions {
   plans: readonly ProbePlan[]
   client: Fetcher
   resolver: Pick<Resolver, 'addresses'>
-  probePackage?: PackageProber
   /** Concurrent probes, over all hosts. */
   concurrency: number
   /** Milliseconds since the epoch. */
@@ -46,9 +45,9 @@ export async function runProbes(options: ProbeRunOptions) {
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
     const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
-    const { client, now, probePackage, begin } = options
+    const { client, now, begin } = options
     if (begin === undefined || (await begin(plan))) {
-      const finding = await probeHandshake(plan.handshake, client, now, probePackage).finally(leave)
+      const finding = await probeHandshake(plan.handshake, client, now).finally(leave)
       tally.probed += 1
       await witness.hear(plan, finding, now())
       // It asked to be left alone: its other plans wait for another run.
@@ -104,7 +103,6 @@ function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) =>
   }
   return {
     async hear(plan: Plan, finding: Finding, at: number): Promise<void> {
-      if (finding.isLocal) return keep(plan, finding, at)
       held.push({ plan, finding, at })
       if (finding.failure !== undefined && SILENT.has(finding.failure)) return
       // A listing that was not probed says nothing about the network.

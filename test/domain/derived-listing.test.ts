@@ -57,7 +57,6 @@ describe('what follows from facts and evidence', () => {
       at: '2026-11-22T20:39:26Z',
       version: '1.4.2',
       outcome: 'runs_as_declared',
-      saw: 'MCP 2025-11-25, weather, 3 tools',
     } as const
     const facts = { kind: 'mcp_server', pricing: { model: 'unknown' }, invoke: [PACKAGE] }
     const listing = toListing({ id: 'mcp.weather', facts, evidence: { package_run } })

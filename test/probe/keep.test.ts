@@ -40,39 +40,18 @@ const PAID = {
 const URL = 'https://api.weather.example/v1'
 
 describe('a plan', () => {
-  test('runs the package that speaks over stdio, where packages are run, and asks nobody', () => {
-    const npm = { kind: 'mcp_package', registry: 'npm', identifier: '@harbour/mcp' }
-    const invoke = [
-      { ...npm, transport: 'sse' },
-      {
-        ...npm,
-        transport: 'stdio',
-        env: [
-          { name: 'HARBOUR_URL', required: true, example: 'https://harbour.example' },
-          { name: 'HARBOUR_KEY', required: true, secret: true, example: 'sk_live' },
-          { name: 'HARBOUR_TZ', example: 'UTC' },
-        ],
-        args: ['--read-only'],
-      },
-    ]
-    const planFor = (more: object, options: object = { packages: ['npm', 'pypi'] }) =>
-      planProbe('mcp.a', factsOf({ kind: 'mcp_server', invoke, ...more }), options)?.handshake
-    expect(planFor({ version: '2.1.0' })).toEqual({
-      kind: 'package',
-      package: {
-        registry: 'npm',
-        identifier: '@harbour/mcp',
-        version: '2.1.0',
-        env: { HARBOUR_URL: 'https://harbour.example', HARBOUR_KEY: 'placeholder' },
-        args: ['--read-only'],
-      },
-    })
-    expect(planFor({}, {})).toMatchObject({ kind: 'none' })
-    expect(planFor({ invoke: invoke.slice(0, 1) })).toBeUndefined()
-    expect(planFor({}, { packages: ['pypi'] })).toBeUndefined()
+  test('asks a remote endpoint, and nobody where a server is only a package', () => {
+    const npm = {
+      kind: 'mcp_package',
+      registry: 'npm',
+      identifier: '@harbour/mcp',
+      transport: 'stdio',
+    }
+    const planFor = (invoke: object[]) =>
+      planProbe('mcp.a', factsOf({ kind: 'mcp_server', invoke }))?.handshake
     const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://a.harbour.example/m' }
-    expect(planFor({ invoke: [...invoke, remote] })).toMatchObject({ kind: 'package' })
-    expect(planFor({ invoke: [...invoke, remote] }, {})).toMatchObject({ kind: 'mcp' })
+    expect(planFor([npm])).toMatchObject({ kind: 'none' })
+    expect(planFor([npm, remote])).toMatchObject({ kind: 'mcp' })
   })
 
   const handshakeOf = (fields: Record<string, unknown>) =>
@@ -243,35 +222,12 @@ describe('evidence after a probe', () => {
     expect(after.probes?.map(({ outcome }) => outcome)).toEqual(['spoke', 'dead'])
   })
 
-  const ran: Finding = {
-    protocol: 'mcp',
-    outcome: 'spoke',
-    saw: 'MCP 2025-11-25, harbour, 1 tool',
-    sight: { from: 'mcp', server: { name: 'harbour', version: '1.4.2', protocol: '2025-11-25' } },
-    isLocal: true,
-  }
-
-  test.each([
-    ['spoke', 'runs_as_declared'],
-    ['dead', 'fails'],
-    ['wrong_protocol', 'fails'],
-    ['unknown', 'unknown'],
-    ['unprobeable', 'unknown'],
-  ] as const)('of a package that %s says that it %s, and is not a probe', (outcome, told) => {
-    const probes: Probe[] = [{ at: '2026-11-19T12:00:00Z', protocol: 'mcp', outcome: 'gated' }]
-    const evidence = mergeFinding({ probes }, { ...ran, outcome }, { declared: DECLARED }, AT)
-    expect(v.parse(EvidenceSchema, evidence)).toEqual(evidence)
-    expect(evidence.package_run).toEqual({
-      at: AT,
-      version: '1.4.2',
-      outcome: told,
-      saw: 'MCP 2025-11-25, harbour, 1 tool',
-    })
-    expect(evidence.probes).toEqual(probes)
-    expect(evidence.interface?.server?.name).toBe('harbour')
-    // A server of the same listing probes its endpoint: the run stays what it was.
-    const later = combineEvidence(evidence, mergeFinding({}, dead, { declared: DECLARED }, AT))
-    expect(later.package_run).toEqual(evidence.package_run)
+  test('leaves the last run of a package as it is, from whichever keeper the probe comes', () => {
+    const package_run = { at: '2026-11-19T12:00:00Z', outcome: 'runs_as_declared' } as const
+    const probed = mergeFinding({ package_run }, dead, { declared: DECLARED }, AT)
+    expect(probed.package_run).toEqual(package_run)
+    const later = combineEvidence(probed, mergeFinding({}, dead, { declared: DECLARED }, AT))
+    expect(later.package_run).toEqual(package_run)
   })
 
   test('forgets probes after 90 days, to the second', () => {
@@ -384,23 +340,6 @@ describe('the order', () => {
     )
     const known = toCandidate(plan('mcp.p', 'none'), { probes: [probeAt('2026-01-01T00:00:00Z')] })
     expect(orderByNeed([known], { now, staleMs: 0 })).toEqual([])
-  })
-
-  test('of packages follows their last run, whatever a probe of the endpoint saw', () => {
-    const handshake: ProbePlan['handshake'] = {
-      kind: 'package',
-      package: { registry: 'npm', identifier: 'a', version: null, env: {}, args: [] },
-    }
-    const candidate = (run: string) =>
-      toCandidate(
-        { ...plan('mcp.p'), handshake },
-        { probes: [probeAt(AT)], package_run: { at: run, outcome: 'unknown' } },
-      )
-    const isDue = (run: string) =>
-      orderByNeed([candidate(run)], { now, staleMs: 86_400_000 }).length === 1
-    expect(['2026-11-19T12:00:01Z', '2026-11-19T12:00:00Z'].map(isDue)).toEqual([false, true])
-    const never = toCandidate({ ...plan('mcp.p'), handshake }, { probes: [probeAt(AT)] })
-    expect(orderByNeed([never], { now, staleMs: 86_400_000 })).toHaveLength(1)
   })
 
   test('leaves alone whoever asked for it, for as long as they asked', () => {

@@ -81,7 +81,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*', 'esbuild'],
   },
   // A tool of its own for maintainers: nothing imports it.
-  'packages/run-check': { ours: ['src/domain'], packages: ['node:*', 'valibot'] },
+  'packages/run-check': { ours: ['src/domain'], packages: ['node:*', 'valibot', 'yaml'] },
   test: { ours: [''], packages: ['*'] },
 }
 

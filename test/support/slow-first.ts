@@ -13,7 +13,7 @@ const SLOW = [
   'test/build/incremental.test.ts',
   'test/tasks/do-task.test.ts',
   'test/client/command-line.test.ts',
-  'test/probe/sandbox.test.ts',
+  'test/run-check/sandbox.test.ts',
   'test/browser/search.test.ts',
   'test/browser/search-elsewhere.test.ts',
   'test/browser/sellers.test.ts',

@@ -4,16 +4,13 @@ import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readCommandLine, wrongCommand } from '../../operations/run-main.ts'
 import type { Config } from '../../ports/config.ts'
 
-const HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--packages] [--facts-only] [--json]
+const HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--facts-only] [--json]
 
 Asks listings whether they speak their protocol, and writes what was seen to content/evidence.
   ids               listings to probe; without any, all of them
   --stale <time>    leaves out listings probed less than this long ago: 90m, 24h, 7d
   --limit <n>       probes at most n listings
   --concurrency <n> concurrent probes (16); one at a time per host, four per address
-  --packages        probes no endpoints, but runs the MCP packages of npm and PyPI, each fetched first
-                    and then run without a network in a sandbox of bubblewrap; nothing of it
-                    is left behind
   --facts-only      keeps names, parameters and types of tools and skills, and no seller's sentence
   --json            one JSON object a line: each probe, then {"summary": …}
 
@@ -25,7 +22,6 @@ const OPTIONS = {
   limit: { type: 'string', default: '1000000' },
   concurrency: { type: 'string', default: '16' },
   json: { type: 'boolean', default: false },
-  packages: { type: 'boolean', default: false },
   'facts-only': { type: 'boolean', default: false },
 } as const
 
@@ -46,7 +42,6 @@ export function parseProbeOptions(args: readonly string[]) {
     limit: toCount('--limit', values.limit, 1_000_000),
     concurrency: toCount('--concurrency', values.concurrency, 256),
     isJson: values.json,
-    withPackages: values.packages,
     factsOnly: values['facts-only'],
   }
 }

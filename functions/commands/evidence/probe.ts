@@ -4,40 +4,24 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import { type Evidence, EvidenceSchema } from '../../../src/domain/trust/evidence.ts'
+import { EvidenceSchema, toEvidenceText } from '../../../src/domain/trust/evidence.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { createHttpClient } from '../../net/http-client.ts'
 import { takeFileLock } from '../../operations/file-lock.ts'
-import { runMain, UsageError, untilStopped } from '../../operations/run-main.ts'
+import { runMain, untilStopped } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { createResolver } from '../../ports/resolver.ts'
-import { createPackageProber } from '../../probe/package/probe-package.ts'
-import { findSandbox, RUN_REGISTRIES, type Sandbox } from '../../probe/package/sandbox.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
-const NO_SANDBOX = { sandbox: null, fault: null }
-
-/** `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error, or
- * `--packages` found no sandbox. */
+/** `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error. */
 if (import.meta.main) await runMain(command)
 
 async function command(): Promise<void> {
   const options = parseProbeOptions(process.argv.slice(2))
-  const { sandbox, fault } = options.withPackages
-    ? await findSandbox(process.env.PATH ?? '')
-    : NO_SANDBOX
-  if (fault !== null) throw new UsageError(fault)
-  await probe(options, parseConfig(process.env), sandbox)
-}
-
-async function probe(
-  options: ProbeOptions,
-  config: Config,
-  sandbox: Sandbox | null,
-): Promise<void> {
-  const plans = readPlans(options, config, sandbox)
+  const config = parseConfig(process.env)
+  const plans = readPlans(options, config)
   using _lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
   await using client = createHttpClient('probe', { config, resolver })
@@ -47,7 +31,6 @@ async function probe(
     plans,
     client,
     resolver,
-    ...(sandbox !== null && { probePackage: createPackageProber(sandbox) }),
     now: Date.now,
     signal: untilStopped(),
     onProbe: (id, { outcome, protocol, saw, status, ms }, at) =>
@@ -60,16 +43,15 @@ async function probe(
   report(summary, options.isJson)
 }
 
-function readPlans({ ids }: ProbeOptions, config: Config, sandbox: Sandbox | null): ProbePlan[] {
+function readPlans({ ids }: ProbeOptions, config: Config): ProbePlan[] {
   const content = readSoundContent(config, 'probed')
   const known = new Map(content.listings.map(({ id, facts }) => [id, facts]))
   const unknown = ids.filter((id) => !known.has(id))
   if (unknown.length > 0) throw new OperatorError(`Unknown listing: ${unknown.join(', ')}.`)
-  const asked = sandbox === null ? {} : { packages: RUN_REGISTRIES }
   const wanted = ids.length === 0 ? [...known.keys()] : ids
   return wanted.flatMap((id) => {
     const facts = known.get(id)
-    const plan = facts === undefined ? null : planProbe(id, facts, asked)
+    const plan = facts === undefined ? null : planProbe(id, facts)
     return plan === null ? [] : [plan]
   })
 }
@@ -115,17 +97,8 @@ export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
     async write(id, evidence) {
       const file = fileOf(id)
       await mkdir(dirname(file), { recursive: true })
-      await writeFile(`${file}.part`, toText(evidence), { flush: true })
+      await writeFile(`${file}.part`, toEvidenceText(evidence), { flush: true })
       await rename(`${file}.part`, file)
     },
   }
-}
-
-/** Members in the order a person reads them; a probe then changes few lines. */
-function toText(evidence: Evidence): string {
-  const names = v.keyof(EvidenceSchema).options
-  const sorted = Object.fromEntries(
-    names.flatMap((name) => (evidence[name] === undefined ? [] : [[name, evidence[name]]])),
-  )
-  return `${JSON.stringify(sorted, null, 2)}\n`
 }

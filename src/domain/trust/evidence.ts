@@ -3,7 +3,7 @@ import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { createSignInSchema } from '../listing/sign-in.ts'
 import { printableText } from '../listing/tools-and-skills.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
-import { count } from '../wire/shapes.ts'
+import { count, listOf } from '../wire/shapes.ts'
 import { PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
@@ -139,7 +139,10 @@ export const PackageRunSchema = v.strictObject({
   /** The program's own version; absent where it gave none. */
   version: v.optional(VersionSchema),
   outcome: v.picklist(PACKAGE_RUN_OUTCOMES),
-  saw: v.optional(SawSchema),
+  /** Why it did not run as declared. */
+  why: v.optional(SawSchema),
+  /** Settings and arguments that it was started with placeholders for. */
+  placeholders: v.optional(listOf(printableText(100), 80)),
 })
 
 /** The metadata of an OAuth-protected server when a machine last read it. */
@@ -182,6 +185,15 @@ export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
 export type PackageRun = v.InferOutput<typeof PackageRunSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
+
+/** A file of evidence: members in the order a person reads them, so that a run changes few lines. */
+export function toEvidenceText(evidence: Evidence): string {
+  const names = v.keyof(EvidenceSchema).options
+  const sorted = names.flatMap((name) =>
+    evidence[name] === undefined ? [] : [[name, evidence[name]]],
+  )
+  return `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`
+}
 
 const WINDOW_DAYS = 30
 const DAY_MS = 86_400_000

@@ -10,10 +10,16 @@ const WORDS = {
  * The result of the last run of a package, for people.
  *
  * @example toRunWords({ outcome: 'runs_as_declared', version: '1.4.2', at: '2026-11-22T20:39:26Z' })
- *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026' }
+ *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026', more: '' }
  */
-export function toRunWords({ outcome, version, at }: PackageRun) {
+export function toRunWords({ outcome, version, at, why, placeholders = [] }: PackageRun) {
   const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   const day = date.format(new Date(at))
-  return { result: WORDS[outcome], when: version === undefined ? day : `${version}, ${day}` }
+  const settings =
+    placeholders.length > 0 ? `With placeholders for ${placeholders.join(', ')}.` : ''
+  return {
+    result: WORDS[outcome],
+    when: version === undefined ? day : `${version}, ${day}`,
+    more: why ?? settings,
+  }
 }

@@ -1,13 +1,7 @@
 import * as v from 'valibot'
 import { normalizePayout } from '../../listing/caip-account.ts'
 import { newestSignIn } from '../../trust/access.ts'
-import {
-  type Evidence,
-  type PackageRun,
-  PackageRunSchema,
-  type Probe,
-  ProbeSchema,
-} from '../../trust/evidence.ts'
+import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
 import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
@@ -32,12 +26,9 @@ export function mergeFinding(
   const { sight, signIn } = finding
   const { protocol, outcome, ms, version } = finding
   const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
-  const kept =
-    finding.isLocal === true
-      ? { package_run: toPackageRun(finding, at) }
-      : { probes: keepProbes([...(evidence.probes ?? []), v.parse(ProbeSchema, record)], at) }
+  const probes = keepProbes([...(evidence.probes ?? []), v.parse(ProbeSchema, record)], at)
   const signedIn = signIn && { sign_in: { at, ...signIn } }
-  if (sight === undefined) return { ...evidence, ...kept, ...signedIn }
+  if (sight === undefined) return { ...evidence, probes, ...signedIn }
   const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
   const drifted =
     sight.terms === undefined
@@ -48,28 +39,11 @@ export function mergeFinding(
   const { notices: _, drift: _drift, ...rest } = evidence
   return {
     ...rest,
-    ...kept,
+    probes,
     ...signedIn,
     ...(seen !== null && { interface: seen }),
     ...(notices.length > 0 && { notices }),
     ...(drift.length > 0 && { drift }),
-  }
-}
-
-/** Failures of our own machine are `unknown`. */
-const PACKAGE_OUTCOMES: Partial<Record<Finding['outcome'], PackageRun['outcome']>> = {
-  spoke: 'runs_as_declared',
-  dead: 'fails',
-  wrong_protocol: 'fails',
-}
-
-function toPackageRun({ outcome, saw, sight }: Finding, at: string): PackageRun {
-  const version = v.safeParse(PackageRunSchema.entries.version, sight?.server?.version || undefined)
-  return {
-    at,
-    ...(version.success && present({ version: version.output })),
-    outcome: PACKAGE_OUTCOMES[outcome] ?? 'unknown',
-    saw,
   }
 }
 

@@ -8,20 +8,11 @@ import {
   toHighestPrice,
   toOther,
 } from './choose-operations.ts'
-import type { Handshake, PackagePlan, ProbePlan } from './probe-plan.ts'
+import type { Handshake, ProbePlan } from './probe-plan.ts'
 
-/**
- * @param packages registries whose packages are run instead, the preferred one first
- * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
- */
-export function planProbe(
-  id: string,
-  facts: ListingFacts,
-  { packages }: { packages?: readonly PackagePlan['registry'][] } = {},
-): ProbePlan | null {
+/** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */
+export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
-  const program = packages === undefined ? null : planPackage(facts, packages)
-  if (packages !== undefined && program === null) return null
   const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
   const others = chosen.others.map((operation) => ({
     method: operation.method,
@@ -30,8 +21,7 @@ export function planProbe(
   }))
   return {
     id,
-    handshake:
-      program === null ? toHandshake(facts, chosen) : { kind: 'package', package: program },
+    handshake: toHandshake(facts, chosen),
     declared: {
       max_usd: toHighestPrice(facts, chosen.first),
       ...(others.length > 0 && { operations: others }),
@@ -71,45 +61,6 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
   if (modern !== undefined) return { kind: 'mcp', url: modern.url }
   if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
   return none('mcp', 'a package has no endpoint to ask')
-}
-
-/** A value in the form that the name suggests, since programs check it; addresses lead nowhere. */
-export function toPlaceholder(name: string): string {
-  if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
-    return 'postgresql://127.0.0.1:1/placeholder'
-  if (/(?:URL|URI|ENDPOINT)$/i.test(name)) return 'http://127.0.0.1:1'
-  if (/HOST$/i.test(name)) return '127.0.0.1'
-  if (/(?:DIR|DIRECTORY|PATH|FOLDER|ROOT)$/i.test(name)) return '/tmp'
-  return /PORT$/i.test(name) ? '1' : 'placeholder'
-}
-
-/** The package with stdio that the engine runs best. */
-function planPackage(
-  { invoke, version }: ListingFacts,
-  registries: readonly PackagePlan['registry'][],
-): PackagePlan | null {
-  for (const registry of registries) {
-    const entry = invoke.find(
-      (each) =>
-        each.kind === 'mcp_package' && each.transport === 'stdio' && each.registry === registry,
-    )
-    if (entry?.kind !== 'mcp_package') continue
-    const { identifier, env = [], args = [] } = entry
-    const required = env.filter((setting) => setting.required)
-    return {
-      registry,
-      identifier,
-      version: version ?? null,
-      env: Object.fromEntries(
-        required.map(({ name, secret, example }) => [
-          name,
-          secret || example === undefined ? toPlaceholder(name) : example,
-        ]),
-      ),
-      args,
-    }
-  }
-  return null
 }
 
 function toPaymentHandshake(

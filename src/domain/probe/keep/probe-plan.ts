@@ -34,17 +34,6 @@ const OtherRequestSchema = v.strictObject({
   is_guess: v.boolean(),
 })
 
-/** A package with MCP over stdio, and the settings to start it with. */
-const PackagePlanSchema = v.strictObject({
-  registry: v.picklist(['npm', 'pypi']),
-  identifier: v.string(),
-  /** The version named by the listing; null for the registry's default. */
-  version: v.nullable(v.string()),
-  /** Placeholders for what is required: the prober has no account with the seller. */
-  env: v.record(v.string(), v.string()),
-  args: v.array(v.string()),
-})
-
 /** How one listing is probed. `none` is a listing that no handshake fits, and why. */
 export const HandshakeSchema = v.variant('kind', [
   v.strictObject({
@@ -58,8 +47,6 @@ export const HandshakeSchema = v.variant('kind', [
   }),
   v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
-  /** Planned only where packages may be run (`npm run probe -- --packages`). */
-  v.strictObject({ kind: v.literal('package'), package: PackagePlanSchema }),
   /** Addresses of the card; the next one is tried where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
   v.strictObject({
@@ -101,7 +88,6 @@ export const ProbePlanSchema = v.strictObject({
 export type Handshake = v.InferOutput<typeof HandshakeSchema>
 export type PlannedRequest = v.InferOutput<typeof RequestSchema>
 export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
-export type PackagePlan = v.InferOutput<typeof PackagePlanSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 
 /** The address probed first; null without one. */
@@ -117,14 +103,9 @@ export type Candidate = ReturnType<typeof toCandidate>
  * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller asked to
  *   be left alone until then
  */
-export function toCandidate(
-  plan: ProbePlan,
-  evidence: Pick<Evidence, 'probes' | 'interface' | 'package_run'>,
-) {
-  const { probes = [], interface: seen, package_run: run } = evidence
-  const isPackage = plan.handshake.kind === 'package'
-  const records = isPackage ? [run].filter((each) => each !== undefined) : probes
-  const times = records.map(({ at }) => Date.parse(at))
+export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' | 'interface'>) {
+  const { probes = [], interface: seen } = evidence
+  const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
   // Any of its operations may have asked for it, each at its own time.

@@ -71,8 +71,6 @@ export interface Finding {
   signIn?: SignIn
   /** How long the seller asked to be left alone, in seconds. */
   retryAfterS?: number
-  /** A package was run here: that says nothing about the network, or about a service. */
-  isLocal?: true
   failure?: ProbeFailure
   /** By the operation's declared answer; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }

@@ -27,11 +27,10 @@ function toPaidDoor(answer: ProbeAnswer): Finding {
   return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight: { from, terms } }, answer)
 }
 
-/** @param answer absent for a package: it has no status, and its download takes time */
 export function toMcpFinding(
   info: McpServerInfo,
   tools: Pick<ListedTools, 'values' | 'isCut'>,
-  answer?: Pick<ProbeAnswer, 'status' | 'ms'>,
+  answer: Pick<ProbeAnswer, 'status' | 'ms'>,
 ): Finding {
   const { items, isCut } = readTools(tools.values)
   const { protocol: version } = info

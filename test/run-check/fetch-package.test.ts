@@ -12,7 +12,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { fetchPackage } from '../../functions/probe/package/fetch-package.ts'
+import { fetchPackage } from '../../packages/run-check/fetch-package.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'waypost-fetch-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -4,14 +4,17 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { findIdentifierFault } from '../../../src/domain/listing/invoke.ts'
-import { namesOfSettings, toPackageFinding } from '../../../src/domain/probe/keep/judge-package.ts'
-import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import type { Finding } from '../../../src/domain/probe/read/finding.ts'
-import type { PackageProber } from '../probe-handshake.ts'
 import { type FetchedPackage, fetchPackage } from './fetch-package.ts'
-import { openStdio, probeStdio, type StdioSession } from './probe-stdio.ts'
+import { type PackagePlan, placeholdersOf } from './package-plan.ts'
 import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
+import {
+  checkStdio,
+  namesOfSettings,
+  openStdio,
+  type RunResult,
+  type StdioSession,
+  toResult,
+} from './stdio-check.ts'
 
 /** Limits for one package. Milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
@@ -22,14 +25,12 @@ export const PACKAGE_LIMITS = {
   runMs: 45_000,
   bytes: 4 * 1024 * 1024,
 }
-export type PackageLimits = typeof PACKAGE_LIMITS
+type PackageLimits = typeof PACKAGE_LIMITS
 
 const LAST_WORDS_MS = 2000
 
 /** How often a program is restarted with the settings that it asked for on exit. */
 const MAX_STARTS = 4
-
-const FIXED_VERSION = /^\w[\w.+-]{0,99}$/
 
 /** A program that asks the system for its user must get an answer. */
 const ETC = {
@@ -38,34 +39,30 @@ const ETC = {
   hosts: '127.0.0.1 localhost\n::1 localhost\n',
 }
 
-/** Fetches packages, then runs each without a network in a sandbox of its own. */
-export function createPackageProber(
+/**
+ * Fetches a package, then runs it without a network in a sandbox of its own.
+ *
+ * @returns its result, and the names of the settings that were placeholders
+ */
+export async function runPackage(
   sandbox: Sandbox,
-  limits = PACKAGE_LIMITS,
+  plan: PackagePlan,
+  limits: PackageLimits = PACKAGE_LIMITS,
   fetchOne: typeof fetchPackage = fetchPackage,
-): PackageProber {
-  return async (plan) => {
-    const fault = findPackageFault(plan)
-    if (fault !== null) return toPackageFinding('unprobeable', fault)
-    const root = await mkdtemp(join(tmpdir(), 'waypost-probe-'))
-    try {
-      await prepare(root)
-      const size = { ms: limits.fetchMs, bytes: limits.fetchBytes }
-      const fetched = await fetchOne(plan, join(root, 'package'), size)
-      if (typeof fetched === 'string')
-        return toPackageFinding('unknown', `the package could not be fetched: ${fetched}`)
-      return await runWithSettings(plan, (asked) => runProgram(sandbox, asked, fetched, limits))
-    } finally {
-      await rm(root, { recursive: true, force: true, maxRetries: 3 })
+): Promise<{ result: RunResult; placeholders: string[] }> {
+  const root = await mkdtemp(join(tmpdir(), 'run-check-'))
+  try {
+    await prepare(root)
+    const size = { ms: limits.fetchMs, bytes: limits.fetchBytes }
+    const fetched = await fetchOne(plan, join(root, 'package'), size)
+    if (typeof fetched === 'string') {
+      const result = toResult('unknown', `the package could not be fetched: ${fetched}`)
+      return { result, placeholders: [] }
     }
+    return await runWithSettings(plan, (asked) => runProgram(sandbox, asked, fetched, limits))
+  } finally {
+    await rm(root, { recursive: true, force: true, maxRetries: 3 })
   }
-}
-
-/** @returns why this package is never passed to a manager, or null. Content was checked already. */
-function findPackageFault({ registry, identifier, version }: PackagePlan): string | null {
-  const fault = findIdentifierFault(registry, identifier)
-  if (fault !== null) return fault
-  return version === null || FIXED_VERSION.test(version) ? null : 'the version is not a fixed one'
 }
 
 /** The user `nobody`, who runs the program, must be able to read it. */
@@ -78,13 +75,14 @@ async function prepare(root: string): Promise<void> {
 /** A program that exits over a missing setting names it: it gets a placeholder and is restarted. */
 async function runWithSettings(
   plan: PackagePlan,
-  run: (plan: PackagePlan) => Promise<{ finding: Finding; end: ReturnType<StdioSession['end']> }>,
-): Promise<Finding> {
+  run: (plan: PackagePlan) => Promise<{ result: RunResult; end: ReturnType<StdioSession['end']> }>,
+) {
   let asked = plan
   for (let start = 1; ; start += 1) {
-    const { finding, end } = await run(asked)
-    const wanted = finding.outcome === 'spoke' ? {} : namesOfSettings(end, asked)
-    if (start === MAX_STARTS || Object.keys(wanted).length === 0) return finding
+    const { result, end } = await run(asked)
+    const wanted = result.outcome === 'runs_as_declared' ? {} : namesOfSettings(end, asked)
+    if (start === MAX_STARTS || Object.keys(wanted).length === 0)
+      return { result, placeholders: placeholdersOf(asked) }
     asked = { ...asked, env: { ...asked.env, ...wanted } }
   }
 }
@@ -99,7 +97,7 @@ async function runProgram(
   const session = openStdio(child, { ms: limits.runMs, bytes: limits.bytes })
   const kept = keepSandbox(child, session)
   try {
-    return { finding: await probeStdio(session, plan), end: session.end() }
+    return { result: await checkStdio(session, plan), end: session.end() }
   } finally {
     session.close()
     await kept.end()

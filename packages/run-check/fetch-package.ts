@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toPlaceholder } from '../../../src/domain/probe/keep/plan-probe.ts'
-import type { PackagePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
+
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { type PackagePlan, toPlaceholder } from './package-plan.ts'
 import { type Command, findOnPath, lastLineOf, runCommand } from './run-command.ts'
 
 /** A package on this machine's disk, none of which has run yet. */

@@ -11,9 +11,9 @@ import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createPackageProber, PACKAGE_LIMITS } from '../../functions/probe/package/probe-package.ts'
-import { findSandbox } from '../../functions/probe/package/sandbox.ts'
-import type { PackagePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import type { PackagePlan } from '../../packages/run-check/package-plan.ts'
+import { PACKAGE_LIMITS, runPackage } from '../../packages/run-check/run-package.ts'
+import { findSandbox } from '../../packages/run-check/sandbox.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 /** The real bubblewrap. */
@@ -31,7 +31,7 @@ const PLAN: PackagePlan = {
 
 /** Tells this test's programs and folders from everybody's. */
 const mark = `mark-${process.pid}-${Date.now()}`
-const folder = mkdtempSync(join(tmpdir(), 'waypost-sandbox-'))
+const folder = mkdtempSync(join(tmpdir(), 'run-check-sandbox-'))
 chmodSync(folder, 0o755)
 beforeAll(() => vi.stubEnv('TMPDIR', folder))
 afterAll(() => {
@@ -47,13 +47,12 @@ afterEach(async () => {
 /** Runs the fixture in the sandbox; what a package manager would do is done by a copy. */
 async function run(manner: string, words: string[] = [], limits = LIMITS) {
   if (sandbox === null) throw new Error('no sandbox')
-  const probe = createPackageProber(sandbox, limits, async (plan, folder) => {
+  const { result, placeholders } = await runPackage(sandbox, PLAN, limits, async (plan, folder) => {
     copyFileSync('test/fixtures/packages/hostile.mjs', join(folder, 'hostile.mjs'))
     const command = ['node', '/package/hostile.mjs', manner, ...words, mark]
     return { folder, command, env: plan.env }
   })
-  const finding = await probe(PLAN)
-  return { ...finding, names: finding.sight?.tools?.map(({ name }) => name) ?? [] }
+  return { why: '', ...result, placeholders, names: result.tools?.map(({ name }) => name) ?? [] }
 }
 
 /** Programs of this test that are still there, and folders. */
@@ -86,7 +85,7 @@ function weighMarked() {
 
 describe.skipIf(sandbox === null)('a package in a sandbox', () => {
   test('speaks, and its tools are read', async () => {
-    expect(await run('polite')).toMatchObject({ outcome: 'spoke', names: ['find_ship'] })
+    expect(await run('polite')).toMatchObject({ outcome: 'runs_as_declared', names: ['find_ship'] })
   })
 
   test('sees nothing of this machine, writes nowhere and reaches nobody', async () => {
@@ -103,8 +102,12 @@ describe.skipIf(sandbox === null)('a package in a sandbox', () => {
       () => delete process.env.WAYPOST_SECRET,
     )
     const seen = await run('looks', [String(port), join(home, 'key')])
-    expect(seen).toMatchObject({ outcome: 'spoke', names: [] })
+    expect(seen).toMatchObject({ outcome: 'runs_as_declared', names: [] })
     expect(called).not.toHaveBeenCalled()
+  })
+
+  test('makes the system calls of a list, and no others', async () => {
+    expect(await run('calls')).toMatchObject({ outcome: 'runs_as_declared', names: [] })
   })
 
   test('finds no secret of this machine, of its operator or of what started it', async () => {
@@ -131,7 +134,7 @@ describe.skipIf(sandbox === null)('a package in a sandbox', () => {
       },
     )
     const seen = await run('reads', [[...secret].toReversed().join('')])
-    expect(seen).toMatchObject({ outcome: 'spoke', names: [] })
+    expect(seen).toMatchObject({ outcome: 'runs_as_declared', names: [] })
   })
 
   test.each([
@@ -148,7 +151,7 @@ describe.skipIf(sandbox === null)('a package in a sandbox', () => {
     const finding = await run(manner, [], { ...LIMITS, runMs: 8_000 })
     clearInterval(timer)
     console.log(
-      `${manner}: ${peak.tasks} processes, ${peak.bytes >> 20} MiB at most: ${finding.saw}`,
+      `${manner}: ${peak.tasks} processes, ${peak.bytes >> 20} MiB at most: ${finding.why}`,
     )
     expect(finding.outcome).toBe('unknown')
     expect(peak.tasks).toBeGreaterThan(0)
@@ -160,40 +163,42 @@ describe.skipIf(sandbox === null)('a package in a sandbox', () => {
   test.each([
     ['hangs', 'unknown', 'no answer to initialize in time'],
     ['deaf', 'unknown', 'no answer to initialize in time'],
-    ['floods', 'wrong_protocol', 'too much on stdout'],
+    ['floods', 'fails', 'too much on stdout'],
     ['complains', 'unknown', 'more on stderr'],
     ['forks', 'unknown', ''],
     ['eats', 'unknown', ''],
     ['fills', 'unknown', 'no space left'],
-    ['talks', 'wrong_protocol', 'Listening on port 3000'],
+    ['talks', 'fails', 'Listening on port 3000'],
   ])(
     'that %s ends within its bounds, is recorded as %s, and leaves nothing',
     async (manner, outcome, words) => {
       const staysOn = ['hangs', 'deaf', 'forks'].includes(manner)
       const finding = await run(manner, [], staysOn ? { ...LIMITS, runMs: 900 } : LIMITS)
       expect(finding.outcome).toBe(outcome)
-      expect(finding.saw).toContain(words)
+      expect(finding.why).toContain(words)
       expect(left()).toEqual([])
     },
   )
 
   test('takes its hidden helpers with it', async () => {
-    expect(await run('hides')).toMatchObject({ outcome: 'spoke' })
+    expect(await run('hides')).toMatchObject({ outcome: 'runs_as_declared' })
     expect(left()).toEqual([])
   })
 
   test('that names a setting as it ends is started again with a placeholder, which is said', async () => {
-    const finding = await run('wants')
-    expect(finding).toMatchObject({ outcome: 'spoke', names: ['find_ship'] })
-    expect(finding.saw).toContain('with placeholders for SHIP_API_KEY')
+    expect(await run('wants')).toMatchObject({
+      outcome: 'runs_as_declared',
+      names: ['find_ship'],
+      placeholders: ['SHIP_API_KEY'],
+    })
   })
 
   test('with ten thousand tools, or tools with hostile names, is cut and said to be', async () => {
     const many = await run('many')
-    expect([many.outcome, many.sight?.truncated]).toEqual(['spoke', true])
+    expect([many.outcome, many.isCut]).toEqual(['runs_as_declared', true])
     expect(many.names).toHaveLength(500)
     const odd = await run('odd')
-    expect([odd.outcome, odd.sight?.truncated]).toEqual(['spoke', true])
+    expect([odd.outcome, odd.isCut]).toEqual(['runs_as_declared', true])
     expect(odd.names).toEqual(['good_one', '<img src=x onerror=alert(1)>', '__proto__', 'deep'])
   })
 })
