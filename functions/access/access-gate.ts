@@ -17,10 +17,6 @@ import { withPatience } from '../store/schema/patience.ts'
 const KNOWN_MS = 5_000
 const MOST_KNOWN = 10_000
 
-/** Links in mails that show and end watches: only its holder knows the token in the address. */
-const WATCH_PAGE = '/watch'
-const OWN_WATCHES = new RegExp(`^${ROUTES.watches.path.replace(':token', '[^/]+')}$`)
-
 /** Sign-in and the files its page needs; none of them reveals any content. */
 const OPEN = new Set<string>([
   '/healthz',
@@ -40,18 +36,15 @@ export function createAccessGate(parts: Parts, enter: NodeHandler): NodeHandler 
   const { config, release } = parts
   if (config.READ_ACCESS === 'open') return enter
   const isValid = createTokenCheck(parts)
-  const isOpen = (path: string, query: string) =>
+  const isOpen = (path: string) =>
     OPEN.has(path) ||
-    OWN_WATCHES.test(path) ||
-    // Without a token the same page takes new watches, and says which listings there are.
-    (path === WATCH_PAGE && new URLSearchParams(query).has('token')) ||
     // The manifest holds the exact address: "/_astro/../api" only has the same prefix.
     (path.startsWith('/_astro/') && release().files.has(path)) ||
     (path === METRICS_PATH && config.METRICS_TOKEN !== undefined) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
   return (req, res) => {
-    const { path, query } = splitTarget(req.url ?? '')
-    if (isOpen(path, query)) return enter(req, res)
+    const { path } = splitTarget(req.url ?? '')
+    if (isOpen(path)) return enter(req, res)
     keepFromCaches(res)
     const token = takeToken(req)
     const judged = token === null ? Promise.resolve(false) : isValid(token)

@@ -14,7 +14,7 @@ const COUNTS = {
 
 /**
  * Moves the ledger's rows of moved listings to their current ids: clicks, payments, reports, claims
- * with their payout proofs, watches, and an owner's opt-out. Running it again does nothing.
+ * with their payout proofs, and an owner's opt-out. Running it again does nothing.
  *
  * @param moves from each former id to the next
  * @param isListed whether the content has a listing of this id
@@ -42,9 +42,6 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
       table,
       sql`${where} and not exists (select 1 from ${sql.table(table)} there where there.listing_id = ${to})`,
     )
-  await sql`update watch set target = ${to} where kind = 'listing' and target = ${from}`.execute(
-    trx,
-  )
   await moveProofs(trx, from, to)
   // A seller who already proved the new address owns it; claims on the former one lapse.
   await rename(

@@ -64,14 +64,12 @@ async function dropOldCounts({ db, dialect }: Store, now: number): Promise<void>
 const DROPPED = [
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
-  ['delivery', 'expires_at', 0],
-  ['watch_turn', 'told_at', RETENTION.closed_claim_days * DAY_MS],
+  ['mail', 'created_at', RETENTION.mail_hours * HOUR_MS],
   ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
   ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
   ['payment_hint', 'noted_at', RETENTION.closed_claim_days * DAY_MS],
   ['report', 'settled_at', RETENTION.report_days * DAY_MS],
   ['report', 'created_at', RETENTION.waiting_report_days * DAY_MS, ['waiting']],
-  ['watch', 'created_at', RETENTION.waiting_watch_hours * HOUR_MS, ['waiting']],
   // Of listings whose probing has ended.
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
 ] as const satisfies readonly (readonly [keyof Tables, string, number, string[]?])[]

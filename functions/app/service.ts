@@ -5,16 +5,17 @@ import type { Witness } from '../call/call-watch.ts'
 import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createListingCards } from '../cards/listing-cards.ts'
-import { createChanges } from '../changes/changes.ts'
 import { createGo } from '../clicks/go.ts'
 import { createCompareList, createComparePage } from '../compare/chosen-comparison.ts'
 import { createDoors } from '../doors/create-doors.ts'
+import { createChanges } from '../feeds/changes.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import { createKit } from '../kit/kit-route.ts'
 import { createRateLimits } from '../limits/rate-limits.ts'
 import { createSharedCounters } from '../limits/store-counter.ts'
 import { createCheck, createCheckPage, createLint } from '../lint/check-form.ts'
+import type { Mailer } from '../mails/mailer.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import { startChores } from '../operations/chores.ts'
 import { openLedger } from '../operations/open-ledger.ts'
@@ -22,7 +23,6 @@ import type { Parts } from '../parts/parts.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import type { Mailer } from '../ports/mailer.ts'
 import { createResolver } from '../ports/resolver.ts'
 import { createAnonymousProbes } from '../probe/anonymous-probes.ts'
 import { createJudge } from '../receipts/judge-calls.ts'
@@ -39,7 +39,7 @@ import {
   createSearchDoors,
   createSearchRoute,
 } from '../search/search-doors.ts'
-import { createAnalytics, createMe } from '../sellers/account/me-routes.ts'
+import { createAnalytics, createMe, createSellerMails } from '../sellers/account/me-routes.ts'
 import {
   createClaimCheck,
   createClaimStart,
@@ -59,9 +59,6 @@ import {
   createSessionStart,
 } from '../sellers/sessions/session-routes.ts'
 import { createPlan } from '../tasks/plan-tasks.ts'
-import { startNotifier } from '../watches/notify-watchers.ts'
-import { createWatchPage, createWatchStart } from '../watches/watch-form.ts'
-import { createWatchRoutes } from '../watches/watch-routes.ts'
 import type { Handlers } from './app.ts'
 import { createWaypostServer } from './server.ts'
 
@@ -100,7 +97,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = await createMetrics(parts, releases)
   const server = createLayers(parts, metrics)
   const chores = startChores(parts)
-  const telling = startNotifier(parts)
   return {
     server,
     parts,
@@ -109,7 +105,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       releases.close()
       chores.stop()
-      await telling.close()
       await stopServer(server)
       await chores.idle()
       await parts.ledger.close()
@@ -126,7 +121,6 @@ async function createParts(
     config,
     log,
     clock,
-    resolver,
     siteName: () => releases.current().site.name,
     ...(mailer && { mailer }),
   })
@@ -173,7 +167,6 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     dashboard: createDashboardPage(parts, ledgerHandlers),
     signIn: createSignInPage(parts, ledgerHandlers),
     reported: createReportPage(parts),
-    watched: createWatchPage(parts),
   }
   const server = createWaypostServer({
     ...{ parts, handlers, metrics, doors: createDoors(parts, relay), relay, cards },
@@ -234,13 +227,12 @@ export function createLedgerHandlers(
     claim_start: createClaimStart(parts),
     claim_check: createClaimCheck(parts),
     analytics: createAnalytics(parts),
+    seller_mails: createSellerMails(parts),
     opt_out: createOptOut(parts),
     payout_start: createPayoutStart(parts),
     payout_withdraw: createPayoutWithdrawal(parts),
     payout_check: createPayoutCheck(parts),
     report: createReportRoute(parts),
     ...createReceiptRoutes(parts),
-    watch_start: createWatchStart(parts),
-    ...createWatchRoutes(parts),
   }
 }

@@ -3,9 +3,8 @@
  *
  * Security model: compressing a secret together with text that an attacker chooses reveals it to
  * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers that hold
- * something only their reader may know are not compressed: those of seller routes and pages, of
- * watches, whose addresses are secret, all that set a cookie, and what a door passes on from a
- * seller. The relay bypasses this entirely: its bytes are the seller's.
+ * something only their reader may know are not compressed: those of seller routes and pages, all
+ * that set a cookie, and what a door passes on from a seller. The relay bypasses this entirely: its bytes are the seller's.
  *
  * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
  * sent as it is.
@@ -13,7 +12,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { DOORS } from '../../src/domain/wire/door-table.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { acceptsEncoding } from './accepts-encoding.ts'
 import { isSellerPath } from './method-answers.ts'
 
@@ -21,8 +19,7 @@ import { isSellerPath } from './method-answers.ts'
 const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
-const WATCHES = ROUTES.watch_start.path
-const OWN_PAGES: ReadonlySet<string> = new Set(['/watch', '/sellers/dashboard', '/sellers/sign-in'])
+const OWN_PAGES: ReadonlySet<string> = new Set(['/sellers/dashboard', '/sellers/sign-in'])
 /**
  * Brotli at 1 takes three quarters of the time of gzip at 1 for a search answer, which becomes 5 %
  * longer; at 2 it takes longer than gzip and saves nothing. A window of 64 KiB is enough for them
@@ -45,13 +42,7 @@ export function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
 
 /** Whether an answer at this address may hold a secret, or bytes that are not ours. */
 function isLeftAlone(path: string): boolean {
-  return (
-    isSellerPath(path) ||
-    OWN_PAGES.has(path) ||
-    path === WATCHES ||
-    path.startsWith(`${WATCHES}/`) ||
-    path === DOORS.mcp.path
-  )
+  return isSellerPath(path) || OWN_PAGES.has(path) || path === DOORS.mcp.path
 }
 
 /** From here on the response buffers what is written to it, and sends it compressed at the end. */

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import { listVerdicts } from '../net/guard.ts'
@@ -126,8 +127,8 @@ interface MetricsSources {
 
 /** Waiting mails that are not yet too old to be sent. */
 function countMails({ db }: Store, now: number): Promise<number> {
-  const mails = db.selectFrom('delivery').where('channel', '=', 'mail')
-  return countRows(mails.where('expires_at', '>', now))
+  const mails = db.selectFrom('mail')
+  return countRows(mails.where('created_at', '>', now - RETENTION.mail_hours * 3_600_000))
 }
 
 async function readLags({ db }: Store, now: number): Promise<Figures> {

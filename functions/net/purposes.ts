@@ -63,13 +63,6 @@ export const PURPOSES = {
     limits: toShortLimits(10_000, 10_000, 64 * KIB),
     redirects: 3,
   },
-  /** A webhook accepts first and works later, so its answer is quick and short. */
-  hook: {
-    named: 'stranger',
-    userAgent: 'Directory-Webhook/1 (+{base_url}/docs/watches)',
-    limits: toShortLimits(5_000, 10_000, 4 * KIB),
-    redirects: 0,
-  },
   /** One page of an importer's source. */
   source: {
     named: 'operator',

@@ -8,6 +8,7 @@ import { createEvidenceRows, probeContent } from '../probe/probe-content.ts'
 import { hostOf } from '../probe/run-probes.ts'
 import { HEAD_EVERY_MS } from '../receipts/log/receipt-log.ts'
 import { reverifyClaims } from '../sellers/claims/reverify.ts'
+import { notifyOwners } from '../sellers/owner-news.ts'
 import { recheckContracts } from '../sellers/payouts/recheck-contracts.ts'
 import { hasHintSince } from '../settlements/hints.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
@@ -72,7 +73,7 @@ async function runChore(parts: Parts, signal: AbortSignal, chore: Chore): Promis
 }
 
 export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
-  for (const chore of [tidyUp, recheckPayouts, measureAsChore, probeWhereAsked])
+  for (const chore of [tidyUp, tellOwners, recheckPayouts, measureAsChore, probeWhereAsked])
     await runChore(parts, signal, chore)
 }
 
@@ -86,6 +87,11 @@ async function tidyUp(parts: Parts): Promise<void> {
   await applyRetention(ledger.store, clock.now())
   const { checked, failing, lapsed } = await reverifyClaims(parts)
   if (checked > 0) log.info('claims.reverified', { checked, failing, lapsed })
+}
+
+async function tellOwners(parts: Parts): Promise<void> {
+  const mails = await notifyOwners(parts)
+  if (mails > 0) parts.log.info('owners.told', { mails })
 }
 
 async function recheckPayouts(parts: Parts): Promise<void> {

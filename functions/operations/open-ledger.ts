@@ -1,21 +1,17 @@
 import { createClickWriter } from '../analytics/go-writer.ts'
 import { createUsage } from '../analytics/usage.ts'
-import { createDeliveryQueue } from '../deliveries/delivery-queue.ts'
-import type { Delivery } from '../deliveries/delivery-task.ts'
-import { openMailer } from '../deliveries/open-mailer.ts'
+import { createMailQueue, type MailTask } from '../mails/mail-queue.ts'
+import { type Mailer, openMailer } from '../mails/mailer.ts'
 import type { Ledger } from '../parts/parts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import type { Mailer } from '../ports/mailer.ts'
-import { createResolver, type Resolver } from '../ports/resolver.ts'
 import { openReceipts } from '../receipts/log/open-receipts.ts'
-import { createMailWriter } from '../sellers/sessions/mail-writer.ts'
+import { createLetters } from '../sellers/letters.ts'
 import { createHints } from '../settlements/hints.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/schema/store.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
-import { createWatchMails, createWebhookSender, pauseWatch } from '../watches/send-watch.ts'
 import { lockState, StateError, unusable } from './state-lock.ts'
 
 export interface LedgerOptions {
@@ -25,7 +21,6 @@ export interface LedgerOptions {
   /** The name of the directory, for mails. */
   siteName: () => string
   mailer?: Mailer
-  resolver?: Resolver
   /** How long a redirect waits for a slow store (milliseconds), if not the usual second. */
   clickPatienceMs?: number
 }
@@ -58,35 +53,27 @@ export function createLedger(
   onClosed: () => void = () => {},
 ): Ledger {
   const { config, log, clock, siteName, clickPatienceMs } = options
-  const { mailer = openMailer(config), resolver = createResolver(config.DNS_SERVERS) } = options
+  const { mailer = openMailer(config) } = options
   const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
-  const site = { baseUrl: config.BASE_URL, name: siteName }
-  const sellerMails = createMailWriter(store, clock, site)
-  const watchMails = createWatchMails(store, site)
-  const mail = async ({ address, task }: Delivery) => {
-    const letter = await ('watch_id' in task ? watchMails(task) : sellerMails(address, task))
-    if (letter === null) return
-    const { body, ...head } = letter
+  const write = createLetters(store, clock, { baseUrl: config.BASE_URL, name: siteName })
+  const mails = createMailQueue({ store, clock, log }, async (address, task: MailTask) => {
+    const { body, ...head } = await write(address, task)
     const text = `Hello,\n\n${body}\n\n${siteName()}, ${config.BASE_URL}\n`
     await mailer.send({ ...head, text, to: address, sender: siteName() })
-  }
-  const webhooks = createWebhookSender({ store, clock, resolver, config })
-  const send = { mail, webhook: webhooks.send }
-  const deliveries = createDeliveryQueue({ store, clock, log, send, giveUp: pauseWatch })
+  })
   const hints = createHints({ store, clock, log })
   const receipts = openReceipts({ store, clock, log, baseUrl: config.BASE_URL })
   return {
     store,
     clicks,
     usage,
-    deliveries,
+    mails,
     hints,
     receipts,
     close: async () => {
-      await Promise.all([clicks, usage, deliveries, receipts].map((part) => part.close()))
+      await Promise.all([clicks, usage, mails, receipts].map((part) => part.close()))
       await hints.written()
-      await webhooks.close()
       mailer.close()
       await store.close()
       onClosed()

@@ -1,9 +1,9 @@
 import type { H3Event, HTTPResponse } from 'h3'
 import type { ClickWriter } from '../analytics/go-writer.ts'
 import type { Usage } from '../analytics/usage.ts'
-import type { DeliveryQueue } from '../deliveries/delivery-queue.ts'
 import type { MakeProblem } from '../http/problem.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
+import type { MailQueue } from '../mails/mail-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
@@ -30,7 +30,7 @@ export interface Ledger {
   store: Store
   clicks: ClickWriter
   usage: Usage
-  deliveries: DeliveryQueue
+  mails: MailQueue
   hints: Hints
   receipts: Receipts
   /** Writes what is still in memory, then closes the store. */

@@ -21,7 +21,6 @@ export const USUAL_LIMITS = {
   payout: { requests: 30, seconds: 3600 },
   propose: { requests: 10, seconds: 3600 },
   dispute: { requests: 10, seconds: 3600 },
-  watch: { requests: 20, seconds: 3600 },
 }
 const LIMIT_NAMES = Object.keys(USUAL_LIMITS)
 

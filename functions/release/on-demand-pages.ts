@@ -18,7 +18,6 @@ const PREPARED = {
   dashboard: '/sellers/dashboard',
   signIn: '/sellers/sign-in',
   reported: '/report',
-  watched: '/watch',
 } as const
 type PreparedName = keyof typeof PREPARED
 /** Pages whose form posts to the page itself. */

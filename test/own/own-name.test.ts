@@ -44,7 +44,6 @@ test.each([
   ['GET', '/feed.atom', 'Acme Services'],
   ['GET', '/search.atom?q=status', 'Acme Services'],
   ['GET', '/listing/mcp.tool-3.json', 'Example notes'],
-  ['GET', '/watch?listing=mcp.tool-3', 'Acme Services'],
   ['GET', '/policies/approved', 'Approved MCP servers'],
   ['GET', '/policies/approved/v0.1/servers?limit=50&version=latest', 'example-notes'],
   ['GET', '/compare/tools', 'Tools of ours'],
@@ -76,7 +75,6 @@ test.each([
   ['GET', '/.well-known/security.txt', 'Contact'],
   ['POST', '/ard/search', 'urn:air', { query: { text: 'notes' } }],
   ['POST', '/ard/explore', '"mcp_server"', { resultType: { facets: [{ field: 'kind' }] } }],
-  ['POST', '/api/v1/watches', 'waiting', toWatch()],
   ['POST', '/a2a', 'result', toA2aMessage()],
   [
     'POST',
@@ -122,8 +120,6 @@ test('its mails come from it', async () => {
     }
   }
   await expect.poll(mails).toContain('Your Acme Services sign-in link')
-  // Asked for above.
-  await expect.poll(mails).toContain('Confirm that Acme Services may write to you')
   expect(withoutAddress(mails())).not.toMatch(SOFTWARE)
 })
 
@@ -151,14 +147,6 @@ function toA2aMessage(): object {
     parts: [{ kind: 'text', text: 'notes' }],
   }
   return { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }
-}
-
-function toWatch(): object {
-  return {
-    target: { listing: 'mcp.tool-3' },
-    events: ['changed'],
-    deliver: { email: 'watcher@acme.example' },
-  }
 }
 
 /** Twenty more, four of each kind there is, with what stands around listings: evidence, a page, one that left. */

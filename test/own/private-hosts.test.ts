@@ -58,17 +58,12 @@ const probe = async (host: string) => {
   const finding = await probeHandshake({ kind: 'http', request, expected: null }, client, Date.now)
   return finding.saw
 }
-/** As a stranger asks by the API: a check of an address, a report, a watch. */
+/** As a stranger asks by the API: a check of an address, a report. */
 const strangersWays = (url: string): [what: string, path: string, body?: object][] => [
   ['lint', `/api/v1/lint?url=${encodeURIComponent(url)}`],
   ['lint as MCP', `/api/v1/lint?as=mcp&url=${encodeURIComponent(url)}`],
   ['the page of checks', `/sellers/check?url=${encodeURIComponent(url)}`],
   ['a report', '/api/v1/reports', { kind: 'new', about: url }],
-  [
-    'a watch',
-    '/api/v1/watches',
-    { target: { listing: 'x402.weather' }, events: ['changed'], deliver: { webhook: url } },
-  ],
 ]
 const askAsStranger = async (path: string, body?: object) => {
   const response = await fetch(`${acme.url}${path}`, {
@@ -130,9 +125,6 @@ describe('what a stranger names reaches nothing inside, though the host is open 
       expect(text, what).not.toContain(TOKEN)
       expect([200, 202, 400, 422], `${what}: ${text}`).toContain(status)
     }
-    const { db } = acme.service.parts.ledger.store
-    const untried = db.selectFrom('delivery').where('attempts', '=', 0).selectAll()
-    await expect.poll(() => untried.execute(), { timeout: 10_000 }).toEqual([])
     expect({ heard, connections }).toEqual({ heard: [], connections: 0 })
   })
 })

@@ -37,7 +37,6 @@ describe('a directory without sellers, payments, business model, roadmap and tru
       '/search?q=zzzz',
       '/report',
       '/report?kind=dispute&about=mcp.example-notes',
-      '/watch',
       '/compare?ids=mcp.example-notes,api.example-status',
     ])
       pages.set(path, await (await fetch(acme.url + path)).text())

@@ -85,7 +85,7 @@ describeStores('claiming a listing', ({ newPlace }) => {
     return answer.json()
   }
   const mailsTo = async (email: string, count: number) => {
-    await world.parts.ledger.deliveries.deliver()
+    await world.parts.ledger.mails.send()
     const mails = world.mails.filter(({ to }) => to === email)
     expect(mails).toHaveLength(count)
     return mails

@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { createMailQueue } from '../../functions/mails/mail-queue.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
-import { describeStores } from '../support/stores.ts'
+import { describeStores, silentLog } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
-describeStores('mails on their way', ({ newPlace }) => {
+describeStores('mails on their way', ({ newPlace, newStore }) => {
   let world: World | undefined
   let server: MailServer | undefined
   afterEach(async () => {
@@ -31,6 +32,7 @@ describeStores('mails on their way', ({ newPlace }) => {
     })
     return answer.status
   }
+  const waiting = (at: World) => at.parts.ledger.store.db.selectFrom('mail').selectAll().execute()
   const redeem = (at: World, token: string) =>
     fetch(`${at.url}/api/v1/sellers/session`, {
       method: 'POST',
@@ -78,13 +80,13 @@ describeStores('mails on their way', ({ newPlace }) => {
     await server.close()
     const { world: at } = await open({ SMTP_URL: url })
     expect(await login(at, 'ann@shop.example')).toBe(200)
-    await at.parts.ledger.deliveries.deliver()
+    await at.parts.ledger.mails.send()
     expect(at.logLines.join('')).toContain('mail.not_sent')
     server = await startMailServer(Number(port))
     server.mood = 'holding'
     at.clock.move(60_000)
     let isDelivered = false
-    const delivered = at.parts.ledger.deliveries.deliver().then(() => {
+    const delivered = at.parts.ledger.mails.send().then(() => {
       isDelivered = true
     })
     // The server lets go of no mail before the visitor has an answer: waiting for it would never end.
@@ -101,10 +103,9 @@ describeStores('mails on their way', ({ newPlace }) => {
     server.mood = 'refusing'
     const { world: at } = await open({ SMTP_URL: server.url })
     await login(at, 'nobody@shop.example')
-    await at.parts.ledger.deliveries.deliver()
-    const jobs = await at.parts.ledger.store.db.selectFrom('delivery').selectAll().execute()
-    expect(jobs).toEqual([])
-    expect(at.logLines.join('')).toContain('DeliveryRefused')
+    await at.parts.ledger.mails.send()
+    expect(await waiting(at)).toEqual([])
+    expect(at.logLines.join('')).toContain('MailRefused')
     expect(at.logLines.join('')).not.toContain('shop.example')
   })
 
@@ -113,22 +114,95 @@ describeStores('mails on their way', ({ newPlace }) => {
     server.mood = 'failing'
     const { world: at } = await open({ SMTP_URL: server.url })
     await login(at, 'ann@shop.example')
-    await at.parts.ledger.deliveries.deliver()
+    await at.parts.ledger.mails.send()
     server.mood = 'well'
     at.clock.move(10_000)
-    await Promise.all([at.parts.ledger.deliveries.deliver(), at.parts.ledger.deliveries.deliver()])
+    await Promise.all([at.parts.ledger.mails.send(), at.parts.ledger.mails.send()])
     expect(server.received).toHaveLength(1)
+    expect(await waiting(at)).toEqual([])
   })
 
-  test('a sign-in mail nobody could send for an hour is dropped: its link would be of no use', async () => {
+  test('a mail is tried again for a day, every ten minutes at least, and then no more', async () => {
     server = await startMailServer()
     server.mood = 'failing'
     const { world: at } = await open({ SMTP_URL: server.url })
     await login(at, 'ann@shop.example')
-    await at.parts.ledger.deliveries.deliver()
+    await at.parts.ledger.mails.send()
+    at.clock.move(23 * 3_600_000)
+    await at.parts.ledger.mails.send()
+    expect(await waiting(at)).toMatchObject([{ address: 'ann@shop.example', tries: 2 }])
     server.mood = 'well'
-    at.clock.move(3_700_000)
-    await at.parts.ledger.deliveries.deliver()
-    expect(server.received).toEqual([])
+    at.clock.move(600_000)
+    await login(at, 'bob@shop.example')
+    await at.parts.ledger.mails.send()
+    expect(server.received.flatMap(({ to }) => to).sort()).toEqual([
+      'ann@shop.example',
+      'bob@shop.example',
+    ])
+    server.mood = 'failing'
+    await login(at, 'ann@shop.example')
+    await at.parts.ledger.mails.send()
+    server.mood = 'well'
+    at.clock.move(24 * 3_600_000)
+    await at.parts.ledger.mails.send()
+    expect(server.received).toHaveLength(2)
+  })
+
+  test('one sign-in mail waits for an address, however often it is asked for', async () => {
+    server = await startMailServer()
+    server.mood = 'failing'
+    const { world: at } = await open({ SMTP_URL: server.url })
+    for (let n = 0; n < 4; n += 1) expect(await login(at, 'ann@shop.example')).toBe(200)
+    await at.parts.ledger.mails.send()
+    expect(await waiting(at)).toHaveLength(1)
+    server.mood = 'well'
+    at.clock.move(10_000)
+    await at.parts.ledger.mails.send()
+    expect(server.received).toHaveLength(1)
+    expect((await redeem(at, tokenIn(server.received[0]?.text ?? ''))).status).toBe(200)
+  })
+
+  test('with too many sign-in mails waiting nobody is promised another', async () => {
+    const { world: at } = await open({})
+    const { db } = at.parts.ledger.store
+    const now = at.clock.now()
+    const row = { kind: 'sign_in', payload: '{}', created_at: now, next_at: now + 60_000, tries: 1 }
+    for (let n = 0; n < 5; n += 1)
+      await db
+        .insertInto('mail')
+        .values(
+          Array.from({ length: 1000 }, (_, m) => ({
+            ...{ ...row, id: `${n} ${m}`, address: `a${n}-${m}@b.example` },
+          })),
+        )
+        .execute()
+    expect(await login(at, 'ann@shop.example')).toBe(503)
+    // Mails about claims are nobody's to ask for: they wait beside them.
+    await db.updateTable('mail').set({ kind: 'claim_verified' }).where('id', '=', '0 0').execute()
+    expect(await login(at, 'ann@shop.example')).toBe(200)
+  })
+
+  test('a mail that a dead server was sending is sent by the next one', async () => {
+    const store = await newStore()
+    const clock = { at: 1_000_000, now: () => clock.at }
+    const begun: string[] = []
+    const dead = createMailQueue({ store, clock, log: silentLog }, (address) => {
+      begun.push(address)
+      return new Promise(() => {})
+    })
+    await dead.add(store.db, 'ann@shop.example', { kind: 'sign_in' })
+    dead.sendSoon()
+    await vi.waitFor(() => expect(begun).toHaveLength(1), 30_000)
+    const sent: string[] = []
+    const next = createMailQueue({ store, clock, log: silentLog }, async (address) => {
+      sent.push(address)
+    })
+    await next.send()
+    // One server has a SQLite file: what was being sent before it started is nobody's.
+    expect(sent).toHaveLength(store.dialect === 'sqlite' ? 1 : 0)
+    clock.at += 300_001
+    await next.send()
+    expect(sent).toEqual(['ann@shop.example'])
+    await next.close()
   })
 })

@@ -238,7 +238,7 @@ describeStores('proving a payout', ({ newPlace }) => {
     answers = { eth_getCode: '0x6080' }
     expect(await turn()).toEqual({ checked: 1, ended: 1 })
     expect(await proven()).toBeUndefined()
-    await world.parts.ledger.deliveries.deliver()
+    await world.parts.ledger.mails.send()
     expect(world.mails.at(-1)).toMatchObject({
       to: 'ann@shop.example',
       subject: 'A payout of x402.shop has lost its proof',

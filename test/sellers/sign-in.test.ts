@@ -151,7 +151,7 @@ describeStores('signing in', ({ newPlace }) => {
     const kept = JSON.stringify([
       await db.selectFrom('session').selectAll().execute(),
       await db.selectFrom('login_token').selectAll().execute(),
-      await db.selectFrom('delivery').selectAll().execute(),
+      await db.selectFrom('mail').selectAll().execute(),
       await db.selectFrom('attempt').selectAll().execute(),
     ])
     for (const secret of [cookie, token]) {

@@ -129,7 +129,7 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
     const { status, body } = await send(id, await sign(claimsFor(audience)))
     expect([status, body.result.observed]).toEqual([200, 'Acme/tides (11) of Acme (7), on push'])
     expect(body.claim).toMatchObject({ state: 'verified', method: 'oidc' })
-    await world.parts.ledger.deliveries.deliver()
+    await world.parts.ledger.mails.send()
     expect(world.mails.map(({ to }) => to)).toEqual(['ann@shop.example'])
   })
 

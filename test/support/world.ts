@@ -6,11 +6,11 @@ import { createLedgerHandlers } from '../../functions/app/service.ts'
 import { createProblems } from '../../functions/http/problem.ts'
 import { createRateLimits } from '../../functions/limits/rate-limits.ts'
 import { createSharedCounters } from '../../functions/limits/store-counter.ts'
+import type { Mail, Mailer } from '../../functions/mails/mailer.ts'
 import { openLedger } from '../../functions/operations/open-ledger.ts'
 import type { Parts } from '../../functions/parts/parts.ts'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
-import type { Mail, Mailer } from '../../functions/ports/mailer.ts'
 import { createResolver, type Resolver } from '../../functions/ports/resolver.ts'
 import type { Release } from '../../functions/release/release.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
@@ -77,7 +77,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     siteName: () => 'Waypost',
     clickPatienceMs: STORE_PATIENCE_MS,
     ...(options.realMailer !== true && { mailer }),
-    ...(options.resolver !== undefined && { resolver: options.resolver }),
   })
   const byId = new Map(listings.map((listing) => [listing.id, listing]))
   const optedOut: World['optedOut'] = new Map()

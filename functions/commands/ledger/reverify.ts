@@ -20,7 +20,7 @@ await runCommand(async (config, log) => {
   try {
     const resolver = createResolver(config.DNS_SERVERS)
     const tally = await reverifyClaims({ config, clock, ledger, resolver, release }, 0)
-    await ledger.deliveries.deliver()
+    await ledger.mails.send()
     return `${tally.checked} claims checked, ${tally.failing} failing, ${tally.lapsed} lapsed`
   } finally {
     releases.close()

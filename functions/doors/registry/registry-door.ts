@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { RegistryRow } from '../../../src/domain/doors/registry-entry.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
-import { createChangeLog, followLog } from '../../changes/changes.ts'
+import { createChangeLog, followLog } from '../../feeds/changes.ts'
 import type { Parts } from '../../parts/parts.ts'
 import type { DoorLimits } from '../entry/door-limits.ts'
 import {

@@ -1,5 +1,9 @@
+import type { Kysely } from 'kysely'
 import type * as v from 'valibot'
-import type { ListingAnalyticsSchema } from '../../../src/domain/views/seller-views.ts'
+import {
+  type ListingAnalyticsSchema,
+  MailsBodySchema,
+} from '../../../src/domain/views/seller-views.ts'
 import {
   type ClickCount,
   readClickCounts,
@@ -10,9 +14,10 @@ import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { readReceiptsOf, type SeenReceipt } from '../../receipts/log/read-deliveries.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
+import type { Tables } from '../../store/schema/store.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
-import { createSignedInRoute, type SellerRoute } from '../sessions/seller-route.ts'
+import { createSignedInRoute, type SellerRoute, takeBody } from '../sessions/seller-route.ts'
 import { toSellerView } from '../sessions/session-routes.ts'
 
 const BASIC_STATS_DAYS = 30
@@ -32,6 +37,7 @@ export function createMe(parts: Parts): SellerRoute {
         .map(({ listing_id }) => listing_id)
         .filter((id) => !release().listings.has(id)),
       payouts: await listPayouts(db, release(), owned),
+      mails: { listings: await wantsMails(db, sellerId) },
       stats: {
         listings: listings.length,
         clicks_30d: sum(listings.map(({ last_30_days }) => last_30_days.clicks)),
@@ -39,6 +45,27 @@ export function createMe(parts: Parts): SellerRoute {
       },
     })
   })
+}
+
+/** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of one's listings on or off. */
+export function createSellerMails(parts: Parts): SellerRoute {
+  const { ledger, clock } = parts
+  return createSignedInRoute(parts, async (event, { sellerId }) => {
+    const body = await takeBody(parts, 'claim', event, MailsBodySchema)
+    if ('refusal' in body) return body.refusal
+    const { listings } = body.output
+    await ledger.store.db
+      .updateTable('seller')
+      .set({ mails_off_at: listings ? null : clock.now() })
+      .where('id', '=', sellerId)
+      .execute()
+    return jsonAnswer({ listings })
+  })
+}
+
+async function wantsMails(db: Kysely<Tables>, sellerId: string): Promise<boolean> {
+  const seller = db.selectFrom('seller').select('mails_off_at').where('id', '=', sellerId)
+  return (await seller.executeTakeFirstOrThrow()).mails_off_at === null
 }
 
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */

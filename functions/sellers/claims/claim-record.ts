@@ -51,6 +51,7 @@ export async function openClaim(
     last_checked_at: null,
     failing_since: null,
     last_check: null,
+    told: null,
   }
   await trx.insertInto('claim').values(claim).execute()
   return claim

@@ -93,7 +93,7 @@ export function createClaimCheck(parts: Parts): SellerRoute {
     const refused = refusalOf(await limits.take('check', claim.id), problem)
     if (refused !== null) return refused
     const { proof, claim: after, checkedAt } = await checkClaim(parts, prove, claim, shown)
-    ledger.deliveries.deliverSoon()
+    ledger.mails.sendSoon()
     if (!proof.verified && shown.idToken !== undefined)
       return problem('token-invalid', {
         detail: `${proof.next} Expected: ${proof.expected}. Seen: ${proof.observed}.`,

@@ -1,18 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { ClaimCheckResult } from '../../../src/domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
-import type { DeliveryQueue } from '../../deliveries/delivery-queue.ts'
-import type { ClaimMailTask } from '../../deliveries/delivery-task.ts'
+import type { MailQueue, MailTask } from '../../mails/mail-queue.ts'
 import type { Ledger } from '../../parts/parts.ts'
 import type { ClaimTable, Store, Tables } from '../../store/schema/store.ts'
 import { isRetryable } from '../../store/schema/store-error.ts'
 import type { Proof } from '../proofs/proof.ts'
-import { mailboxOf } from '../sessions/email-address.ts'
-import { createSecret } from '../sessions/login-token.ts'
 
 const LAPSE_AFTER_MS = 7 * 86_400_000
-/** Events that the owner of a claim is notified of. */
-const OWNER_EVENTS = 'probe,price,payee,disputed'
 /** How often a race for the same listing is retried before it is an error. */
 const MAX_TRIES = 5
 
@@ -23,7 +18,7 @@ const MAX_TRIES = 5
  * @returns the claim in its current state
  */
 export async function recordProof(
-  { store, deliveries }: Pick<Ledger, 'store' | 'deliveries'>,
+  { store, mails }: Pick<Ledger, 'store' | 'mails'>,
   claim: ClaimTable,
   proof: Proof,
   now: number,
@@ -31,7 +26,7 @@ export async function recordProof(
   const last_check = JSON.stringify(toCheckResult(claim.method, proof, now))
   const seen = { last_checked_at: now, last_check }
   const settle = (trx: Kysely<Tables>) => {
-    const step = { trx, deliveries, claim, seen }
+    const step = { trx, mails, claim, seen }
     return proof.verified ? recordSuccess(step) : recordFailure(step, proof.reason ?? '')
   }
   try {
@@ -58,13 +53,13 @@ export function toCheckResult(
 /** Records one check, in one transaction. */
 interface Step {
   trx: Kysely<Tables>
-  deliveries: DeliveryQueue
+  mails: MailQueue
   claim: ClaimTable
   seen: { last_checked_at: number; last_check: string }
 }
 
 async function recordSuccess(step: Step): Promise<void> {
-  const { trx, deliveries, claim, seen } = step
+  const { trx, mails, claim, seen } = step
   const now = seen.last_checked_at
   const still = await trx
     .updateTable('claim')
@@ -83,12 +78,11 @@ async function recordSuccess(step: Step): Promise<void> {
     .returning('id')
     .execute()
   if (verified.length === 0) throw new ClaimMovedOn()
-  await watchForOwner(trx, claim, now)
-  await notifySeller(trx, deliveries, claim, 'claim_verified')
+  await notifySeller(trx, mails, claim, 'claim_verified')
 }
 
 /** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
-async function supersedeOthers({ trx, deliveries, claim }: Step): Promise<void> {
+async function supersedeOthers({ trx, mails, claim }: Step): Promise<void> {
   const { id, listing_id, seller_id } = claim
   const others = await trx
     .updateTable('claim')
@@ -98,11 +92,10 @@ async function supersedeOthers({ trx, deliveries, claim }: Step): Promise<void> 
     .returningAll()
     .execute()
   for (const other of others)
-    if (other.seller_id !== seller_id)
-      await notifySeller(trx, deliveries, other, 'claim_superseded')
+    if (other.seller_id !== seller_id) await notifySeller(trx, mails, other, 'claim_superseded')
 }
 
-async function recordFailure({ trx, deliveries, claim, seen }: Step, reason: string) {
+async function recordFailure({ trx, mails, claim, seen }: Step, reason: string) {
   const now = seen.last_checked_at
   await trx.updateTable('claim').set(seen).where('id', '=', claim.id).execute()
   if (claim.state !== 'verified') return
@@ -118,28 +111,7 @@ async function recordFailure({ trx, deliveries, claim, seen }: Step, reason: str
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  await notifySeller(trx, deliveries, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
-}
-
-/** Watches the listing for the owner of a verified claim, unless they end it. */
-async function watchForOwner(trx: Kysely<Tables>, claim: ClaimTable, now: number): Promise<void> {
-  const { id, listing_id, seller_id } = claim
-  const email = await findEmail(trx, seller_id)
-  await trx
-    .insertInto('watch')
-    .values({
-      ...{ id, token: createSecret(), kind: 'listing', target: listing_id, events: OWNER_EVENTS },
-      ...{
-        email,
-        webhook: null,
-        secret: null,
-        owner: mailboxOf(email),
-        state: 'live',
-        reason: null,
-      },
-      ...{ claim_id: id, created_at: now },
-    })
-    .execute()
+  await notifySeller(trx, mails, claim, isLapsing ? 'claim_lapsed' : 'claim_failing', reason)
 }
 
 async function findEmail(trx: Kysely<Tables>, sellerId: string): Promise<string> {
@@ -149,14 +121,14 @@ async function findEmail(trx: Kysely<Tables>, sellerId: string): Promise<string>
 
 export async function notifySeller(
   trx: Kysely<Tables>,
-  deliveries: DeliveryQueue,
+  mails: MailQueue,
   claim: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
-  kind: ClaimMailTask['kind'],
+  kind: Exclude<MailTask['kind'], 'sign_in' | 'listing_news'>,
   reason = '',
 ): Promise<void> {
   const { seller_id, listing_id, host, method } = claim
   const email = await findEmail(trx, seller_id)
-  await deliveries.add(trx, email, { kind, listing_id, host, method, reason })
+  await mails.add(trx, email, { kind, listing_id, host, method, reason })
 }
 
 /** The claim was superseded, or expired, during its proof. */

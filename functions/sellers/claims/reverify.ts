@@ -33,7 +33,7 @@ export async function reverifyClaims(parts: ClaimParts, recheckAfterMs = RECHECK
           else if (after.failing_since !== null) tally.failing += 1
         }),
       )
-    parts.ledger.deliveries.deliverSoon()
+    parts.ledger.mails.sendSoon()
   }
 }
 

@@ -40,6 +40,10 @@ const ACTS = {
       : 'It stays in the directory, or returns to it at the next build.'
     return { at: read('claim_id'), line, removed }
   },
+  async mails(ask, read) {
+    const answer = await ask('seller_mails', { send: { listings: read('listings') === 'yes' } })
+    return 'kind' in answer ? answer : { at: 'mails' }
+  },
   async prove(ask, read) {
     const send = { listing_id: read('listing_id'), payout: read('payout') }
     const answer = await ask<{ challenge: string }>('payout_start', { send })
@@ -92,7 +96,7 @@ export function createDashboardPage(
     if ('kind' in cards) return cards
     const wanted = await readListed(release(), wantedId)
     // A message about none of their claims is shown at the form for a new one.
-    const isKnown = me.body.claims.some(({ id }) => id === said?.at)
+    const isKnown = said?.at === 'mails' || me.body.claims.some(({ id }) => id === said?.at)
     const shown = { me: me.body, ...cards, wanted, wantedId, now: clock.now() }
     return {
       kind: 'signed_in' as const,

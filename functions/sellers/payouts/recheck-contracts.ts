@@ -56,7 +56,7 @@ export async function recheckContracts({
       if (gone.length === 0) return
       tally.ended += 1
       const reason = `the contract at ${payout} no longer accepts the signature that proved it, so the proof has ended.`
-      await notifySeller(trx, ledger.deliveries, claim, 'payout_ended', reason)
+      await notifySeller(trx, ledger.mails, claim, 'payout_ended', reason)
     })
   }
   return tally

@@ -66,7 +66,7 @@ export function createLogin(parts: Parts): SellerRoute {
     const asker = `${clientOf(event.req, parts.config)} ${mailbox}`
     const tooMany = refusalOf(await limits.take('login_address', asker), problem)
     if (tooMany !== null) return tooMany
-    if (await ledger.deliveries.isOverfull('mail')) {
+    if (await ledger.mails.isFull()) {
       return problem('mail-unavailable', {
         detail: 'Too many mails wait for the mail server. Try again in a few minutes.',
         headers: { 'Retry-After': '300' },
@@ -74,8 +74,8 @@ export function createLogin(parts: Parts): SellerRoute {
     }
     const crowded = await refuseCrowded(parts, mailbox, asker)
     if (crowded !== null) return crowded
-    await ledger.deliveries.add(ledger.store.db, email, { kind: 'sign_in' })
-    ledger.deliveries.deliverSoon()
+    await ledger.mails.add(ledger.store.db, email, { kind: 'sign_in' })
+    ledger.mails.sendSoon()
     return jsonAnswer({ status: 'sent' })
   })
 }

@@ -110,6 +110,19 @@ export async function uniteReports(db: Kysely<unknown>): Promise<void> {
 
 const IS_CORRECTION = `listing_id is not null and (state = 'waiting' or found like '%"saw":"",%')`
 
+/** Webhooks and watches are gone; what waited in their queue is dropped with it. */
+export async function keepMailsAlone(db: Kysely<unknown>): Promise<void> {
+  for (const name of ['delivery', 'watch', 'watch_turn'])
+    await sql`drop table ${sql.table(name)}`.execute(db)
+  await createTable(db, 'mail', TABLES.mail)
+  for (const statement of [
+    `create index mail_due on ${INDEXES.mail_due}`,
+    'alter table claim add column told text',
+    `alter table seller add column mails_off_at ${isPostgres(db) ? 'bigint' : 'integer'}`,
+  ])
+    await sql.raw(statement).execute(db)
+}
+
 async function createTable(
   db: Kysely<unknown>,
   name: string,
@@ -146,8 +159,7 @@ const INDEXES = {
   click_hour: 'click (hour)',
   session_seller: 'session (seller_id)',
   claim_seller: 'claim (seller_id)',
-  delivery_due: 'delivery (not_before)',
-  delivery_lane: 'delivery (lane, lease_until)',
+  mail_due: 'mail (next_at)',
   settlement_time: 'settlement (settled_at)',
   settlement_block: 'settlement (network, block_number)',
   wallet_transfer_block: 'wallet_transfer (network, block_number)',
@@ -155,8 +167,6 @@ const INDEXES = {
   report_state: 'report (state, kind)',
   report_listing: 'report (listing_id)',
   job_due: 'job (queue, due)',
-  watch_target: 'watch (kind, target)',
-  watch_owner: 'watch (owner)',
   receipt_page_listing: 'receipt_page (listing_id, span)',
   receipt_page_span: 'receipt_page (span)',
 }

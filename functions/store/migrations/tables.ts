@@ -38,7 +38,13 @@ export const TABLES = {
     },
     'usage_day_key primary key (listing_id, kind, day, src)',
   ),
-  seller: table({ id: key, email: unique, created_at: moment }),
+  /** `mails_off_at`: since when a seller wants no mails about changes of their listings. */
+  seller: table({
+    id: key,
+    email: unique,
+    created_at: moment,
+    mails_off_at: maybe(moment),
+  }),
   /** `id_hash` is the SHA-256 of the cookie's value: a copy of this table signs nobody in. */
   session: table({ id_hash: key, seller_id: ofSeller, created_at: moment, expires_at: moment }),
   /** One row per address, so that a newer link replaces the older one. */
@@ -46,23 +52,17 @@ export const TABLES = {
   /** Tries counted per window, shared by all instances. `key` holds no address, only a hash. */
   attempt: table({ key, window_start: moment, tries: integer }),
   /**
-   * Mails and webhooks still to be sent. `payload` is JSON and never holds a secret: links are made
-   * when sending. `lane` is the watch, or else the mailbox: its deliveries go one at a time, and
-   * each lane has its own clock. `host` is where they go: hosts share slots fairly.
+   * Mails that wait to be sent. `payload` is JSON and never holds a secret: links are made when
+   * sending. A server that sends one moves `next_at`, so that no other takes it meanwhile.
    */
-  delivery: table({
+  mail: table({
     id: key,
     kind: text,
     address: text,
     payload: text,
     created_at: moment,
-    expires_at: moment,
-    not_before: moment,
-    lease_until: moment,
-    attempts: integer,
-    channel: withRule(text, "default 'mail'"),
-    lane: withRule(text, "default ''"),
-    host: withRule(text, "default ''"),
+    next_at: moment,
+    tries: integer,
   }),
   claim: table({
     id: key,
@@ -80,6 +80,8 @@ export const TABLES = {
     failing_since: maybe(moment),
     /** JSON of what the last check saw, for its seller; foreign text in it is cut and inert. */
     last_check: maybe(text),
+    /** JSON of what the owner was last told of the listing; null before the first comparison. */
+    told: maybe(text),
   }),
   /** `moved_to` is the id the owner named for the listing. */
   opt_out: table({ listing_id: key, host: text, created_at: moment, moved_to: maybe(text) }),
@@ -144,27 +146,4 @@ export const TABLES = {
     { queue: text, key: text, due: moment, holder: text, held_until: moment },
     'job_key primary key (queue, key)',
   ),
-  /** Who is notified of what. A seller's claim watches its listing while it is verified. */
-  watch: table({
-    id: key,
-    /** In every link of the watch: its holder may see and end the watch. */
-    token: unique,
-    kind: textOf<'listing' | 'query' | 'payee'>(),
-    target: text,
-    /** Comma-separated names. */
-    events: text,
-    email: maybe(text),
-    webhook: maybe(text),
-    /** The secret that signs deliveries to the webhook. */
-    secret: maybe(text),
-    /** Mailbox or webhook: the number of watches per target is limited. */
-    owner: text,
-    state: textOf<'waiting' | 'live' | 'paused'>(),
-    /** Why it is paused. */
-    reason: maybe(text),
-    claim_id: maybe(ofClaim),
-    created_at: moment,
-  }),
-  /** Releases that watchers were notified of, and their end in the log of the notifying server. */
-  watch_turn: table({ release: key, log: text, seq: moment, told_at: moment }),
 }

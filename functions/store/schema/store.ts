@@ -36,10 +36,9 @@ export type Tables = RowsOf<typeof TABLES & typeof PAYMENT_TABLES & typeof RECEI
 
 export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']
-export type DeliveryTable = Tables['delivery']
+export type MailTable = Tables['mail']
 export type MeterCursorTable = Tables['meter_cursor']
 export type MeterPayerTable = Tables['meter_payer']
 export type PayoutProofTable = Tables['payout_proof']
 export type ReportTable = Tables['report']
 export type UsageDayTable = Tables['usage_day']
-export type WatchTable = Tables['watch']

@@ -124,7 +124,6 @@ const PAGES = [
   '/sellers/dashboard',
   '/sellers/sign-in',
   '/report',
-  '/watch',
   '/propose',
   '/dispute',
 ].map((path) => ({ path, answer: 'live' as const }))

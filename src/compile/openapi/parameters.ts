@@ -37,10 +37,6 @@ const PATH_TEXTS: Readonly<Record<string, { description: string; example: string
     description: 'Id of one of your claims, as given when it was started.',
     example: '7b0a3e0c-7c1e-4e43-9a53-0f1c9a6c9d10',
   },
-  token: {
-    description: 'Token of a watch, as its links have it.',
-    example: 'TOKEN',
-  },
   slug: {
     description: 'Last part of the address of a comparison page, as listed at /api/v1/compare.',
     example: 'paid-web-search',

@@ -50,7 +50,6 @@ import {
 } from '../../domain/views/summary-view.ts'
 import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
 import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
-import { WatchBodySchema, WatchesSchema, WatchStartedSchema } from '../../domain/watches/watch.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
 
 /** `application/problem+json` of every JSON endpoint (RFC 9457). */
@@ -110,9 +109,8 @@ export const SCHEMAS = {
   PayoutChecked: sellers.PayoutCheckedSchema,
   PayoutState: sellers.PayoutStateSchema,
   OptOut: sellers.OptOutSchema,
-  WatchBody: WatchBodySchema,
-  WatchStarted: WatchStartedSchema,
-  Watches: WatchesSchema,
+  Mails: sellers.MailsSchema,
+  MailsBody: sellers.MailsBodySchema,
   Receipt: ReceiptViewSchema,
   ReceiptLog: ReceiptLogViewSchema,
   ReceiptEntries: ReceiptEntriesSchema,

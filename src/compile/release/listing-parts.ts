@@ -7,6 +7,7 @@ import { toResourceRows } from '../../domain/doors/discovery-resource.ts'
 import { toRegistryRows } from '../../domain/doors/registry-entry.ts'
 import type { LiveListing } from '../../domain/listing/live-listing.ts'
 import { toTaskSellers } from '../../domain/plans/task-seller.ts'
+import { newestOutcome } from '../../domain/probe/keep/handshakes-view.ts'
 import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import { markPath } from '../../domain/wire/links.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
@@ -118,7 +119,8 @@ export function toLines(rows: readonly unknown[]): string {
 }
 
 export function toLiveListing(listing: DerivedListing): LiveListing {
-  const { id, facts, mark, status, buy, surface, payouts, digest } = listing
+  const { id, facts, mark, status, buy, surface, payouts, digest, notices } = listing
+  const probe = newestOutcome(listing.probes)
   const declared = findDeclaredCalls(listing)
   return {
     id,
@@ -133,6 +135,8 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
     not_relayable_reason: buy.reason,
     methods: [...new Set(surface.operations.map(({ method }) => method))],
     pricing: facts.pricing,
+    ...(probe !== undefined && { probe }),
+    ...(notices.some(({ id }) => id === 'disputed') && { disputed: true }),
     payout: [...payouts.owned],
     ...(payouts.contested.length > 0 && { payout_contested: [...payouts.contested] }),
     ...(declared.length > 0 && {

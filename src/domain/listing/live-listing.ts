@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { BUY, HTTP_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { BUY, HTTP_METHODS, KINDS, PROBE_OUTCOMES, STATUSES } from '../wire/vocabulary.ts'
 import { PricingSchema } from './pricing.ts'
 
 /** Enough to relay a call, redirect a click and judge a claim. The build writes one per listing. */
@@ -20,6 +20,10 @@ export const LiveListingSchema = v.strictObject({
   /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
+  /** What our newest probe that says something found, if any. */
+  probe: v.exactOptional(v.picklist(PROBE_OUTCOMES)),
+  /** Whether an accepted dispute stands against it. */
+  disputed: v.exactOptional(v.literal(true)),
   /** Payout addresses whose payments are all this listing's, CAIP-10; the meter reads them. */
   payout: v.array(v.string()),
   /** Payouts that count for nobody until their holder proves them, if any. */

@@ -32,7 +32,6 @@ export const FIXED_PAGES = [
 export const PAGE_TEMPLATES: readonly string[] = [
   ...FIXED_PAGES,
   '/report',
-  '/watch',
   '/search',
   '/sellers/check',
   '/sellers/dashboard',

@@ -141,12 +141,22 @@ const KnownPayoutSchema = v.object({
 })
 export type KnownPayout = v.InferOutput<typeof KnownPayoutSchema>
 
+/** Whether a seller gets mails about changes of their listings; those about claims always come. */
+export const MailsSchema = v.object({ listings: v.boolean() })
+export const MailsBodySchema = v.strictObject({
+  listings: described(
+    v.boolean(),
+    'Whether a mail comes when a listing of yours stops speaking, asks another price or is disputed.',
+  ),
+})
+
 export const MeSchema = v.object({
   seller: SellerSchema,
   claims: v.array(ClaimSchema),
   /** Owned listings that are not in the directory now, as after a removal. */
   unlisted: v.array(v.string()),
   payouts: v.array(KnownPayoutSchema),
+  mails: MailsSchema,
   stats: v.object({ listings: count, clicks_30d: count, calls_30d: count }),
 })
 export type Me = v.InferOutput<typeof MeSchema>

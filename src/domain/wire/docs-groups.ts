@@ -24,7 +24,6 @@ export const DOCS_GROUPS = [
     'Sellers',
     'Sign in, claim a listing, prove a payout address, read your numbers.',
   ),
-  group('watches', 'Watches', 'Get a mail or a signed webhook when a listing changes.'),
   group('roadmap-stubs', 'Roadmap stubs', 'Endpoints that are planned and answer 501.'),
   group(
     'doors',

@@ -18,7 +18,7 @@ export const PROBLEMS = {
   'token-invalid': {
     status: 400,
     title: 'The link is not valid',
-    help: 'A sign-in link works once and for 15 minutes, and a newer one replaces it: ask for a new link. The link of a watch works until the watch ends.',
+    help: 'A sign-in link works once and for 15 minutes, and a newer one replaces it: ask for a new link.',
   },
   'not-signed-in': {
     status: 401,

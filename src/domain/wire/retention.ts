@@ -25,8 +25,6 @@ export const RETENTION = {
   waiting_report_days: 365,
   /** Days transfers around a seller's payments, and idle payment channels, are kept: longer than any rule looks back. */
   transfer_days: 150,
-  /** Hours a watch waits for somebody to confirm it. */
-  waiting_watch_hours: 24,
-  /** Days a mail about a claim waits for a mail server that is down. */
-  mail_days: 3,
+  /** Hours a mail waits for a mail server that is down. */
+  mail_hours: 24,
 } as const

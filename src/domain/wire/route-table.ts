@@ -72,6 +72,12 @@ export const ROUTES = {
     answer: 'live',
     needs: 'store',
   },
+  seller_mails: {
+    methods: ['POST'],
+    path: '/api/v1/sellers/mails',
+    answer: 'live',
+    needs: 'store',
+  },
   opt_out: { methods: ['POST'], path: '/api/v1/sellers/opt-out', answer: 'live', needs: 'store' },
   payout_start: {
     methods: ['POST'],
@@ -108,14 +114,6 @@ export const ROUTES = {
   receipt_keys: {
     methods: ['GET'],
     path: '/.well-known/receipt-keys.json',
-    answer: 'live',
-    needs: 'store',
-  },
-  watch_start: { methods: ['POST'], path: '/api/v1/watches', answer: 'live', needs: 'store' },
-  watches: { methods: ['GET'], path: '/api/v1/watches/:token', answer: 'live', needs: 'store' },
-  watch_end: {
-    methods: ['DELETE', 'POST'],
-    path: '/api/v1/watches/:token',
     answer: 'live',
     needs: 'store',
   },

@@ -12,7 +12,7 @@ import type { NotePiece, SearchOption, SearchView } from './search-view.ts'
  * prints it, and so does the browser while somebody types.
  */
 export function toSearchParts({ own }: SearchResults, view: SearchView) {
-  const { rows, notes, status, nothing, chips, sorts, facets, previous, next, watch } = view
+  const { rows, notes, status, nothing, chips, sorts, facets, previous, next, feed } = view
   return {
     status: html`${status}`,
     'filter-count': html`${chips.length > 0 && `(${chips.length})`}`,
@@ -35,7 +35,7 @@ export function toSearchParts({ own }: SearchResults, view: SearchView) {
     pager: html`
       ${previous !== null && html`<a class="button" rel="prev" href="${previous}">Previous</a>`}
       ${next !== null && html`<a class="button" rel="next" href="${next}">Next</a>`}
-      ${watch !== null && html`<a class="small" rel="nofollow" href="${watch}">Tell me when these change</a>`}`,
+      ${feed !== null && html`<a class="small" rel="nofollow" href="${feed}">Feed of their changes</a>`}`,
     own: html`${own.length > 0 && toOwn(own)}`,
   } as const
 }

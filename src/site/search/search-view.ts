@@ -49,15 +49,15 @@ export function toSearchView(
     facets: toFacetViews(form, answer.facets, names, without),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
-    /** The link to watch the results for changes. */
-    watch: toWatchPath(toSearchPath(withField(form, 'offset', null))),
+    /** The feed of changes of the results. */
+    feed: toFeedPath(toSearchPath(withField(form, 'offset', null))),
   }
 }
 
-/** All listings are not a search to watch: the log of changes has them. */
-function toWatchPath(path: string): string | null {
+/** All listings are not a search to follow: the log of changes has them. */
+function toFeedPath(path: string): string | null {
   const [, query] = path.split('?')
-  return query === undefined ? null : `/watch?${new URLSearchParams({ query })}`
+  return query === undefined ? null : `/search.atom?${query}`
 }
 
 /** A note in pieces: words, and links in place of parameters and pages. */

@@ -79,7 +79,6 @@ function toHeadButtons({ id, url }: ListingView, edit: string): Markup {
     <p class="buttons">
       <a class="button" href="${file}" rel="nofollow noopener">Correct this listing</a>
       <a class="button" href="/sellers/check?${String(new URLSearchParams({ url }))}">Check the address</a>
-      <a class="button" href="/watch?${String(new URLSearchParams({ listing: id }))}">Be told of its changes</a>
     </p>`
 }
 

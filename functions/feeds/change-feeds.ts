@@ -2,19 +2,24 @@ import { resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import type { Change } from '../../src/domain/changes/change-log.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import { describeChange, eventsOf } from '../../src/domain/watches/watch.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
+import { NOTICE_TITLES } from '../../src/domain/wire/vocabulary.ts'
+import { readId } from '../../src/search/index/index-rows.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/site/feeds/atom-feed.ts'
-import { createChangeLog, followLog, lastShown } from '../changes/changes.ts'
 import { refuseParameters } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { findWatched } from './find-watched.ts'
+import { createChangeLog, followLog, lastShown } from './changes.ts'
 
 /** Changes kept of one listing, and entries of a feed. */
 const KEPT = 20
 const FEED_LENGTH = 50
+/** The feed of a search follows it as far down as people read. */
+const FOLLOWED_RESULTS = 50
 
 /** `/listing/<id>.atom` and `.json`, `/search.atom?…` and `.json`: what changed, newest first. */
 export function createFeeds(parts: Omit<Parts, 'ledger'>): Handler {
@@ -54,7 +59,13 @@ function findSubject(parts: Pick<Parts, 'problem' | 'release'>, { pathname, sear
   const query = search.slice(1)
   const parsed = parseSearchParameters(query, release().search.filters)
   if ('problems' in parsed) return refuseParameters(problem, parsed.problems)
-  return { ids: findWatched(release().search, query), page: `/search?${query}` }
+  return { ids: findFirst(release().search, parsed.query), page: `/search?${query}` }
+}
+
+/** Ids that a search finds first. */
+function findFirst(index: SearchIndex, query: SearchQuery): string[] {
+  const asked = { ...query, offset: 0, limit: FOLLOWED_RESULTS }
+  return searchIndex(index, asked).organic.rows.map((row) => readId(index, 'organic', row.row))
 }
 
 function toFeed(
@@ -89,8 +100,7 @@ function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'
     createChangeLog(resolve(config.OUT_DIR)),
     {
       keep(row) {
-        if (eventsOf(row).size > 0)
-          byId.set(row.id, [...(byId.get(row.id) ?? []), row].slice(-KEPT))
+        if (isNews(row)) byId.set(row.id, [...(byId.get(row.id) ?? []), row].slice(-KEPT))
       },
       forget: () => byId.clear(),
     },
@@ -101,4 +111,32 @@ function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'
     const found = ids.flatMap((id) => byId.get(id) ?? [])
     return found.sort((a, b) => b.seq - a.seq).slice(0, FEED_LENGTH)
   }
+}
+
+/** Listings that came or left, and what a caller relies on; prose about a listing is not news. */
+function isNews({ change, facts = {} }: Change): boolean {
+  return change !== 'changed' || Object.keys(facts).length > 0
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  ...NOTICE_TITLES,
+  url: 'Address',
+  price: 'Price',
+  probe: 'Our probe',
+  trust: 'Trust',
+  payees: 'Paid to',
+  digest: 'What a caller relies on',
+}
+
+/** A line each. @example describeChange(…) → ['Price: $0.01 → $0.05'] */
+function describeChange({ change, facts = {}, reason }: Change): string[] {
+  if (change === 'added') return ['Added to the directory']
+  if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
+  return Object.entries(facts).map(([name, { was, is }]) => {
+    const label = LABELS[name] ?? name
+    // A digest means nothing to people, and programs that compare digests have the fact itself.
+    if (name === 'digest') return `${label} changed`
+    if (was === undefined) return `${label}: ${is ?? ''}`
+    return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`
+  })
 }

@@ -1,20 +1,24 @@
-import type { ClaimMailTask, DeliveryTask, WatchTask } from '../../deliveries/delivery-task.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Letter } from '../../ports/mailer.ts'
-import type { Store } from '../../store/schema/store.ts'
-import { issueLoginToken, LOGIN_TOKEN_MINUTES } from './login-token.ts'
+import type { MailTask } from '../mails/mail-queue.ts'
+import type { Mail } from '../mails/mailer.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../store/schema/store.ts'
+import { issueLoginToken, LOGIN_TOKEN_MINUTES } from './sessions/login-token.ts'
+
+/** Text of one mail, without greeting and signature. */
+type Letter = Pick<Mail, 'subject' | 'link'> & { body: string }
+type ListingTask = Exclude<MailTask, { kind: 'sign_in' }>
 
 /**
  * The token is made here, at the moment of sending, so that no table ever holds it; every try makes
  * a new one. Links start with `BASE_URL`: the request's Host has no say.
  */
-export function createMailWriter(
+export function createLetters(
   store: Store,
   clock: Clock,
   { baseUrl, name }: { baseUrl: string; name: () => string },
 ) {
-  return async (email: string, task: Exclude<DeliveryTask, WatchTask>): Promise<Letter> => {
-    if (task.kind !== 'sign_in') return writeClaimMail(baseUrl, task)
+  return async (email: string, task: MailTask): Promise<Letter> => {
+    if (task.kind !== 'sign_in') return writeListingMail(baseUrl, task)
     const token = await issueLoginToken(store.db, email, clock.now())
     return writeSignInMail(name(), `${baseUrl}/sellers/sign-in?token=${token}`)
   }
@@ -34,13 +38,22 @@ If this was not you, ignore this mail. Nobody can sign in without the link.`,
   }
 }
 
-function writeClaimMail(baseUrl: string, task: ClaimMailTask): Letter {
-  const { subject, body } = describe(task)
+function writeListingMail(baseUrl: string, task: ListingTask): Letter {
+  const { subject, body } = task.kind === 'listing_news' ? describeNews(task) : describe(task)
   const links = `Your claims: ${baseUrl}/sellers/dashboard\nThe listing: ${baseUrl}/listing/${task.listing_id}`
   return { subject, body: `${body}\n\n${links}` }
 }
 
-function describe(task: ClaimMailTask): Letter {
+function describeNews({ listing_id, news }: Extract<MailTask, { kind: 'listing_news' }>): Letter {
+  const [first = ''] = news
+  return {
+    subject:
+      news.length === 1 ? `${listing_id}: ${first}` : `${listing_id}: ${news.length} changes`,
+    body: `this is new about your listing ${listing_id}:\n\n${news.map((line) => `  ${line}`).join('\n')}\n\nYou can turn off such mails on your dashboard.`,
+  }
+}
+
+function describe(task: Exclude<ListingTask, { kind: 'listing_news' }>): Letter {
   const { listing_id, host } = task
   const upkeep =
     task.method === 'oidc'
@@ -75,7 +88,7 @@ function describe(task: ClaimMailTask): Letter {
   }
 }
 
-function whyLapsed({ host, reason }: Extract<ClaimMailTask, { kind: 'claim_lapsed' }>): string {
+function whyLapsed({ host, reason }: Extract<MailTask, { kind: 'claim_lapsed' }>): string {
   return reason === 'host_changed'
     ? `the listing has moved away from ${host}, and your proof covers that host alone.`
     : `we could not find your proof for ${host} for 7 days:\n${reason}`

@@ -3,7 +3,29 @@ import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../ports/config.ts'
-import { DeliveryRefused, type Mail, type Mailer } from '../ports/mailer.ts'
+
+/** One plain-text mail to one address that was already checked. */
+export interface Mail {
+  to: string
+  /** Name of the directory, shown as the sender. */
+  sender: string
+  subject: string
+  text: string
+  /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */
+  link?: string
+}
+
+/** Passes mails to an SMTP server, or into a folder on a machine without one. */
+export interface Mailer {
+  /** Resolves once the mail is accepted. @throws MailRefused when trying again is pointless */
+  send(mail: Mail): Promise<void>
+  close(): void
+}
+
+/** A permanent refusal (SMTP 5xx): the address does not exist or wants no mail. */
+export class MailRefused extends Error {
+  override name = 'MailRefused'
+}
 
 /** How long a slow server may hold a queue worker (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -68,7 +90,7 @@ function createSmtpMailer(url: string, from: string): Mailer {
         const isOfServer = error instanceof Error && 'responseCode' in error
         const code = isOfServer ? Number(error.responseCode) : 0
         const isRefusal = code >= 550 && code < 560
-        throw isRefusal ? new DeliveryRefused('the mail server refused the mail for good') : error
+        throw isRefusal ? new MailRefused('the mail server refused the mail for good') : error
       }
     },
     close: () => transport.close(),
@@ -79,7 +101,7 @@ function createSmtpMailer(url: string, from: string): Mailer {
  * Addresses are passed as objects with an explicit envelope, so that no address parser can find a
  * second recipient in one; a message may not read files or URLs.
  */
-function toMessage(from: string, { to, sender, subject, text, unsubscribe }: Mail) {
+function toMessage(from: string, { to, sender, subject, text }: Mail) {
   return {
     from: { name: sender, address: from },
     to: { name: '', address: to },
@@ -87,13 +109,7 @@ function toMessage(from: string, { to, sender, subject, text, unsubscribe }: Mai
     subject,
     text,
     // RFC 3834: no out-of-office answers, please.
-    headers: {
-      'Auto-Submitted': 'auto-generated',
-      ...(unsubscribe !== undefined && {
-        'List-Unsubscribe': `<${unsubscribe}>`,
-        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-      }),
-    },
+    headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,
   }
