@@ -89,6 +89,35 @@ describe('what an agent reads of one listing', () => {
   })
 })
 
+describe('every kit of ours', () => {
+  const guides = [...kits.values()].filter(({ kind }) => kind === 'kit')
+  const descriptions = new Map(content.listings.map(({ id, description }) => [id, description]))
+  const hasSteps = ({ id }: KitView) => descriptions.get(id)?.includes('```') === true
+
+  test('has steps to follow, or a line that installs it for each of the common agents', () => {
+    expect(guides.length).toBeGreaterThan(30)
+    const lines = guides.map((kit) => ({
+      id: kit.id,
+      isUsable: hasSteps(kit) || kit.snippets.install?.includes(kit.url) === true,
+    }))
+    expect(lines.filter(({ isUsable }) => !isUsable)).toEqual([])
+  })
+
+  test('that is a folder of skills names the agent it is installed for', () => {
+    const { snippets } = kitOf('kit.supabase-postgres')
+    const folder =
+      'https://github.com/supabase/agent-skills/tree/main/skills/supabase-postgres-best-practices'
+    expect(snippets).toEqual({
+      install: `npx skills add ${folder}\n`,
+      install_claude_code: `npx skills add ${folder} --agent claude-code\n`,
+      install_codex: `npx skills add ${folder} --agent codex\n`,
+      install_cursor: `npx skills add ${folder} --agent cursor\n`,
+      install_gemini_cli: `npx skills add ${folder} --agent gemini-cli\n`,
+      install_github_copilot: `npx skills add ${folder} --agent github-copilot\n`,
+    })
+  })
+})
+
 describe('every listing of ours', () => {
   test('is one of at least 600', () => {
     expect(kits.size).toBeGreaterThanOrEqual(600)

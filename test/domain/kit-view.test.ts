@@ -319,3 +319,33 @@ test('an agent gets its card and a first message', async () => {
   ])
   expect(snippets.typescript).toContain('message/send')
 })
+
+describe('the install line of a kit', () => {
+  const SKILL = { source: 'agent_skills', ref: 'https://github.com/acme/kits' }
+  const kitAt = (url: string, sources: object[] = [SKILL]) =>
+    kitOf('kit.pdf', {
+      kind: 'kit',
+      pricing: { model: 'unknown' },
+      categories: ['productivity'],
+      url,
+      sources,
+    })
+  test.each([
+    ['a folder', 'https://github.com/acme/kits/tree/main/skills/pdf'],
+    ['a repository', 'https://github.com/acme/kits'],
+  ])('names %s', (_, url) => {
+    expect(kitAt(url).snippets.install).toBe(`npx skills add ${url}\n`)
+  })
+
+  test('names no branch where its address names none', () => {
+    const { snippets } = kitAt('https://github.com/acme/kits/tree/HEAD/skills/pdf')
+    expect(snippets.install).toBe('npx skills add acme/kits/skills/pdf\n')
+  })
+
+  test('is absent where nothing says that it is a skill, or where a shell would read its address', () => {
+    const source = { source: 'waypost', ref: 'https://example.com/' }
+    expect(kitAt('https://github.com/acme/kits', [source]).snippets).toEqual({})
+    expect(kitAt('https://acme.example/kits').snippets).toEqual({})
+    expect(kitAt('https://github.com/acme/kits/tree/main/$(id)').snippets).toEqual({})
+  })
+})

@@ -1,5 +1,9 @@
 import * as v from 'valibot'
-import { SKILL_SHAPES, type SkillFacts } from '../../../src/domain/sources/skill-facts.ts'
+import {
+  SKILL_SHAPES,
+  SKILL_SOURCE,
+  type SkillFacts,
+} from '../../../src/domain/sources/skill-facts.ts'
 import { chooseRows, type MappedSeed, mapTold, refuse } from '../../facts/map-rows.ts'
 import { faultOf } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
@@ -10,7 +14,6 @@ import { followSkills } from './follow-skills.ts'
 import { type ReadSkill, readSkill, toLicence } from './read-skill.ts'
 import { readNeeds, tidy } from './skill-needs.ts'
 
-const SOURCE = 'agent_skills'
 const MAX_FILES = 5000
 /** Characters of a whole `SKILL.md`; a row may be no longer anyway. */
 const MAX_SKILL_LENGTH = 256 * 1024
@@ -63,7 +66,7 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
       names: [`${read.name} by ${owner}`],
       // An agent follows all of it, so all of it is scanned for orders against its user.
       said: [read.description, read.body],
-      facts: { ...FREE_KIT, url, sources: [{ source: SOURCE, ref: url }] },
+      facts: { ...FREE_KIT, url, sources: [{ source: SKILL_SOURCE, ref: url }] },
     },
     rules,
   )

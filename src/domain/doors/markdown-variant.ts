@@ -1,7 +1,7 @@
 import type { CompareView } from '../compare/compare-view.ts'
 import type { Switches } from '../derived/switches.ts'
 import type { KitSetting } from '../kit/kit-invoke.ts'
-import { MCP_CLIENTS } from '../kit/kit-mcp-snippets.ts'
+import { nameSnippet } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import { toSignInText } from '../kit/sign-in-text.ts'
 import { toNetworkName } from '../listing/networks.ts'
@@ -43,10 +43,7 @@ export function toListingMarkdown(
       ...view.sources.map(({ source, ref }) => `- Source: ${source}, <${ref}>`),
     ].join('\n'),
     ...section('## What to bring', toBrought(kit)),
-    '## How to call it',
-    ...Object.entries(kit.snippets).map(
-      ([name, code]) => `### ${labelOf(name)}\n\n${fenced(code)}`,
-    ),
+    ...toWays(kit),
     '## More',
     [
       `- JSON: <${baseUrl}${listingPath(view.id)}>`,
@@ -56,10 +53,18 @@ export function toListingMarkdown(
   ])
 }
 
+function toWays({ kind, snippets }: KitView): string[] {
+  const ways = Object.entries(snippets).map(
+    ([name, code]) => `### ${labelOf(name)}\n\n${fenced(code)}`,
+  )
+  const title = kind === 'kit' ? '## How to install it' : '## How to call it'
+  return ways.length === 0 ? [] : [title, ...ways]
+}
+
 /** @example labelOf('claude_code') → 'Claude Code (`.mcp.json`)' */
 function labelOf(snippet: string): string {
-  const client = MCP_CLIENTS[snippet]
-  return client === undefined ? snippet : `${client.label} (\`${client.file}\`)`
+  const { label, file } = nameSnippet(snippet)
+  return file === null ? label : `${label} (\`${file}\`)`
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -1,4 +1,6 @@
+import type { ListingFacts } from '../listing/listing-facts.ts'
 import { toSlug } from '../listing/listing-id.ts'
+import { SKILL_SOURCE } from '../sources/skill-facts.ts'
 import type { KitInvoke } from './kit-invoke.ts'
 import { quoteForShell } from './quote-for-shell.ts'
 
@@ -52,6 +54,53 @@ export const MCP_CLIENTS: Readonly<Record<string, { label: string; file: string 
   devin_desktop: { label: 'Devin Desktop', file: '~/.config/devin/mcp_config.json' },
   gemini_cli: { label: 'Gemini CLI', file: '.gemini/settings.json' },
   codex: { label: 'Codex', file: '~/.codex/config.toml' },
+}
+
+/** A way to install a skill into each of the common agents, by its name for the `skills` command. */
+const SKILL_AGENTS: Readonly<Record<string, { label: string; agent: string | null }>> = {
+  install: { label: 'Any agent', agent: null },
+  install_claude_code: { label: 'Claude Code', agent: 'claude-code' },
+  install_codex: { label: 'Codex', agent: 'codex' },
+  install_cursor: { label: 'Cursor', agent: 'cursor' },
+  install_gemini_cli: { label: 'Gemini CLI', agent: 'gemini-cli' },
+  install_github_copilot: { label: 'GitHub Copilot', agent: 'github-copilot' },
+}
+
+const LANGUAGES: Readonly<Record<string, string>> = {
+  curl: 'curl',
+  typescript: 'TypeScript',
+  python: 'Python',
+}
+
+/**
+ * What people call a snippet, and the file of the client that it goes into; null for code.
+ *
+ * @example nameSnippet('claude_code') → { label: 'Claude Code', file: '.mcp.json' }
+ */
+export function nameSnippet(id: string): { label: string; file: string | null } {
+  const label = SKILL_AGENTS[id]?.label ?? LANGUAGES[id] ?? id.replaceAll('_', ' ')
+  return MCP_CLIENTS[id] ?? { label, file: null }
+}
+
+/**
+ * The lines that install a kit whose folder is known to hold skills, of a public repository on
+ * GitHub: https://github.com/vercel-labs/skills puts them where each agent looks for them.
+ * Nothing is known of any other kit.
+ */
+export function toSkillSnippets({ url, sources }: Pick<ListingFacts, 'url' | 'sources'>): Named {
+  const isSkill = sources.some(({ source }) => source === SKILL_SOURCE)
+  const [, repository, branch = '', folder = ''] =
+    /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)(?:\/tree\/([\w.-]+)((?:\/[\w@.-]+)*))?$/.exec(url) ??
+    []
+  if (!isSkill || repository === undefined) return {}
+  // `HEAD` names no branch that git could fetch; without one the repository's own is taken.
+  const address = branch === 'HEAD' ? `${repository}${folder}` : url
+  return Object.fromEntries(
+    Object.entries(SKILL_AGENTS).map(([id, { agent }]) => [
+      id,
+      `npx skills add ${address}${agent === null ? '' : ` --agent ${agent}`}\n`,
+    ]),
+  )
 }
 
 type Named = Record<string, string>

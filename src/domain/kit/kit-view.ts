@@ -14,7 +14,7 @@ import { chooseOperation } from './choose-operation.ts'
 import { toAgentSnippets } from './kit-agent-snippets.ts'
 import { type PaymentTerms, toHttpSnippets } from './kit-http-snippets.ts'
 import { type KitInvoke, KitInvokeSchema, toKitInvoke } from './kit-invoke.ts'
-import { toMcpSnippets } from './kit-mcp-snippets.ts'
+import { toMcpSnippets, toSkillSnippets } from './kit-mcp-snippets.ts'
 import { type KitOperation, KitOperationSchema, toKitOperations, toSent } from './kit-operations.ts'
 import { KitPaymentSchema, toKitPayment } from './kit-payment.ts'
 
@@ -59,7 +59,10 @@ export const KitViewSchema = v.object({
   /** Payees, CAIP-10, as far as known: the seller's 402 decides. */
   payees: v.array(v.string()),
   discovery: DiscoverySchema,
-  /** Ready to paste: code by language for HTTP, configuration by client for MCP. */
+  /**
+   * Ready to paste: code by language for HTTP, configuration by client for MCP, a command by agent
+   * for skills.
+   */
   snippets: v.record(v.string(), v.string()),
   trust: TrustSchema,
   /** Deliveries for payments that count, in 30 days; absent where nothing is known. */
@@ -139,7 +142,7 @@ function toSnippets(
         toKitAgent(listing),
       )
     case 'kit':
-      return invoke.length > 0 ? toMcpSnippets(id, invoke) : {}
+      return toSkillSnippets(facts)
   }
 }
 

@@ -1,5 +1,8 @@
 import * as v from 'valibot'
 
+/** The source whose rows are folders of public repositories with a `SKILL.md`. */
+export const SKILL_SOURCE = 'agent_skills'
+
 /** Entries per list: nobody reads a longer one at a glance. */
 export const MAX_SKILL_ENTRIES = 200
 const list = (shape: RegExp, expected: string) =>
