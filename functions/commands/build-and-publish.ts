@@ -35,7 +35,7 @@ import { hasLedger } from '../store/sqlite/ledger-file.ts'
 const LOOK_EVERY = 200
 
 const HELP = `Usage: npm run build -- [--no-public] [--lengths]
-  --no-public   keeps no plain folders for other hosts: our own server and a bucket need none
+  --no-public   keeps no plain folders for other hosts: our own server needs none
   --lengths     looks at the lengths of objects alone, for a start that must be quick`
 
 /**

@@ -24,11 +24,6 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     )
   await prepare()
   const log = createLog((line) => process.stdout.write(line), Date.now)
-  // A server without a store never loads what reads one.
-  if (config.RELEASES !== undefined) {
-    const { followReleases } = await import('../releases/follow-releases.ts')
-    await followReleases(config.RELEASES, config, log)
-  }
   const service = await createService({ config, log })
   service.server.listen(config.PORT, config.HOST)
   await once(service.server, 'listening')

@@ -27,15 +27,7 @@ const LIMIT_NAMES = Object.keys(USUAL_LIMITS)
 /** Requests per window of seconds, or null where the limit is off. */
 export type RateLimit = { requests: number; seconds: number } | null
 
-const SECRET_NAMES = new Set([
-  'DATABASE_URL',
-  'SMTP_URL',
-  'RPC_URLS',
-  'METRICS_TOKEN',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
-  'PURGE_URL',
-])
+const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS', 'METRICS_TOKEN'])
 
 export class ConfigError extends OperatorError {
   override name = 'ConfigError'
@@ -132,11 +124,6 @@ const rpcUrls = jsonOf(
   'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}',
 )
 
-export const releaseStore = textLike(
-  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w.-]+)*\/?$/,
-  'expected s3://bucket or s3://bucket/prefix',
-)
-
 const rateLimit = v.pipe(
   v.string(),
   v.regex(/^(?:off|[1-9]\d{0,8}\/[1-9]\d{0,6})$/),
@@ -174,13 +161,6 @@ const VariablesSchema = v.object({
     textLike(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
   ),
   DNS_SERVERS: dnsServers,
-  RELEASES: v.optional(releaseStore),
-  PURGE_URL: v.optional(urlWith(['http:', 'https:'], 'https://cdn.example/purge')),
-  AWS_ACCESS_KEY_ID: v.optional(v.string()),
-  AWS_SECRET_ACCESS_KEY: v.optional(v.string()),
-  AWS_SESSION_TOKEN: v.optional(v.string()),
-  AWS_REGION: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+$/)), 'us-east-1'),
-  AWS_ENDPOINT_URL_S3: v.optional(urlWith(['http:', 'https:'], 'https://s3.example')),
   RPC_URLS: rpcUrls,
   OIDC_ISSUER: v.optional(
     v.pipe(

@@ -110,9 +110,7 @@ test('every purpose has a caller here', () => {
 
 /** Files that send requests to what their operator names, with clients of their own. */
 const OTHERS = [
-  // Stores, a CDN and our own health.
-  'functions/releases/bucket.ts',
-  'functions/commands/publish.ts',
+  // Our own health.
   'functions/commands/health.ts',
   // The relay's streams, over a connection of the guard.
   'functions/call/seller-call.ts',

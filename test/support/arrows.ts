@@ -43,17 +43,12 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: ['src/domain', 'src/site', ...COMPILER],
     packages: ['node:*', '@resvg/resvg-wasm'],
   },
-  // Fetched releases are put in place as a build puts its own.
-  'functions/releases': {
-    ours: ['src', 'functions'],
-    packages: ['node:*', 'valibot', 'aws4fetch', 'undici'],
-  },
   functions: {
     ours: ['src/domain', 'src/search', 'src/store', 'src/compiled.ts', ...SHARED_SITE],
     packages: [
       ...['node:*', 'valibot', '@valibot/to-json-schema', 'h3', 'undici', 'kysely*', 'pg'],
       ...['lucia', 'jose', 'tldts', '@noble/*', 'nodemailer', 'prom-client', 'light-my-request'],
-      ...['@modelcontextprotocol/server', '@a2a-js/sdk*', 'aws4fetch'],
+      ...['@modelcontextprotocol/server', '@a2a-js/sdk*'],
     ],
   },
   // Its imports go into one file for hosts without Node.
