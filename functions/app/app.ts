@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
 import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
-import { listingPath, METRICS_PATH } from '../../src/domain/wire/links.ts'
+import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
 import { type LiveRouteId, ROUTES, type StoreRouteId } from '../../src/domain/wire/route-table.ts'
 import { createFailureReport } from '../http/failure.ts'
 import {
@@ -16,8 +16,6 @@ import type { Handler, Parts } from '../parts/parts.ts'
 import { findGone, toGoneProblem } from '../release/release.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { mountHealth, mountRead } from './health.ts'
-
-const PATH = '/.well-known/security.txt'
 
 /** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
 const VALID_MS = 90 * 86_400_000
@@ -117,7 +115,7 @@ function createFallback({ problem, release }: Pick<Parts, 'problem' | 'release'>
  * own address is in the environment, so no release can hold it; without one it is RFC 2142's
  * mailbox of the host.
  */
-export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'config' | 'clock'>) {
+function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'config' | 'clock'>) {
   const contact = config.MAIL_FROM ?? `security@${new URL(config.BASE_URL).hostname}`
   const answer = () => {
     const end = Math.floor((clock.now() + VALID_MS) / DAY_MS) * DAY_MS
@@ -125,7 +123,7 @@ export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'confi
       `Contact: mailto:${encodeURI(contact)}`,
       `Expires: ${new Date(end).toISOString()}`,
       'Preferred-Languages: en',
-      `Canonical: ${config.BASE_URL}${PATH}`,
+      `Canonical: ${config.BASE_URL}${SECURITY_PATH}`,
     ]
     return new Response(`${lines.join('\n')}\n`, {
       headers: {
@@ -135,7 +133,7 @@ export function mountSecurityText(app: H3, { config, clock }: Pick<Parts, 'confi
       },
     })
   }
-  mountRead(app, PATH, answer)
+  mountRead(app, SECURITY_PATH, answer)
 }
 
 /** The specification's roadmap stubs: an honest 501. */

@@ -4,10 +4,9 @@ import { isSwitchedOff } from '../../src/domain/derived/switches.ts'
 import { gonePagePath } from '../../src/domain/derived/tombstone.ts'
 import { prefersMarkdown } from '../../src/domain/doors/markdown-variant.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
-import { findReportAddress } from '../../src/domain/reports/former-addresses.ts'
 import { isDoorPath, markdownPathOf } from '../../src/domain/wire/door-table.ts'
 import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-table.ts'
-import { SHORT_CACHE, toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { createAccessGate } from '../access/access-gate.ts'
 import { hasBody } from '../call/upload.ts'
 import type { ListingCards } from '../cards/listing-cards.ts'
@@ -102,7 +101,6 @@ function createLayerTable(layers: Layers): Layer[] {
     },
     (asked) => hasBody(asked.req) && cutSlowBody(asked),
     (asked) => answerGone(asked, release(), problem),
-    leadToReport,
     (asked) => doors !== undefined && isForDoor(asked, release()) && toApp(asked),
     nameChosenPage,
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
@@ -182,14 +180,6 @@ function answerGone({ req, res, path }: Asked, release: Release, problem: MakePr
   const hasPage = gone.moved_to === undefined && wantsPage(req, path)
   if (hasPage && release.files.serve(req, res, gonePagePath(gone.id), 410)) return true
   return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
-}
-
-/** 308 from a former page of reports; only for reads. */
-function leadToReport({ req, res, path, query }: Asked): boolean {
-  const location = findReportAddress(path, query)
-  if (location === null || (req.method !== 'GET' && req.method !== 'HEAD')) return false
-  const headers = { Location: location, 'Cache-Control': SHORT_CACHE }
-  return answered(sendResponse(req, res, new Response(null, { status: 308, headers })))
 }
 
 /** The page of chosen listings shares its address with the list of comparisons. */

@@ -1,3 +1,4 @@
+import { SECURITY_PATH } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { MakeProblem } from './problem.ts'
 
@@ -32,10 +33,13 @@ export function isSellerPath(path: string): boolean {
   return path.startsWith('/api/v1/sellers')
 }
 
-/** For platforms and balancers; not part of the interface, so not in the route table. */
-const HEALTH = ['/healthz', '/readyz'].map((path) => ({ path, methods: ['GET'] as const }))
+/** For platforms, balancers and finders of faults; not part of the interface, so not in the route table. */
+const OTHER_READS = ['/healthz', '/readyz', SECURITY_PATH].map((path) => ({
+  path,
+  methods: ['GET'] as const,
+}))
 
-const PATTERNS = [...Object.values(ROUTES), ...HEALTH].map(({ path, methods }) => ({
+const PATTERNS = [...Object.values(ROUTES), ...OTHER_READS].map(({ path, methods }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
   methods,
 }))

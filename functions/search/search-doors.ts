@@ -39,8 +39,8 @@ export function createSearchDoors(parts: DoorParts, search: Search) {
   }
 }
 
-/** Marks a search while somebody types; the second is for clients that know the former name. */
-const TYPING_HEADERS = ['search-typing', 'waypost-typing']
+/** Marks a search while somebody types. */
+const TYPING_HEADER = 'search-typing'
 
 /** A request the door passes on was counted there; it is not counted twice. */
 type Counted = WeakMap<object, LimitTaken>
@@ -58,7 +58,7 @@ export function createSearchRoute(
       (node && counted?.get(node)) ?? (await limits.take('search', clientOf(req, config)))
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refusal
-    const isTyping = TYPING_HEADERS.some((name) => req.headers.get(name) === '1')
+    const isTyping = req.headers.get(TYPING_HEADER) === '1'
     const reply = search(splitTarget(req.url).query, { page: isTyping ? 'typing' : undefined })
     if (reply.status === 200)
       return new HTTPResponse(reply.body, {
@@ -82,7 +82,7 @@ function createDoor({ limits, config }: DoorParts, search: Search, counted: Coun
     await turnEnds()
     // A client that left needs no answer.
     if (res.destroyed) return
-    const isTyping = TYPING_HEADERS.some((name) => req.headers[name] === '1')
+    const isTyping = req.headers[TYPING_HEADER] === '1'
     const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined })
     // The others in its batch search first.
     await null

@@ -15,7 +15,6 @@ export const SITE_TEXTS: SiteTexts = {
   sponsored_policy: 'Not sold.',
   ranking: 'BM25.',
   attribution: [],
-  security: { contact: 'mailto:security@{host}', expires: '2099-01-01' },
   disclosure: 'Nobody paid.',
   comparison_ranking: 'By trust.',
   business_model: {

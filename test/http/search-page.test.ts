@@ -21,12 +21,11 @@ async function inTheApi(query: string): Promise<string[]> {
 }
 
 test.each([
-  ['remote=true', 'runs=remote'],
-  ['remote=true&q=notes', 'runs=remote&q=notes'],
+  ['runs=remote&q=notes', 'runs=remote&q=notes'],
   ['runs=remote', 'runs=remote'],
   ['runs=local', 'runs=local'],
 ])('the page finds with %s what the API finds with %s', async (page, api) => {
   const found = await inTheApi(api)
   expect(await onThePage(page)).toEqual(found)
-  expect(found).not.toEqual(await inTheApi(page.replace(/remote=true|runs=\w+/, '')))
+  expect(found).not.toEqual(await inTheApi(page.replace(/runs=\w+/, '')))
 })

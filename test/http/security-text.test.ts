@@ -1,25 +1,35 @@
-import { H3 } from 'h3'
-import { expect, test } from 'vitest'
-import { mountSecurityText } from '../../functions/app/app.ts'
-import { parseConfig } from '../../functions/ports/config.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningService, startService } from '../support/running-service.ts'
 
-const NOW = Date.UTC(2026, 10, 22, 5)
+let named: RunningService
+let nameless: RunningService
+beforeAll(async () => {
+  named = await startService({ MAIL_FROM: 'ops@shop.example' })
+  nameless = await startService()
+})
+afterAll(async () => {
+  await named?.close()
+  await nameless?.close()
+})
 
-async function read(env: Record<string, string>) {
-  const app = new H3()
-  mountSecurityText(app, { config: parseConfig(env), clock: { now: () => NOW } })
-  const answer = await app.fetch(new Request('https://waypost.example/.well-known/security.txt'))
+const DAY_MS = 86_400_000
+
+async function read({ url }: RunningService): Promise<string[]> {
+  const answer = await fetch(`${url}/.well-known/security.txt`)
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   return (await answer.text()).split('\n')
 }
 
-const BASE_URL = 'https://waypost.example'
-
 test('security.txt names the operator’s address, where it stands, and a date that has not passed', async () => {
-  expect(await read({ BASE_URL, MAIL_FROM: 'ops@shop.example' })).toEqual([
-    'Contact: mailto:ops@shop.example',
-    'Expires: 2027-02-20T00:00:00.000Z',
+  const [contact, expires = '', ...rest] = await read(named)
+  expect(contact).toBe('Contact: mailto:ops@shop.example')
+  expect(expires).toMatch(/^Expires: \d{4}-\d\d-\d\dT00:00:00\.000Z$/)
+  const ahead = Date.parse(expires.slice('Expires: '.length)) - Date.now()
+  // RFC 9116: less than a year; a cached copy must stay true while it is kept.
+  expect(ahead).toBeGreaterThan(30 * DAY_MS)
+  expect(ahead).toBeLessThan(365 * DAY_MS)
+  expect(rest).toEqual([
     'Preferred-Languages: en',
     'Canonical: https://waypost.example/.well-known/security.txt',
     '',
@@ -27,5 +37,14 @@ test('security.txt names the operator’s address, where it stands, and a date t
 })
 
 test('without an address it is the mailbox every host keeps for this', async () => {
-  expect((await read({ BASE_URL }))[0]).toBe('Contact: mailto:security@waypost.example')
+  expect((await read(nameless))[0]).toBe('Contact: mailto:security@waypost.example')
+})
+
+test('a browser gets the file too, not a page', async () => {
+  const headers = { accept: 'text/html,application/xhtml+xml' }
+  const answer = await fetch(`${named.url}/.well-known/security.txt`, { headers })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+  ])
 })

@@ -186,18 +186,6 @@ test('the OpenAPI document has a second address, with the same bytes', async () 
   expect((await get(`/api/v1/stats?${'x'.repeat(9000)}`)).status).toBe(414)
 })
 
-test('security.txt says where to report a weakness, until when, and where it stands', async () => {
-  const answer = await get('/.well-known/security.txt')
-  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-  const lines = (await answer.text()).trimEnd().split('\n')
-  expect(lines).toEqual([
-    'Contact: mailto:security@waypost.example',
-    expect.stringMatching(/^Expires: \d{4}-\d\d-\d\dT00:00:00\.000Z$/),
-    'Preferred-Languages: en',
-    'Canonical: https://waypost.example/.well-known/security.txt',
-  ])
-})
-
 test('a listing whose seller publishes no discovery files has no such member', async () => {
   const { results } = await getJson('/api/v1/search?limit=50')
   const all = await Promise.all(

@@ -264,22 +264,6 @@ describe('the header', () => {
     expect(asked).toEqual([])
   })
 
-  test('is taken by its former name too, which the seller never sees either', async () => {
-    const former = { 'Waypost-Expect': toExpectText(PINNED) }
-    const paidElsewhere = { 'PAYMENT-SIGNATURE': payment(offer({ payTo: THIEF })) }
-    const headers = { ...former, ...paidElsewhere }
-    expect((await fetch(`${relay.url}/x402.seller`, { headers })).status).toBe(409)
-    expect((await fetch(`${relay.url}/x402.seller`, { headers: former })).status).toBe(402)
-    expect(asked.map((request) => request.headers)).toEqual([
-      expect.not.objectContaining({ 'waypost-expect': expect.anything() }),
-    ])
-  })
-
-  test('by both names says the same once, and never two things', async () => {
-    const both = (value: string) => call('max_usd=1', { 'Waypost-Expect': value })
-    expect([(await both('max_usd=1')).status, (await both('max_usd=2')).status]).toEqual([402, 400])
-  })
-
   test('is read as it was written', () => {
     const payee = fc.constantFrom(`${BASE}:${PAYEE}`, `eip155:1:${THIEF}`)
     const written = fc.record(

@@ -273,39 +273,3 @@ describe('/report without JavaScript', () => {
       expect((await fetch(`${waypost.url}/report?id=${id}`)).status).toBe(404)
   })
 })
-
-describe('pages of before reports were one', () => {
-  const ask = (path: string, method = 'GET') =>
-    fetch(`${waypost.url}${path}`, { method, redirect: 'manual' })
-
-  test.each([
-    ['/propose', '/report?kind=new'],
-    ['/propose?url=https://a.example/b', '/report?kind=new&about=https%3A%2F%2Fa.example%2Fb'],
-    ['/propose?listing=x402.weather', '/report?kind=wrong&about=x402.weather'],
-    ['/propose?id=p64a0ea6579182369c5', '/report?id=p64a0ea6579182369c5'],
-    ['/dispute', '/report?kind=dispute'],
-    ['/dispute?listing=x402.weather', '/report?kind=dispute&about=x402.weather'],
-    ['/dispute?listing=x402.weather&receipt=AaIWR3Bt', '/report?kind=dispute&about=AaIWR3Bt'],
-    ['/problems/proposals-full', '/problems/reports-full'],
-  ])('%s leads to %s for good', async (from, to) => {
-    for (const method of ['GET', 'HEAD']) {
-      const answer = await ask(from, method)
-      expect([answer.status, answer.headers.get('location')]).toEqual([308, to])
-      expect(answer.headers.get('cache-control')).toContain('max-age')
-    }
-    expect((await ask(to)).status).not.toBe(308)
-  })
-
-  test('an address that was kept still shows the decision, and nothing of it becomes a header', async () => {
-    const { body } = await propose(URL_OF_NEW)
-    expect(await read(`/propose?id=${body.id}`)).toContain('A person will look at it')
-    const odd = await ask('/propose?id=a%0d%0aSet-Cookie:%20b=c%26x')
-    expect(odd.headers.get('location')).toBe('/report?id=a%0D%0ASet-Cookie%3A+b%3Dc%26x')
-    expect(odd.headers.get('set-cookie')).toBeNull()
-  })
-
-  test('what was sent there is sent nowhere else', async () => {
-    for (const path of ['/propose', '/dispute', '/propose/x'])
-      expect((await ask(path, 'POST')).status).toBe(404)
-  })
-})

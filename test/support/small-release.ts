@@ -62,7 +62,6 @@ function toSmallRelease(
       attribution: [],
 
       disclosure: 'Nothing is for sale.',
-      security: { contact: 'mailto:security@waypost.example', expires: '2099-01-01' },
       comparison_ranking: 'By price.',
       business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
     },

@@ -11,13 +11,11 @@ import { type Fault, faultOf } from './schema-faults.ts'
 /**
  * Checks across files: ids, tables and other files are compared with each other. Files and tables
  * with errors of their own take part with their valid fields.
- * @param today such as 2026-11-20
  */
 export function checkAcross(
   listings: readonly PartialListing[],
   pages: readonly ComparePage[],
   tables: PartialTables,
-  today: string,
   tombstones: ReadonlyMap<string, Tombstone> = new Map(),
 ): Fault[] {
   const ids = new Set(listings.map(({ id }) => id))
@@ -25,7 +23,7 @@ export function checkAcross(
     ...listings.flatMap((listing) => checkListing(listing, tables)),
     ...findDuplicates(listings),
     ...pages.flatMap((page) => checkPage(page, ids, tables.tasks)),
-    ...checkTables(tables, ids, today),
+    ...checkTables(tables, ids),
     ...(tables.sharedHosts === undefined ? [] : checkPayouts(listings, tables.sharedHosts)),
     ...(tables.sharedHosts === undefined
       ? []
@@ -56,7 +54,7 @@ function checkPage(
   ]
 }
 
-function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: string): Fault[] {
+function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
   const { roadmap = [], site } = tables
   const faults: Fault[] = []
   const report = (table: string, message: string, severity: Fault['severity']) =>
@@ -71,12 +69,6 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>, today: str
   for (const id of site?.showcase ?? [])
     if (!ids.has(id))
       report('site', `showcase: ${id} is not in the content and is skipped`, 'warning')
-  if (site !== undefined && site.security.expires <= today)
-    report(
-      'site',
-      `security.expires: expected a date to come, got ${site.security.expires}; see that the contact is still right`,
-      'warning',
-    )
   for (const message of findTakenFrom(tables)) report('also_search', message, 'warning')
   for (const { id, allow = [] } of tables.policies ?? [])
     for (const listing of allow.filter((each) => !ids.has(each)))

@@ -75,8 +75,7 @@ export function readContent(
   const { listings, broken, faults: joinFaults, waiting, ...joined } = joinContent(parts)
   const { evidence, tombstones } = joined
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const today = new Date().toISOString().slice(0, 10)
-  const across = checkAcross(all, pages, partial, today, tombstones)
+  const across = checkAcross(all, pages, partial, tombstones)
   const faults = [
     ...findUnreadFolders(contentDir),
     ...parts.faults,

@@ -1,6 +1,6 @@
 import { fileHeaders, isHashed, type TypedFile } from '../../domain/delivery/file-headers.ts'
 import { DOORS } from '../../domain/wire/door-table.ts'
-import { kindCardPath } from '../../domain/wire/links.ts'
+import { kindCardPath, SECURITY_PATH } from '../../domain/wire/links.ts'
 import { ROUTES } from '../../domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../domain/wire/site-headers.ts'
 import { findContentType, toUrlPath } from '../../domain/wire/static-file.ts'
@@ -117,15 +117,14 @@ const KINDS = {
 } as const
 const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[prefix])} 302`)
 
-/** Pages rendered for each request, and addresses that lead to one. */
+/** Rendered for each request. */
 const PAGES = [
   '/search',
   '/sellers/check',
   '/sellers/dashboard',
   '/sellers/sign-in',
   '/report',
-  '/propose',
-  '/dispute',
+  SECURITY_PATH,
 ].map((path) => ({ path, answer: 'live' as const }))
 
 /** One block for a folder where all below it are equal; else its own files, then its folders. */

@@ -71,7 +71,6 @@ export function writeStatic(
   endpoint('/api/v1/market/reports', site.market_reports)
   endpoint('/api/v1/compare', toCompareList(site.compare))
   for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
-  writer.write('.well-known/security.txt', toSecurityText(site))
   writeOpenApi(writer, createOpenApi(site.base_url, site.texts))
   writer.write('favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
@@ -126,16 +125,4 @@ function writeDoors(
     summary: facts.summary,
   }))
   writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, named))
-}
-
-/** RFC 9116: where to report a vulnerability. Dated by the content, as bytes must not change. */
-function toSecurityText({ base_url, texts }: CompiledSite): string {
-  const { contact, expires } = texts.security
-  const lines = [
-    `Contact: ${contact.replace('{host}', new URL(base_url).hostname)}`,
-    `Expires: ${expires}T00:00:00.000Z`,
-    'Preferred-Languages: en',
-    `Canonical: ${base_url}/.well-known/security.txt`,
-  ]
-  return `${lines.join('\n')}\n`
 }

@@ -15,7 +15,7 @@ const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
     ...['/roadmap', '/api/v1/roadmap', '/docs/roadmap-stubs'],
     ...['/api/v1/sponsored', '/api/v1/tools', '/api/v1/buyers'],
   ],
-  trust: ['/trust', '/api/v1/trust', '/badges', '/dispute'],
+  trust: ['/trust', '/api/v1/trust', '/badges'],
 }
 
 /** Parts an internal directory can omit: false removes pages, endpoints, sentences and columns. */

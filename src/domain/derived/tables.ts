@@ -87,8 +87,6 @@ export const SiteTextsSchema = v.strictObject({
   sponsored_policy: line,
   ranking: line,
   attribution: v.optional(v.array(line), []),
-  /** No longer shown; accepted so that content of an earlier version still works. */
-  notes: v.optional(v.array(line)),
   /** Where anybody may propose a change, `{file}` for the path; else pages only name the file. */
   edit: v.optional(
     textLike(
@@ -99,14 +97,6 @@ export const SiteTextsSchema = v.strictObject({
   /** Shown on top of every page: that this copy is a demonstration, or down for a while. */
   banner: v.optional(line),
   disclosure: line,
-  /** `security.txt` (RFC 9116). RFC 2142 names the mailbox; `{host}` is the host of `BASE_URL`. */
-  security: v.optional(
-    v.strictObject({
-      contact: textLike(/^(?:https:\/\/|mailto:)\S+$/, 'expected an https or mailto address'),
-      expires: v.pipe(v.string(), v.isoDate('expected a date such as 2027-11-01')),
-    }),
-    { contact: 'mailto:security@{host}', expires: '2027-11-01' },
-  ),
   comparison_ranking: line,
   business_model: v.strictObject({
     summary: line,

@@ -14,9 +14,6 @@ import {
 } from './offer.ts'
 import { readSignedPayment } from './signed-payment.ts'
 
-/** Clients of version 0.1 send this name. */
-const FORMER_EXPECT_HEADER = 'waypost-expect'
-
 /** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
 export const ExpectationSchema = v.strictObject({
   digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
@@ -34,10 +31,9 @@ const WRITING =
  * @example parseExpectation(['Call-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
  */
 export function parseExpectation(raw: RawHeaders): Expectation | null | string {
-  const names = [EXPECT_HEADER, FORMER_EXPECT_HEADER]
-  const lines = new Set(names.flatMap((name) => valuesOf(raw, name)))
-  if (lines.size === 0) return null
-  const members = [...lines].flatMap((line) => line.split(',')).map((member) => member.trim())
+  const lines = valuesOf(raw, EXPECT_HEADER)
+  if (lines.length === 0) return null
+  const members = lines.flatMap((line) => line.split(',')).map((member) => member.trim())
   const pairs = members.map((member) => /^(\w+)=(\S+)$/.exec(member)?.slice(1) ?? ['', ''])
   const payee = pairs.flatMap(([name, value]) => (name === 'payee' ? [value] : []))
   const others = pairs.filter(([name]) => name !== 'payee')

@@ -11,7 +11,7 @@ const NOT_FOR_SELLERS = new Set([
   ...HOP_BY_HOP,
   ...namesIn(`
     expect host cookie cookie2 forwarded via x-real-ip x-client-ip x-cluster-client-ip
-    call-expect call-witness waypost-expect x-original-forwarded-for x-envoy-external-address true-client-ip fastly-client-ip
+    call-expect call-witness x-original-forwarded-for x-envoy-external-address true-client-ip fastly-client-ip
     fly-client-ip cdn-loop cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 cf-ipcountry
     cf-ray cf-visitor cf-worker x-amzn-trace-id x-amz-cf-id x-azure-clientip x-azure-socketip
     x-appengine-user-ip x-vercel-forwarded-for x-nf-client-connection-ip do-connecting-ip

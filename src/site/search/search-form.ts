@@ -25,8 +25,6 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
     const value = toLine(params.get(field) ?? '')
     if (value !== '') form[field] = value
   }
-  // The page's former name for it; old links still work.
-  if (form.runs === undefined && params.get('remote') === 'true') form.runs = 'remote'
   return form
 }
 
