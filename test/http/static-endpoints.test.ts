@@ -13,6 +13,8 @@ import {
 } from '../../src/domain/views/reference-views.ts'
 import { StatsSchema } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema } from '../../src/domain/views/trust-method-view.ts'
+import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService
@@ -48,6 +50,45 @@ describe('every static endpoint answers JSON of its own schema', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
     const result = v.safeParse(schema, await response.json())
     expect(result.issues?.map((issue) => [v.getDotPath(issue), issue.message])).toBeUndefined()
+  })
+})
+
+describe('every route and door that is read', () => {
+  /** What stands for the parameters of a path. */
+  const PARAMETERS: Record<string, string> = {
+    ':listing_id': 'x402.weather',
+    ':task_id': 'web_search',
+    ':slug': 'weather-and-tides',
+    ':category': 'developer_tools',
+    ':urn': 'urn:air:waypost.example:mcp_server:mcp.harbour',
+    ':name': 'example.waypost%2Fharbour',
+    ':version': 'latest',
+    ':policy': 'trusted',
+  }
+  /** What live ones need, and what they say instead of 200. */
+  const LIVE: Record<string, { query?: string; status?: number }> = {
+    operations: { query: '?q=weather' },
+    plan: { query: '?query=tides' },
+    call: { query: '?relay_info' },
+    go: { status: 302 },
+    lint: { status: 400 },
+    // The fixture has no policies, and no payments.
+    policy_servers: { status: 404 },
+    policy_versions: { status: 404 },
+    policy_version: { status: 404 },
+  }
+  const EMPTY = ['trust_payments']
+  const rows = Object.entries({ ...ROUTES, ...DOORS })
+    .filter(([, { answer, methods }]) => answer !== 'stub' && methods.some((m) => m === 'GET'))
+    .filter(([, route]) => !('needs' in route))
+
+  test.each(rows)('%s answers 200 with a body', async (id, { path }) => {
+    const { query = '', status = 200 } = LIVE[id] ?? {}
+    const filled = path.replace(/:[a-z_]+/g, (name) => PARAMETERS[name] ?? name)
+    const response = await get(`${filled}${query}`)
+    const body = await response.text()
+    expect([filled, response.status]).toEqual([filled, status])
+    if (status === 200 && !EMPTY.includes(id)) expect(body.trim()).not.toBe('')
   })
 })
 

@@ -11,10 +11,12 @@ import {
   toLlmsText,
 } from '../../domain/doors/catalog-documents.ts'
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
+import { DOORS, type StaticDoorId } from '../../domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
+import { ROUTES, type StaticRouteId } from '../../domain/wire/route-table.ts'
 import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
-import { type ReleaseWriter, splitRows } from '../files/release-writer.ts'
+import { splitRows } from '../files/release-writer.ts'
 import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { LazyListing } from '../pages/write-compiled.ts'
 import type { Group } from './listing-parts.ts'
@@ -50,6 +52,31 @@ export function writeListings(
   writer.writeMade(key, made)
 }
 
+/** `listing` is written with its group, the others row by row. */
+type WrittenWithRows =
+  | 'listing'
+  | 'listings_dump'
+  | 'listings_dump_gz'
+  | 'trust_payments'
+  | 'trust_payments_gz'
+  | 'trust_payees'
+
+/** The answer of each static route, or an answer for each value of its parameter. */
+const ENDPOINTS: Readonly<
+  Record<Exclude<StaticRouteId, WrittenWithRows>, (site: CompiledSite) => object>
+> = {
+  categories: (site) => site.categories,
+  sources: (site) => site.sources,
+  tasks: (site) => ({ tasks: site.task_views }),
+  task: (site) => new Map(site.task_views.map((view) => [view.id, view])),
+  stats: (site) => site.stats,
+  trust_method: (site) => site.trust_method,
+  business_model: (site) => site.business_model,
+  roadmap: (site) => site.roadmap,
+  market_reports: (site) => site.market_reports,
+  compare: (site) => new Map(site.compare.map((page) => [page.slug, page])),
+}
+
 /** The other static endpoints, see `writeListings` for their names. */
 export function writeStatic(
   writer: ReleaseFiles,
@@ -60,22 +87,27 @@ export function writeStatic(
   const endpoint = (path: string, value: unknown) => {
     if (!isSwitchedOff(path, switches)) writer.writeJson(`${path.slice(1)}/index.json`, value)
   }
-  endpoint('/api/v1/categories', site.categories)
-  endpoint('/api/v1/sources', site.sources)
-  endpoint('/api/v1/tasks', { tasks: site.task_views })
-  for (const view of site.task_views) endpoint(`/api/v1/tasks/${view.id}`, view)
-  endpoint('/api/v1/stats', site.stats)
-  endpoint('/api/v1/trust/method', site.trust_method)
-  endpoint('/api/v1/business-model', site.business_model)
-  endpoint('/api/v1/roadmap', site.roadmap)
-  endpoint('/api/v1/market/reports', site.market_reports)
-  endpoint('/api/v1/compare', toCompareList(site.compare))
-  for (const page of site.compare) endpoint(`/api/v1/compare/${page.slug}`, page)
+  const answers: Readonly<Record<string, (site: CompiledSite) => object>> = ENDPOINTS
+  for (const [id, { path }] of Object.entries(ROUTES)) {
+    const answer = answers[id]?.(site)
+    if (answer instanceof Map)
+      for (const [name, value] of answer) endpoint(path.replace(/:\w+/, name), value)
+    else if (answer !== undefined) endpoint(path, answer)
+  }
+  // A function answers it, with a query: this is what it says without one.
+  endpoint(ROUTES.compare_list.path, toCompareList(site.compare))
   writeOpenApi(writer, createOpenApi(site.base_url, site.texts))
   writer.write('favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
   if (colours !== undefined) writer.write('colours.css', toColours(colours))
-  writeDoors(writer, site, listings)
+  const documents: Readonly<Record<string, ToDocument>> = DOCUMENTS
+  for (const [id, { path }] of Object.entries(DOORS)) {
+    const document = documents[id]?.(site, listings)
+    if (typeof document === 'string') writer.write(path.slice(1), document)
+    else if (document !== undefined) writer.writeJson(path.slice(1), document)
+  }
+  // Under its name in an earlier proposal.
+  writer.writeJson('.well-known/mcp/server-card.json', DOCUMENTS.mcp_server_card(site, listings))
 }
 
 /** Reading it as YAML takes as long as all pages of a small directory. */
@@ -98,31 +130,33 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
   return `html:root{--accent:light-dark(${light},${dark});--accent-deep:light-dark(${deep(light, 'black')},${deep(dark, 'white')});--accent-soft:light-dark(color-mix(in oklab,${light} 9%,white),color-mix(in oklab,${dark} 18%,black));--sign:light-dark(${light},${night});--sign-deep:light-dark(${deep(light, 'black')},${night});--on-sign-soft:#f0f3f1}\n`
 }
 
+type ToDocument = (site: CompiledSite, listings: readonly LazyListing[]) => string | object
+
 /** Documents of the doors that describe us and give each door's address. */
-function writeDoors(
-  writer: ReleaseWriter,
-  { base_url: baseUrl, categories, stats, texts: names }: CompiledSite,
-  listings: readonly LazyListing[],
-): void {
-  writer.writeJson('.well-known/agent-card.json', toAgentCard(baseUrl, names))
-  const byListings = [...categories.categories].sort((a, b) => b.listings - a.listings)
+const DOCUMENTS: Readonly<Record<StaticDoorId, ToDocument>> = {
+  agent_card: ({ base_url, texts }) => toAgentCard(base_url, texts),
+  mcp_server_card: ({ base_url, texts }) => toOwnServerCard(base_url, texts),
+  ard_manifest: toCatalog,
+  ai_catalog: toCatalog,
+  api_catalog: ({ base_url }) => toApiCatalog(base_url),
+  llms_txt({ base_url: baseUrl, texts: site, stats, categories: { categories } }, listings) {
+    const { total } = stats.listings
+    const relayed = listings.find(({ relay_reason }) => relay_reason === null)
+    const example = (relayed ?? listings[0])?.id
+    return toLlmsText({ baseUrl, site, total, categories, example })
+  },
+  llms_full_txt({ base_url, texts }, listings) {
+    const named = listings.map(({ id, derived: { facts } }) => ({
+      id,
+      name: facts.name,
+      summary: facts.summary,
+    }))
+    return toLlmsFullText(base_url, texts, named)
+  },
+}
+
+function toCatalog({ base_url, texts, categories: { categories } }: CompiledSite): object {
+  const byListings = [...categories].sort((a, b) => b.listings - a.listings)
   const topics = byListings.slice(0, MOST_TOPICS).map(({ name }) => name)
-  for (const name of ['ard', 'ai-catalog'])
-    writer.writeJson(`.well-known/${name}.json`, toAiCatalog(baseUrl, names, topics))
-  writer.writeJson('.well-known/api-catalog', toApiCatalog(baseUrl))
-  for (const file of ['mcp/server-card', '.well-known/mcp/server-card.json'])
-    writer.writeJson(file, toOwnServerCard(baseUrl, names))
-  const { total } = stats.listings
-  const relayed = listings.find(({ relay_reason }) => relay_reason === null)
-  const example = (relayed ?? listings[0])?.id
-  writer.write(
-    'llms.txt',
-    toLlmsText({ baseUrl, site: names, total, categories: categories.categories, example }),
-  )
-  const named = listings.map(({ id, derived: { facts } }) => ({
-    id,
-    name: facts.name,
-    summary: facts.summary,
-  }))
-  writer.write('llms-full.txt', toLlmsFullText(baseUrl, names, named))
+  return toAiCatalog(base_url, texts, topics)
 }

@@ -69,6 +69,9 @@ export type LiveDoorId = {
   [Id in DoorId]: (typeof DOORS)[Id]['answer'] extends 'live' ? Id : never
 }[DoorId]
 
+/** Doors that a file of the release answers; the build must write each. */
+export type StaticDoorId = Exclude<DoorId, LiveDoorId>
+
 const LIVE_PATTERNS = Object.values(DOORS)
   .filter(({ answer }) => answer === 'live')
   .map(({ path }) => new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`))

@@ -138,6 +138,11 @@ export type LiveRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
 }[RouteId]
 
+/** Routes that a file of the release answers; the build must write each. */
+export type StaticRouteId = {
+  [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'static' ? Id : never
+}[RouteId]
+
 /** Addresses that are a file without a query and a function's answer with one. */
 export const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 /** Of every listing such an address. */
