@@ -6,7 +6,8 @@ import {
   type LintReport,
   toLintReport,
 } from '../../src/domain/lint/lint-report.ts'
-import { judgeDrift } from '../../src/domain/probe/keep/drift-notices.ts'
+import { toDriftSentence } from '../../src/domain/probe/keep/drift.ts'
+import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import type { Handshake, ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { Finding, ProbeProtocol } from '../../src/domain/probe/read/finding.ts'
 import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
@@ -17,6 +18,7 @@ import { toInstant } from '../probe/probe-content.ts'
 import { probeHandshake } from '../probe/probe-handshake.ts'
 
 export const MAX_SHOWN_URL = 300
+const MAX_SENTENCE = 300
 
 /**
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
@@ -126,8 +128,11 @@ export async function lintPlan(
 ): Promise<LintReport> {
   const asked: AskedStep[] = []
   const finding = await probeHandshake(plan.handshake, { fetch: watch(client, asked) }, now)
-  const drift = judgeDrift({}, finding, plan.declared, toInstant(now()))
-  const drifted = drift.map(({ note }) => ({ what: note, change: 'Make the two agree.' }))
+  const { drift = [] } = mergeFinding({}, finding, plan, toInstant(now()))
+  const drifted = drift.map((row) => ({
+    what: toInertLine(toDriftSentence(row), MAX_SENTENCE),
+    change: 'Make the two agree.',
+  }))
   return toLintReport(target, finding, asked, [
     ...own,
     ...drifted,

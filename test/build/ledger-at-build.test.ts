@@ -157,6 +157,7 @@ test('a seller whose payees rotate by design has one notice of that, and none of
     name: 'GET https://api.weather.example/now',
     was: `eip155:8453:0x${String(n - 1).repeat(40)}`,
     is: `eip155:8453:0x${String(n).repeat(40)}`,
+    of: 'look',
   }))
   const noticesAfter = (most: number, paid = most) => {
     const payments = changes.slice(0, paid).map(({ is }, n) => ({
@@ -165,8 +166,8 @@ test('a seller whose payees rotate by design has one notice of that, and none of
       payee: is.slice('eip155:8453:'.length),
     }))
     const drift = changes.slice(0, most).reverse()
-    const changed = { id: 'payout_changed', note: 'Another one.', at: '2026-11-21T00:00:00Z' }
-    const evidence = JSON.stringify({ drift, notices: [changed] })
+    const seen = { at: '2026-11-24T00:00:00Z', from: 'x402' }
+    const evidence = JSON.stringify({ drift, interface: seen })
     const files = { ...weather, 'evidence/x402/example-weather.json': evidence }
     const { catalogue } = build(files, { payments })
     return catalogue.byId.get(ID)?.notices.map(({ id }) => id)

@@ -27,7 +27,7 @@ function toEvidence(accepts: object[], version = 2): Evidence {
   const answer = { status: 402, headers, body: JSON.stringify(terms), cut: null, ms: 1 }
   const operation = { method: 'GET', url: URL_ASKED, isGuess: false } as const
   const finding = judgePayment(answer, operation, ['x402'], 0)
-  const declared = { max_usd: null, networks: [], payouts: [] }
+  const declared = { operations: [], networks: [], payouts: [] }
   return mergeFinding({}, finding, { declared }, '2026-11-21T00:00:00Z')
 }
 

@@ -148,15 +148,13 @@ export function testPages(watched: () => Watched): void {
     expect(notices).toMatchObject([
       {
         id: 'payout_changed',
-        note: expect.stringMatching(/pay \S+2b2b; before they paid \S+1a1a\.$/),
+        note: expect.stringMatching(/^The payee of GET \S+ was \S+1a1a and is \S+2b2b\.$/),
       },
-      { id: 'price_changed', note: 'The seller asked $0.005; the listing says at most $0.001.' },
+      { note: expect.stringMatching(/^The price of GET \S+ was \$0\.001 and is \$0\.005\.$/) },
     ])
     const text = await page('x402.fickle')
-    expect(text).toContain(
-      'Another price. The seller asked $0.005; the listing says at most $0.001.',
-    )
-    expect(text).toContain('Another payout. The seller')
+    expect(text).toContain('Another price. The price of GET')
+    expect(text).toContain('Another payout. The payee of GET')
     const { changes } = await readJson('/api/v1/changes')
     expect(changes).toContainEqual(
       expect.objectContaining({

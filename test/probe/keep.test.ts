@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toProbeSignals } from '../../src/domain/derived/derived-listing.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { toDriftNotices } from '../../src/domain/probe/keep/drift.ts'
 import { toHandshakesView } from '../../src/domain/probe/keep/handshakes-view.ts'
 import { combineEvidence, mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
@@ -159,7 +160,11 @@ describe('a plan', () => {
 })
 
 const AT = '2026-11-20T12:00:00Z'
-const DECLARED: ProbePlan['declared'] = { max_usd: 0.02, networks: ['eip155:8453'], payouts: [] }
+const DECLARED: ProbePlan['declared'] = {
+  operations: [{ method: 'GET', url: URL, max_usd: 0.02 }],
+  networks: ['eip155:8453'],
+  payouts: [],
+}
 const TERM: PaymentTerm = {
   rail: 'x402',
   scheme: 'exact',
@@ -206,7 +211,7 @@ describe('evidence after a probe', () => {
       ],
       payouts: [{ payout: PAYEE, network: 'eip155:8453', seen_at: AT }],
     })
-    expect(evidence.notices).toBeUndefined()
+    expect(evidence.drift).toBeUndefined()
   })
 
   test('keeps what a failing probe did not see, and everything that is not a probe’s', () => {
@@ -237,8 +242,10 @@ describe('evidence after a probe', () => {
     expect(after.probes?.map(({ at }) => at)).toEqual(['2026-08-22T12:00:00Z', AT])
   })
 
+  const idsOf = ({ drift = [] }: Evidence, declared = DECLARED) =>
+    toDriftNotices(drift, declared, () => false, AT).map(({ id }) => id)
   const noticesOf = (before: Evidence, terms: PaymentTerm[], declared = DECLARED) =>
-    mergeFinding(before, found(terms), { declared }, AT).notices?.map(({ id }) => id) ?? []
+    idsOf(mergeFinding(before, found(terms), { declared }, AT), declared)
 
   test('names a price above the listing’s bound, by the cheapest offer', () => {
     expect(noticesOf({}, [{ ...TERM, usd: 0.03 }])).toEqual(['price_changed'])
@@ -263,27 +270,31 @@ describe('evidence after a probe', () => {
     expect(noticesOf(before, [TERM, { ...TERM, payout: OTHER }])).toEqual([])
   })
 
-  test('a notice keeps its first date while it holds, and goes when it no longer does', () => {
-    const dear = found([{ ...TERM, usd: 0.03 }])
-    const first = mergeFinding({}, dear, { declared: DECLARED }, '2026-11-18T12:00:00Z')
-    const second = mergeFinding(first, dear, { declared: DECLARED }, '2026-11-19T12:00:00Z')
-    expect(second.notices).toEqual(first.notices)
+  test('a row keeps its first date while it holds, and its notice goes when it no longer does', () => {
+    const expensive = found([{ ...TERM, usd: 0.03 }])
+    const first = mergeFinding({}, expensive, { declared: DECLARED }, '2026-11-18T12:00:00Z')
+    expect(first.drift).toMatchObject([{ was: '$0.02', is: '$0.03', of: 'listing' }])
+    const second = mergeFinding(first, expensive, { declared: DECLARED }, '2026-11-19T12:00:00Z')
+    expect(second.drift).toEqual(first.drift)
     const third = mergeFinding(second, dead, { declared: DECLARED }, AT)
-    expect(third.notices).toEqual(first.notices)
-    expect(mergeFinding(third, found([TERM]), { declared: DECLARED }, AT).notices).toBeUndefined()
+    expect(third.drift).toEqual(first.drift)
+    const cheap = mergeFinding(third, found([TERM]), { declared: DECLARED }, AT)
+    expect(cheap.drift).toMatchObject([
+      { was: '$0.03', is: '$0.01', of: 'look' },
+      { of: 'listing' },
+    ])
+    expect([idsOf(third), idsOf(cheap)]).toEqual([['price_changed'], []])
+    // People corrected the listing: nothing stands against it, whatever is in the rows.
+    const operations = [{ method: 'GET' as const, url: URL, max_usd: 0.03 }]
+    expect(idsOf(third, { ...DECLARED, operations })).toEqual([])
   })
 
-  test('a decoy price is not a price', () => {
-    const { interface: seen } = mergeFinding(
-      {},
-      found([{ ...TERM, usd: 5000 }]),
-      { declared: DECLARED },
-      AT,
-    )
-    const [operation] = seen?.operations ?? []
-    expect(operation).toMatchObject({ method: 'GET', url: URL, seen: { outcome: 'spoke' } })
+  test('a decoy price is seen, and is not a price', () => {
+    const decoy = mergeFinding({}, found([{ ...TERM, usd: 5000 }]), { declared: DECLARED }, AT)
+    const [operation] = decoy.interface?.operations ?? []
+    expect(operation).toMatchObject({ method: 'GET', url: URL, seen: { min_usd: 5000 } })
     expect(operation).not.toHaveProperty('price')
-    expect(operation?.seen).not.toHaveProperty('min_usd')
+    expect(idsOf(decoy)).toEqual(['price_changed'])
   })
 
   test('of a file and of a server’s own probes is put together, the newer sight wins', () => {
@@ -297,7 +308,7 @@ describe('evidence after a probe', () => {
     const both = combineEvidence(file, ledger)
     expect(both.probes).toHaveLength(2)
     expect(both.interface).toEqual(ledger.interface)
-    expect(both.notices?.map(({ id }) => id)).toEqual(['price_changed'])
+    expect(idsOf(both)).toEqual(['price_changed'])
     expect(combineEvidence(file, undefined)).toBe(file)
     expect(combineEvidence(combineEvidence(file, ledger), ledger)).toEqual(both)
   })

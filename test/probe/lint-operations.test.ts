@@ -49,8 +49,11 @@ function planFor(id: string, [first = '', ...rest]: string[]): ProbePlan {
       others: rest.map((url) => ({ ...ask(url), is_paid: true, expected: null })),
     },
     declared: {
-      max_usd: 0.01,
-      operations: rest.map((url) => ({ method: 'GET', url, max_usd: 0.02 })),
+      operations: [first, ...rest].map((url, index) => ({
+        method: 'GET' as const,
+        url: url.split('?')[0] ?? '',
+        max_usd: index === 0 ? 0.01 : 0.02,
+      })),
       networks: [],
       payouts: [],
     },
@@ -74,7 +77,7 @@ describe('the linter of a listing', () => {
     expect(report.right.map((line) => line.split(':')[0])).toEqual(['GET /fine', 'GET /dear'])
     expect(report.problems).toEqual([
       {
-        what: 'The seller asked $0.09 for GET /dear (the listing says at most $0.02).',
+        what: 'The price of GET /dear is $0.09; the listing says at most $0.02.',
         change: 'Make the two agree.',
       },
       {
@@ -115,7 +118,7 @@ describe('a declaration is judged as paid calls are', () => {
       operation: { method: 'GET' as const, url },
       ...{ expected: content_type, shape: { schema } },
     }
-    const declared = { max_usd: null, networks: [], payouts: [] }
+    const declared = { operations: [], networks: [], payouts: [] }
     return { id: 'x402.shop', handshake: { kind: 'http', ...ask }, declared }
   }
   async function lintFree(path: string) {

@@ -128,7 +128,10 @@ describe('npm run lint:listing', () => {
     )
     expect(fine?.out).toContain('Clean.')
     expect(fine?.code).toBe(0)
-    expect(dear).toMatchObject({ code: 1, out: expect.stringContaining('asked $0.07') })
+    expect(dear).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('is $0.07; the listing says at most $0.02'),
+    })
     expect(odd).toMatchObject({ code: 1, out: expect.stringContaining('pirce') })
   })
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { toDriftNotices } from '../../src/domain/probe/keep/drift.ts'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
 import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
@@ -104,10 +105,10 @@ describe('the operations of a plan', () => {
       get('/c'),
       get('/d', { price: { min_usd: 2, max_usd: 2, per: 'minute' } }),
     ])
-    expect(declared.max_usd).toBe(0.1)
     expect(
-      declared.operations?.map(({ url, max_usd }) => [url.replace(ORIGIN, ''), max_usd]),
+      declared.operations.map(({ url, max_usd }) => [url.replace(ORIGIN, ''), max_usd]),
     ).toEqual([
+      ['/a', 0.1],
       ['/b', 0.3],
       ['/d', null],
       ['/c', 1],
@@ -154,8 +155,8 @@ const failed = (
   saw,
 })
 const declared = (payouts: string[] = []): ProbePlan['declared'] => ({
-  max_usd: 0.02,
   operations: [
+    { method: 'GET', url: url('/a'), max_usd: 0.02 },
     { method: 'GET', url: url('/b'), max_usd: 0.05 },
     { method: 'GET', url: url('/c'), max_usd: null },
   ],
@@ -176,8 +177,13 @@ function look(
 }
 const seenOf = (evidence: Evidence, path: string) =>
   evidence.interface?.operations?.find((each) => each.url === url(path))?.seen
-const notesOf = (evidence: Evidence) =>
-  Object.fromEntries((evidence.notices ?? []).map(({ id, note }) => [id, note]))
+const notesOf = ({ drift = [], interface: seen }: Evidence, payouts: string[] = []) =>
+  Object.fromEntries(
+    toDriftNotices(drift, declared(payouts), () => false, seen?.at ?? '').map(({ id, note }) => [
+      id,
+      note,
+    ]),
+  )
 
 describe('what each operation said', () => {
   test('stands in the interface, sorted, with price, offers, payee and status', () => {
@@ -266,20 +272,21 @@ describe('what each operation said', () => {
 
 describe('drift', () => {
   test('of a price is each operation’s own, and names it', () => {
-    const dear = (usd: number) => [other('/b', spoke('/b', [{ ...TERM, usd }]))]
-    expect(notesOf(look({}, 1, dear(0.05)))).toEqual({})
-    expect(notesOf(look({}, 1, dear(0.06)))).toEqual({
-      price_changed: 'The seller asked $0.06 for GET /b (the listing says at most $0.05).',
+    const priced = (usd: number) => [other('/b', spoke('/b', [{ ...TERM, usd }]))]
+    expect(notesOf(look({}, 1, priced(0.05)))).toEqual({})
+    expect(notesOf(look({}, 1, priced(0.06)))).toEqual({
+      price_changed: 'The price of GET /b is $0.06; the listing says at most $0.05.',
     })
     expect(notesOf(look({}, 1, [other('/c', spoke('/c', [{ ...TERM, usd: 9 }]))]))).toEqual({})
   })
 
   test('stays while the operation is silent, and goes when it asks less', () => {
-    const dear = look({}, 1, [other('/b', spoke('/b', [{ ...TERM, usd: 0.06 }]))])
-    const silent = look(dear, 2, [other('/b', failed('dead', 502))])
+    const first = look({}, 1, [other('/b', spoke('/b', [{ ...TERM, usd: 0.06 }]))])
+    const silent = look(first, 2, [other('/b', failed('dead', 502))])
     const unasked = look(silent, 3, [])
-    expect(unasked.notices).toEqual(dear.notices)
-    expect(look(unasked, 4, [other('/b', spoke('/b', [TERM]))]).notices).toBeUndefined()
+    expect(notesOf(unasked)).toEqual(notesOf(first))
+    expect(notesOf(unasked)).toHaveProperty('price_changed')
+    expect(notesOf(look(unasked, 4, [other('/b', spoke('/b', [TERM]))]))).toEqual({})
   })
 
   test('of a payee is any address that is not published', () => {
@@ -292,9 +299,9 @@ describe('drift', () => {
         ),
       ),
     ]
-    expect(notesOf(look({}, 1, pay(PAYEE), [PAYEE]))).toEqual({})
-    expect(notesOf(look({}, 1, pay(PAYEE, OTHER), [PAYEE]))).toEqual({
-      payout_changed: `The seller's terms for GET /b pay ${OTHER}; the listing publishes ${PAYEE}.`,
+    expect(notesOf(look({}, 1, pay(PAYEE), [PAYEE]), [PAYEE])).toEqual({})
+    expect(notesOf(look({}, 1, pay(PAYEE, OTHER), [PAYEE]), [PAYEE])).toEqual({
+      payout_changed: `The payee of GET /b is ${PAYEE}, ${OTHER}; the listing says ${PAYEE}.`,
     })
   })
 
@@ -304,8 +311,11 @@ describe('drift', () => {
     // Asked for the first time: it cannot have changed.
     const second = look(first, 2, pay(OTHER))
     expect(notesOf(second)).toEqual({})
-    expect(notesOf(look(second, 3, pay(PAYEE)))).toEqual({})
-    expect(notesOf(look(second, 3, pay(THIRD)))).toHaveProperty('payout_changed')
+    const third = look(second, 3, pay(THIRD))
+    expect(notesOf(third)).toEqual({
+      payout_changed: `The payee of GET /b was ${OTHER} and is ${THIRD}.`,
+    })
+    expect(notesOf(look(third, 4, pay(OTHER)))).toEqual({})
   })
 
   test('of a network is seen at every operation', () => {
@@ -316,7 +326,7 @@ describe('drift', () => {
   })
 
   test('is one sentence, however many operations and however long their names', () => {
-    const path = `/${'long'.repeat(200)}`
+    const path = `/${'long'.repeat(20)}`
     const finding = { ...spoke('/a', [{ ...TERM, usd: 9 }]), others: [] as OtherAnswer[] }
     const operations = ['1', '2', '3', '4'].map((end) => ({
       method: 'GET' as const,
@@ -331,7 +341,10 @@ describe('drift', () => {
     const plan = { declared: { ...declared(), operations } }
     const after = mergeFinding({}, finding, plan, at(1))
     expect(v.parse(EvidenceSchema, after)).toEqual(after)
-    expect(notesOf(after).price_changed).toMatch(/^The seller asked \$9 for GET \/a .* 3 more\.$/)
+    const [notice] = toDriftNotices(after.drift ?? [], plan.declared, () => false, at(1))
+    expect(notice?.note).toMatch(
+      /^The price of GET \/long\S+1 is \$0\.01; the listing says at most \$0\.001\. 3 more differ\.$/,
+    )
   })
 })
 

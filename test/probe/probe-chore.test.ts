@@ -154,7 +154,7 @@ describeStores('servers that probe beside each other', ({ newStore }) => {
         return {
           id: `x402.shop-${n}-${m}`,
           handshake: { kind: 'payment', request, operation, rails: ['x402'], is_guess: false },
-          declared: { max_usd: 0.09, networks: [], payouts: [] },
+          declared: { operations: [], networks: [], payouts: [] },
         }
       }),
     )

@@ -43,7 +43,7 @@ function createContent(): ContentFolder {
   return content
 }
 
-const DECLARED = { max_usd: null, networks: [], payouts: [] }
+const DECLARED = { operations: [], networks: [], payouts: [] }
 
 function planFor(id: string, url: string): ProbePlan {
   const operation = { method: 'GET', url } as const
@@ -121,7 +121,9 @@ describe('a probe run', () => {
     const { url } = await startSeller()
     const content = createContent()
     const at = '2026-11-19T12:00:00Z'
-    const drift = [{ at, what: 'tool', name: 'find_ship', was: 'By name.', is: 'By number.' }]
+    const drift = [
+      { at, what: 'tools', name: 'find_ship', was: 'By name.', is: 'By number.', of: 'look' },
+    ]
     const package_run = { at, outcome: 'unknown' }
     const before = { package_run, signals: { p95_ms: 5, status: 'online' }, drift }
     content.write('evidence/x402/a.json', JSON.stringify(before))

@@ -156,7 +156,7 @@ describe('an MCP server that wants a token', () => {
     const finding = await probe(site)
     const at = '2026-11-24T10:00:00Z'
     const tools = [{ name: 'find_ship', description: 'By name.', input_schema: {} }]
-    const declared = { max_usd: null, networks: [], payouts: [] }
+    const declared = { operations: [], networks: [], payouts: [] }
     const before = { interface: { at, from: 'mcp' as const, tools } }
     const merged = mergeFinding(before, finding, { declared }, at)
     expect(merged).toMatchObject({ ...before, sign_in: { at, resource: `${site.url}/mcp` } })

@@ -9,10 +9,13 @@ import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target
 import { type ClaimRules, GITHUB_ISSUER } from '../../domain/owners/claim-rules.ts'
 import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
 import { hostOf } from '../../domain/owners/shared-hosts.ts'
+import { toDriftNotices } from '../../domain/probe/keep/drift.ts'
 import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
+import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import { countDelivered } from '../../domain/receipts/delivered.ts'
 import { toDisputeNotice } from '../../domain/reports/report.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
+import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
 import { findNewest, type TrustPayees } from '../../domain/trust/published-ledger.ts'
@@ -32,7 +35,6 @@ import {
   isOptedOut,
   readPayoutStandings,
   toPayoutNotices,
-  toRotatingNotice,
 } from './payout-standings.ts'
 
 /** The content with everything derived from it; the input of every output. */
@@ -87,9 +89,7 @@ export function createCatalogue(
   const isPaid = createPaidLookup(ledger)
   const inputs = files.map((file) => {
     const { id, digest } = file
-    const seen = combineEvidence(evidenceOf(id), ledger.probed.get(id))
-    const rotating = toRotatingNotice(seen, isPaid)
-    const evidence = withoutPayoutChange(seen, rotating.length > 0)
+    const evidence = combineEvidence(evidenceOf(id), ledger.probed.get(id))
     const standing = standings.get(id) ?? NO_PAYOUTS
     const known = {
       id,
@@ -100,7 +100,7 @@ export function createCatalogue(
       delivered: delivered.get(id),
       notices: [
         ...toPayoutNotices(file, evidence, standing),
-        ...rotating,
+        ...toDrifted(file, evidence, isPaid),
         ...toDisputeNotice(ledger.disputes.get(id) ?? []),
       ],
       payouts: standing,
@@ -164,10 +164,16 @@ function toOwn(score: ListingScore | undefined) {
   return score && { measured: score.measured, sharers: score.sharers }
 }
 
-/** A seller that names another address each time has not changed it. */
-function withoutPayoutChange(evidence: Evidence, isRotating: boolean): Evidence {
-  if (!isRotating || evidence.notices === undefined) return evidence
-  return { ...evidence, notices: evidence.notices.filter(({ id }) => id !== 'payout_changed') }
+/** What its seller changed, as of its last probe: a build has no time of its own. */
+function toDrifted(
+  { id, facts }: ListingFile,
+  { drift = [], interface: seen }: Evidence,
+  isPaid: (payout: string) => boolean,
+): Notice[] {
+  const [newest] = drift
+  const declared = newest === undefined ? undefined : planProbe(id, facts)?.declared
+  if (newest === undefined || declared === undefined) return []
+  return toDriftNotices(drift, declared, isPaid, seen?.at ?? newest.at)
 }
 
 interface Placed {

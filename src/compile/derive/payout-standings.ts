@@ -11,7 +11,6 @@ import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import type { LedgerPayee } from '../../domain/trust/ledger-payment.ts'
-import { largestOf } from '../../domain/wire/extremes.ts'
 import type { Content } from '../content/read-content.ts'
 import type { ListingFile } from '../content/read-listings.ts'
 import { lazy } from '../files/build-cache.ts'
@@ -96,10 +95,6 @@ export function readPayoutFacts(
     })
 }
 
-/** From this many payees in a month, a seller's payees are taken to change by design. */
-const FEWEST_ROTATING = 3
-const MONTH_MS = 30 * 86_400_000
-
 /** Whether the meter saw a payout (CAIP-10) paid. */
 export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
   const paid = lazy(() => {
@@ -118,29 +113,6 @@ export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
         ?.has(account.slice(account.lastIndexOf(':') + 1)) === true
     )
   }
-}
-
-/**
- * States that a seller's payees change by design, in place of every "another payout". Naming
- * addresses is cheap: an intruder on a seller's server can, so each must have been paid.
- */
-export function toRotatingNotice(
-  { drift = [] }: Evidence,
-  isPaid: (payout: string) => boolean,
-): Notice[] {
-  const named = drift.filter(({ what, is }) => what === 'payee' && is !== undefined && isPaid(is))
-  const [last] = named
-  if (last === undefined) return []
-  const since = Date.parse(last.at) - MONTH_MS
-  const recent = named.filter(({ at }) => Date.parse(at) > since)
-  const byOperation = Map.groupBy(recent, ({ name }) => name)
-  const most = largestOf(
-    [...byOperation.values()].map((own) => new Set(own.map(({ is }) => is)).size),
-    0,
-  )
-  if (most < FEWEST_ROTATING) return []
-  const note = `The seller names another address for each payment: probes saw ${most} of them in thirty days, each of which was paid.`
-  return [{ id: 'payout_rotating', note, at: last.at }]
 }
 
 /**

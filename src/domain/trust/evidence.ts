@@ -4,7 +4,7 @@ import { createSignInSchema } from '../listing/sign-in.ts'
 import { printableText } from '../listing/tools-and-skills.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { count, listOf } from '../wire/shapes.ts'
-import { PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import { DRIFTING, PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
 import { ReportedUsesSchema } from './reported-use.ts'
@@ -152,15 +152,19 @@ export const SeenSignInSchema = v.strictObject({
   ...createSignInSchema({ allowPrivate: true }).entries,
 })
 
-const MAX_DRIFT = 20
+export const MAX_DRIFT = 100
+export const MAX_DRIFT_TEXT = 500
 
 /** One change seen by a probe. `was` is absent for additions, `is` for removals. */
 export const DriftSchema = v.strictObject({
   at: InstantSchema,
-  what: v.picklist(['tool', 'price', 'payee']),
+  what: v.picklist(DRIFTING),
+  /** Of an operation or a tool. */
   name: printableText(100),
-  was: v.optional(printableText(300)),
-  is: v.optional(printableText(300)),
+  was: v.optional(printableText(MAX_DRIFT_TEXT)),
+  is: v.optional(printableText(MAX_DRIFT_TEXT)),
+  /** Whether `was` is from the look before, or what the listing says. */
+  of: v.picklist(['look', 'listing']),
 })
 export type Drift = v.InferOutput<typeof DriftSchema>
 
@@ -172,7 +176,7 @@ export const EvidenceSchema = v.strictObject({
   interface: v.optional(InterfaceSchema),
   sign_in: v.optional(SeenSignInSchema),
   notices: v.optional(NoticesSchema),
-  /** Tools, prices and payees before and after, newest first. */
+  /** Prices, networks, payees and tools before and after, newest first. */
   drift: v.optional(v.pipe(v.array(DriftSchema), v.maxLength(MAX_DRIFT))),
   probes: v.optional(v.array(ProbeSchema)),
   package_run: v.optional(PackageRunSchema),

@@ -154,6 +154,9 @@ export const PROBE_OUTCOMES = [
 ] as const
 
 /** Outcomes of running a package, which is not a service that answers. */
+/** What of a seller's terms a probe compares from look to look. */
+export const DRIFTING = ['price', 'network', 'payee', 'tools'] as const
+
 export const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
 /** The three of the specification, and ours for pages of a code host, where none of them works. */

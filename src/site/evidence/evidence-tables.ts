@@ -16,7 +16,12 @@ const VERDICT_WORDS: Record<Verdict, string> = {
   payer_untraced: 'Waits: payer not traced yet',
 }
 
-const DRIFT_WORDS = { tool: 'Tool', price: 'Price of', payee: 'Payee of' } as const
+const DRIFT_WORDS = {
+  tools: 'Tool',
+  price: 'Price of',
+  network: 'Network of',
+  payee: 'Payee of',
+} as const
 
 /** A table for occasional lookup, with a class and cells for each row; none without rows. */
 export function toEvidenceTables({

@@ -1,11 +1,9 @@
 import type { ListingHistory } from '../../compiled.ts'
-import type { Drift } from '../../domain/trust/evidence.ts'
+import { toDriftSentence } from '../../domain/probe/keep/drift.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
-
-const DRIFT_SUBJECTS = { tool: 'The tool', price: 'The price of', payee: 'The payee of' } as const
 
 interface Added {
   brief: ListingBrief
@@ -41,7 +39,7 @@ export function toHomeLists(listings: readonly Added[], length: number) {
         .flatMap(({ brief: { name, page }, history }) =>
           (history?.drift ?? []).slice(0, 1).map((drift) => ({
             ...{ name, page, at: drift.at },
-            text: toDriftText(drift),
+            text: toDriftSentence(drift),
           })),
         )
         .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
@@ -64,13 +62,6 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .filter(({ brief }) => brief.first_party)
       .map(({ brief }) => toListingRow(brief)),
   }
-}
-
-/** @example → 'The price of GET /tides was $0.01 and is $0.02.' */
-function toDriftText({ what, name, was, is }: Drift): string {
-  const subject = `${DRIFT_SUBJECTS[what]} ${name}`
-  if (was === undefined) return `${subject} is new.`
-  return is === undefined ? `${subject} is gone.` : `${subject} was ${was} and is ${is}.`
 }
 
 export function compareText(a: string, b: string): number {

@@ -88,7 +88,7 @@ function toPlan(n: number, port: number): ProbePlan {
       rails: ['x402'],
       is_guess: false,
     },
-    declared: { max_usd: 0.09, networks: [], payouts: [] },
+    declared: { operations: [], networks: [], payouts: [] },
   }
 }
 

@@ -5,17 +5,15 @@ import { type Evidence, type Probe, ProbeSchema } from '../../trust/evidence.ts'
 import { type Interface, InterfaceSchema } from '../../trust/interface.ts'
 import { present } from '../../wire/parse-json.ts'
 import type { Finding, PaymentTerm, Sight } from '../read/finding.ts'
-import { toDriftHistory } from './drift-history.ts'
-import { judgeDrift } from './drift-notices.ts'
+import { addDrift } from './drift.ts'
 import { KEEP_MS, mergeOperations, toSaid } from './merge-operations.ts'
 import type { ProbePlan } from './probe-plan.ts'
-import { judgeTools } from './tool-drift.ts'
 
 const MAX_PAYOUTS = 20
 
 /**
- * Adds a probe to the last 90 days, the seen interface, and notices about the terms. Anything it
- * did not see stays as it was.
+ * Adds a probe to the last 90 days, to the seen interface and to what changed. Anything it did not
+ * see stays as it was.
  */
 export function mergeFinding(
   evidence: Evidence,
@@ -30,19 +28,13 @@ export function mergeFinding(
   const signedIn = signIn && { sign_in: { at, ...signIn } }
   if (sight === undefined) return { ...evidence, probes, ...signedIn }
   const seen = cutToBounds(mergeSight(evidence.interface, { ...finding, sight }, at))
-  const drifted =
-    sight.terms === undefined
-      ? (evidence.notices ?? [])
-      : judgeDrift(evidence, finding, plan.declared, at)
-  const notices = judgeTools(evidence.interface, sight, drifted, at)
-  const drift = toDriftHistory(evidence.drift ?? [], evidence.interface, seen, at)
-  const { notices: _, drift: _drift, ...rest } = evidence
+  const { drift: known = [], ...rest } = evidence
+  const drift = seen === null ? known : addDrift(known, evidence.interface, seen, plan.declared, at)
   return {
     ...rest,
     probes,
     ...signedIn,
     ...(seen !== null && { interface: seen }),
-    ...(notices.length > 0 && { notices }),
     ...(drift.length > 0 && { drift }),
   }
 }
@@ -124,18 +116,18 @@ function mergePayouts(
     .slice(0, MAX_PAYOUTS)
 }
 
-/** Probes of both, and the interface and notices of the newer one. */
+/** Probes of both, and the interface and drift of the newer one. */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file
   const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]
   const lastAt = (evidence: Evidence) => evidence.interface?.at ?? ''
   const newer = lastAt(ledger) > lastAt(file) ? ledger : file
   const newest = probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '')
-  const { interface: seen, notices, drift } = newer
+  const { interface: seen, drift } = newer
   const sign_in = newestSignIn([file, ledger])
   return {
     ...file,
     ...(probes.length > 0 && { probes: keepProbes(probes, newest) }),
-    ...present({ interface: seen, sign_in, notices, drift }),
+    ...present({ interface: seen, sign_in, drift }),
   }
 }

@@ -11,13 +11,14 @@ import { toInertLine } from '../read/inert-text.ts'
 export const KEEP_MS = 90 * 86_400_000
 const MAX_OFFERS = 20
 
-/** Above this a price of one call is a decoy or a ceiling (USD). */
+/** Above this a price of one call is a decoy or a ceiling (USD): it is seen, and is no price. */
 const MAX_PRICE_USD = 1000
+const MAX_SEEN_USD = 100_000
 
 /** Outcomes that say nothing about the earlier terms: no answer, or one from a proxy in front. */
 const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gated'])
 
-export type SeenOperations = NonNullable<Interface['operations']>
+type SeenOperations = NonNullable<Interface['operations']>
 
 /**
  * Probed operations with answers; the rest unchanged. Sorted by address, so runs change few lines.
@@ -45,7 +46,7 @@ export function toAnswers(finding: Finding) {
 }
 
 /** Each answer with its own time. Old answers are dropped. */
-export function readOperations(old: Interface | undefined, at: string): SeenOperations {
+function readOperations(old: Interface | undefined, at: string): SeenOperations {
   const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {
     const seenAt = seen?.at ?? old?.at ?? at
@@ -56,7 +57,7 @@ export function readOperations(old: Interface | undefined, at: string): SeenOper
 }
 
 /** Whether the terms of the operation's last 402 remain valid after an answer. */
-export function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
+function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
   return SILENT.has(outcome)
 }
 
@@ -66,14 +67,15 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   const { terms = [], operation } = sight ?? {}
   const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
   const bounds = toBounds(priced)
+  const asked = toBounds(terms.filter(({ usd }) => usd !== null && usd <= MAX_SEEN_USD))
   const { min_usd, max_usd, pay_to, accepts } = before.seen ?? {}
-  const asked = present({ min_usd, max_usd, pay_to, accepts })
+  const former = present({ min_usd, max_usd, pay_to, accepts })
   const seen: SeenAnswer = {
     at,
     outcome,
     ...toSaid(answer),
     ...(answer.judged && { verdict: answer.judged.verdict }),
-    ...(isSilent(answer) ? asked : { ...bounds, ...toPayTo(terms), ...toAccepts(terms) }),
+    ...(isSilent(answer) ? former : { ...asked, ...toPayTo(terms), ...toAccepts(terms) }),
   }
   return {
     ...before,
@@ -123,7 +125,8 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
   return { ...operation, seen: rest }
 }
 
-const MAX_PATH_LENGTH = 60
+/** With its method a name of at most 100 characters, as rows of changes hold it. */
+const MAX_PATH_LENGTH = 90
 
 /** @example { method: 'GET', url: 'https://x.example/users/{id}' } → 'GET /users/{id}' */
 export function toOperationName({ method, url }: { method: string; url: string }): string {

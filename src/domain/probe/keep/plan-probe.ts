@@ -14,17 +14,16 @@ import type { Handshake, ProbePlan } from './probe-plan.ts'
 export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
   const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
-  const others = chosen.others.map((operation) => ({
-    method: operation.method,
-    url: operation.url,
-    max_usd: toHighestPrice(facts, operation),
-  }))
+  const first = chosen.first ?? (facts.kind === 'http_api' ? guessOperation(facts) : undefined)
   return {
     id,
     handshake: toHandshake(facts, chosen),
     declared: {
-      max_usd: toHighestPrice(facts, chosen.first),
-      ...(others.length > 0 && { operations: others }),
+      operations: [...(first === undefined ? [] : [first]), ...chosen.others].map((operation) => ({
+        method: operation.method,
+        url: operation.url,
+        max_usd: toHighestPrice(facts, operation),
+      })),
       networks: facts.pricing.model === 'per_call' ? facts.pricing.networks : [],
       payouts: facts.payout,
     },
@@ -68,8 +67,7 @@ function toPaymentHandshake(
   rails: ReturnType<typeof railsOf>,
   chosen: ChosenOperations,
 ): Handshake {
-  const { http, url } = facts
-  const guess: Operation | undefined = http.length === 0 ? { method: 'GET', url } : undefined
+  const guess = guessOperation(facts)
   const asked = chosen.first ?? guess
   if (asked === undefined)
     return none(
@@ -85,6 +83,11 @@ function toPaymentHandshake(
     is_guess: is_guess || guess !== undefined,
     ...toOthers(facts, chosen),
   }
+}
+
+/** A listing without operations has only its address. */
+function guessOperation({ http, url }: ListingFacts): Operation | undefined {
+  return http.length === 0 ? { method: 'GET', url } : undefined
 }
 
 function none(

@@ -71,13 +71,9 @@ export const ProbePlanSchema = v.strictObject({
   handshake: HandshakeSchema,
   /** The listing's own facts, so that drift can be detected. */
   declared: v.strictObject({
-    /** The highest price of the operation probed first, in USD. */
-    max_usd: v.nullable(v.number()),
-    /** The same for each of the others. */
-    operations: v.optional(
-      v.array(
-        v.strictObject({ ...DeclaredOperationSchema.entries, max_usd: v.nullable(v.number()) }),
-      ),
+    /** The probed operations, the deciding one first, each with its highest price in USD. */
+    operations: v.array(
+      v.strictObject({ ...DeclaredOperationSchema.entries, max_usd: v.nullable(v.number()) }),
     ),
     networks: v.array(v.string()),
     /** CAIP-10. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
+import { toDriftNotices, toDriftSentence } from '../../src/domain/probe/keep/drift.ts'
 import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
 import { toFacts } from '../../src/domain/probe/keep/tool-facts.ts'
 import type { Finding } from '../../src/domain/probe/read/finding.ts'
@@ -13,10 +14,11 @@ const seen = (tools: Tool[], truncated?: true): Finding => ({
   ...{ protocol: 'mcp', outcome: 'spoke', saw: '' },
   sight: { from: 'mcp', tools, ...(truncated && { truncated }) },
 })
-const plan = { declared: { payouts: [], networks: [], max_usd: null } }
+const declared = { operations: [], payouts: [], networks: [] }
 const look = (evidence: Evidence, finding: Finding, day: number) =>
-  mergeFinding(evidence, finding, plan, new Date(Date.UTC(2026, 9, day)).toISOString())
-const noticeOf = ({ notices = [] }: Evidence) => notices.find(({ id }) => id === 'tools_changed')
+  mergeFinding(evidence, finding, { declared }, new Date(Date.UTC(2026, 9, day)).toISOString())
+const noticeOf = ({ drift = [], interface: seen }: Evidence) =>
+  toDriftNotices(drift, declared, () => false, seen?.at ?? '')[0]
 const FIRST = [tool('find'), tool('list')]
 const first = look({}, seen(FIRST), 1)
 
@@ -69,6 +71,43 @@ describe('a look at the tools of a server', () => {
     expect(noticeOf(look(bare, toFacts(seen([tool('find')])), 2))?.note).toBe(
       'Tools removed: list.',
     )
+  })
+
+  test('has a row for each: what it said and takes, and what it says and takes now', () => {
+    const takes = (type: string) => ({ input_schema: { properties: { ship: { type } } } })
+    const was = look({}, seen([tool('find', takes('string')), tool('old')]), 1)
+    const is = look(was, seen([tool('find', takes('integer')), tool('new')]), 2)
+    const row = { at: '2026-10-02T00:00:00.000Z', what: 'tools', of: 'look' }
+    expect(is.drift).toEqual([
+      {
+        ...row,
+        name: 'find',
+        was: 'Does find. {ship?: string}',
+        is: 'Does find. {ship?: integer}',
+      },
+      { ...row, name: 'new', is: 'Does new.' },
+      { ...row, name: 'old', was: 'Does old.' },
+    ])
+    expect(is.drift?.map(toDriftSentence)).toEqual([
+      'The tool find was Does find. {ship?: string} and is Does find. {ship?: integer}.',
+      'The tool new is new.',
+      'The tool old is gone.',
+    ])
+  })
+
+  test('shows a long text from shortly before where it differs', () => {
+    const long = (end: string) => tool('a', { description: `${'word '.repeat(200)}${end}` })
+    const [row] = look(look({}, seen([long('one')]), 1), seen([long('two')]), 2).drift ?? []
+    expect([row?.was, row?.is]).toEqual([
+      expect.stringMatching(/^….{40,50}one$/),
+      expect.stringMatching(/^….{40,50}two$/),
+    ])
+  })
+
+  test('keeps rows for ninety days', () => {
+    const changed = look(first, seen([tool('find')]), 2)
+    expect(look(changed, seen([tool('find')]), 92).drift).toEqual(changed.drift)
+    expect(look(changed, seen([tool('find')]), 93)).not.toHaveProperty('drift')
   })
 
   test('keeps the notice for thirty days', () => {
