@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { callPaying } from '../../packages/client/cli/pay-call.ts'
 import type { Lock } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import {
@@ -103,7 +102,7 @@ const call = (
   options: object = {},
 ) => {
   const waypost = createWaypost({ baseUrl: `http://127.0.0.1:${relay.port}`, ...options })
-  return callPaying(waypost, 'x402.seller', request, { wallet, maxUsd, allowTestCoins })
+  return waypost.call('x402.seller', { ...request, pay: { wallet, maxUsd, allowTestCoins } })
 }
 
 test('a wallet whose packages are absent says which, and what to install', async () => {
@@ -121,7 +120,8 @@ describe('a call that is paid by MPP', () => {
   test('is sent once more with the credential in the place of any other', async () => {
     const headers = { authorization: 'Bearer the-sellers-own' }
     const { response, paid, receipt } = await call({ body: { q: 'tides' }, headers })
-    expect([response.status, paid, receipt]).toMatchObject([200, true, { reference: '0x2' }])
+    const sent = { rail: 'mpp', usd: 0.01, payee: `eip155:84532:${PAYEE}` }
+    expect([response.status, paid, receipt]).toMatchObject([200, sent, { reference: '0x2' }])
     expect(await response.json()).toEqual({ sold: true })
     const same = { method: 'POST', body: '{"q":"tides"}' }
     expect(requests).toMatchObject([
@@ -210,7 +210,7 @@ describe('a call that is paid by MPP', () => {
   test('and asked for again is not paid again', async () => {
     insatiable = true
     const { response, paid } = await call()
-    expect([response.status, paid, requests.length, signed.length]).toEqual([402, true, 2, 1])
+    expect([response.status, paid?.usd, requests.length, signed.length]).toEqual([402, 0.01, 2, 1])
   })
 
   test('whose answer never comes is not repeated, and says what that may mean', async () => {
@@ -226,7 +226,7 @@ describe('a call that is paid by MPP', () => {
     const wallet = { createCredential: async () => Promise.reject(new Error('locked')) }
     await expect(call({}, { wallet })).rejects.toMatchObject({
       code: 'wallet-refused',
-      message: 'The wallet signed nothing: locked',
+      message: 'The wallet signed nothing: locked.',
     })
     expect(requests).toHaveLength(1)
   })

@@ -1,6 +1,5 @@
 import { x402Client } from '@x402/core/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { withAdvice } from '../../packages/client/cli/call.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import {
   aListing,
@@ -12,15 +11,17 @@ import {
 
 const NETWORK = 'eip155:84532'
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const PAYEE = `0x${'1'.repeat(40)}`
 const TERMS = {
   x402Version: 2,
   resource: { url: 'https://seller.example/paid' },
   accepts: [
-    { scheme: 'exact', network: NETWORK, amount: '90000', asset: USDC, payTo: '0x1' },
-    { scheme: 'exact', network: NETWORK, amount: '10000', asset: USDC, payTo: '0x1' },
-    { scheme: 'exact', network: NETWORK, amount: '1', asset: '0xanybodyscoin', payTo: '0x1' },
+    { scheme: 'exact', network: NETWORK, amount: '90000', asset: USDC, payTo: PAYEE },
+    { scheme: 'exact', network: NETWORK, amount: '10000', asset: USDC, payTo: PAYEE },
+    { scheme: 'exact', network: NETWORK, amount: '1', asset: '0xanybodyscoin', payTo: PAYEE },
   ],
 }
+const PAID = { rail: 'x402', usd: 0.01, payee: `${NETWORK}:${PAYEE}` }
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 
 let seller: Seller
@@ -71,13 +72,13 @@ const call = async (request: object) => {
 describe('a call through the relay', () => {
   test('without a wallet hands back the terms', async () => {
     const { response, terms, paid } = await call({})
-    expect([response.status, paid, requests.length]).toEqual([402, false, 1])
+    expect([response.status, paid, requests.length]).toEqual([402, undefined, 1])
     expect(terms).toEqual(TERMS)
   })
 
   test('is paid within the budget: the same request once more, with what the wallet signed', async () => {
     const reply = await call({ body: { q: 'tides' }, pay: pay(0.05) })
-    expect([reply.response.status, reply.paid]).toEqual([200, true])
+    expect([reply.response.status, reply.paid]).toEqual([200, PAID])
     expect(reply.receipt).toEqual({ success: true, transaction: '0x2' })
     expect(await reply.response.json()).toEqual({ sold: true })
     const same = { method: 'POST', body: '{"q":"tides"}', type: 'application/json' }
@@ -97,21 +98,36 @@ describe('a call through the relay', () => {
   })
 
   test('says what to install where the wallet does not know the version', async () => {
-    const empty = withAdvice(new x402Client())
+    const empty = new x402Client()
     const refused = call({ pay: { ...pay(0.05), wallet: empty } })
     await expect(refused).rejects.toMatchObject({ code: 'wallet-refused', status: 402 })
     await expect(refused).rejects.toThrow(/signed nothing.*version 2.*npm install @x402\/core/)
     expect(requests.length).toBe(1)
   })
 
+  test('is paid by the cheapest offer that the wallet signs', async () => {
+    const choosy = {
+      async createPaymentPayload(terms: { accepts: { amount: string }[] }) {
+        if (terms.accepts[0]?.amount === '10000') throw new Error('no scheme for it')
+        return wallet.createPaymentPayload(terms)
+      },
+    }
+    const { response, paid } = await call({ pay: { ...pay(0.1), wallet: choosy } })
+    expect([response.status, paid?.usd, signed.length]).toEqual([200, 0.09, 1])
+  })
+
   test('of a listing that has another id is made there, with the same body and payment', async () => {
     requests = []
     const reply = await waypost.call('x402.former', { body: { q: 'tides' }, pay: pay(0.05) })
-    expect([reply.response.status, reply.paid]).toEqual([200, true])
+    expect([reply.response.status, reply.paid]).toEqual([200, PAID])
     const same = { method: 'POST', body: '{"q":"tides"}' }
     expect(requests).toMatchObject([{ ...same, payment: undefined }, same])
     const elsewhere = await waypost.call('x402.elsewhere', { pay: pay(0.05) })
-    expect([elsewhere.response.status, elsewhere.paid, requests.length]).toEqual([410, false, 2])
+    expect([elsewhere.response.status, elsewhere.paid, requests.length]).toEqual([
+      410,
+      undefined,
+      2,
+    ])
   })
 
   test('whose paid answer never comes is not repeated, and says what that may mean', async () => {

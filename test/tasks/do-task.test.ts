@@ -1,17 +1,13 @@
-import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { openSession, readSpent } from '../../packages/client/cli/session-file.ts'
-import { doTask } from '../../packages/client/src/do-task.ts'
-import { createSession, type Session, sumUsd } from '../../packages/client/src/spending.ts'
+import { createBudget, type DoOptions, doTask } from '../../packages/client/src/do-task.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import { findValueFault } from '../../src/domain/json-schema/value-fault.ts'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import type { Task } from '../../src/domain/tasks/task.ts'
 import { type Double, FAILURES, openDoubles, type Protocol, WALLET } from './seller-doubles.ts'
 import { openDirectory, raise, toDoubles } from './task-world.ts'
 
-const DEEDS_OF_A_TASK = 12
+const ROUNDS = 12
 /** A slow seller answers never; the wait for it is long beside any answer on loopback. */
 const ASK_TIMEOUT = 4000
 
@@ -20,12 +16,13 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
+const sumOf = (payments: readonly { usd: number }[]) =>
+  payments.reduce((sum, { usd }) => sum + Math.round(usd * 1e9), 0) / 1e9
+
 /** Somebody who knew which sellers work pays the cheapest of them. */
 function knownCost(task: Task, doubles: readonly Double[]): number {
-  const usd = doubles
-    .filter((each) => each.task.id === task.id && (each.fails === null || each.fails === 'dearer'))
-    .map((each) => (each.fails === 'dearer' ? each.usd * 1.5 : each.usd))
-  return Math.min(...usd)
+  const own = doubles.filter((each) => each.task.id === task.id && each.fails === null)
+  return Math.min(...own.map(({ usd }) => usd))
 }
 
 describe('twenty tasks, three to five sellers each, two in five of them failing', () => {
@@ -37,71 +34,77 @@ describe('twenty tasks, three to five sellers each, two in five of them failing'
       closing.push(site.close)
       const baseUrl = await openDirectory(doubles, site, closing)
       const waypost = createWaypost({ baseUrl, timeoutMs: 60_000 })
-      const session = createSession()
+      const budget = createBudget()
       const tasks = [...new Set(doubles.map(({ task }) => task))]
       const maxUsd = 0.5
-      let [ended, best, deeds] = [0, 0, 0]
-      for (let round = 0; round < DEEDS_OF_A_TASK; round += 1)
+      let [ended, best, runs] = [0, 0, 0]
+      for (let round = 0; round < ROUNDS; round += 1)
         for (const task of tasks) {
           const before = site.payments.length
           const done = await doTask(waypost, task.id, task.example, {
             pay: { wallet: WALLET, maxUsd },
-            session,
+            budget,
             timeoutMs: ASK_TIMEOUT,
           })
           const paid = site.payments.slice(before)
-          deeds += 1
+          runs += 1
           best += knownCost(task, doubles)
           if (done.output !== null && findValueFault(task.output, done.output) === null) ended += 1
           expect(new Set(paid.map(({ seller }) => seller)).size, task.id).toBe(paid.length)
-          expect(sumUsd(paid.map(({ usd }) => usd))).toBeLessThanOrEqual(maxUsd)
-          expect(done.spent_usd).toBeCloseTo(sumUsd(paid.map(({ usd }) => usd)), 9)
+          expect(sumOf(paid)).toBeLessThanOrEqual(maxUsd)
+          expect(done.spent_usd).toBeCloseTo(sumOf(paid), 9)
         }
-      const cost = sumUsd(site.payments.map(({ usd }) => usd))
-      const figures = `seed ${seed}: ${ended} of ${deeds} deeds, ${(site.payments.length / deeds).toFixed(3)} payments, ${(cost / best).toFixed(3)} of the cost`
+      const cost = sumOf(site.payments)
+      const figures = `seed ${seed}: ${ended} of ${runs} tasks, ${(site.payments.length / runs).toFixed(3)} payments, ${(cost / best).toFixed(3)} of the cost`
       console.log(figures)
       expect(site.refused).toEqual([])
-      expect(ended / deeds, figures).toBeGreaterThanOrEqual(0.99)
-      expect(site.payments.length / deeds, figures).toBeLessThanOrEqual(1.15)
+      expect(ended / runs, figures).toBeGreaterThanOrEqual(0.99)
+      expect(site.payments.length / runs, figures).toBeLessThanOrEqual(1.15)
       expect(cost / best, figures).toBeLessThanOrEqual(1.1)
+      expect(budget.spentUsd).toBeCloseTo(cost, 9)
     },
     300_000,
   )
 })
 
-/** One task with doubles that fail as told, cheapest first. */
-async function openOne(fails: Double['fails'][], protocols: Protocol[] = ['x402-v2']) {
+/** One task with doubles that fail as told, cheapest first, each with its own host and payee. */
+async function openOne(
+  rows: (Double['fails'] | Partial<Double>)[],
+  protocols: Protocol[] = ['x402-v2'],
+) {
   const [first] = toDoubles(5)
   const base = first ?? raise('expected a double')
-  const doubles = fails.map(
-    (failure, at): Double => ({
+  const doubles = rows.map(
+    (row, at): Double => ({
       ...base,
       seller: { ...base.seller, seller: { ...base.seller.seller, id: `x402.double${at}` } },
       protocol: protocols[at % protocols.length] ?? 'x402-v2',
       usd: 0.01 * (at + 1),
-      fails: failure,
+      host: at,
+      payee: at + 1,
+      ...(typeof row === 'object' && row !== null ? { fails: null, ...row } : { fails: row }),
     }),
   )
   const site = await openDoubles(doubles)
   closing.push(site.close)
   const baseUrl = await openDirectory(doubles, site, closing)
   const waypost = createWaypost({ baseUrl, timeoutMs: 60_000 })
-  const run = (options: object = {}) =>
+  const run = (options: Partial<DoOptions> = {}) =>
     doTask(waypost, base.task.id, base.task.example, {
       pay: { wallet: WALLET, maxUsd: 1 },
       timeoutMs: ASK_TIMEOUT,
       ...options,
     })
-  return { site, run }
+  return { site, run, task: base.task, baseUrl, doubles }
 }
 
-describe('a deed', () => {
+describe('a task', () => {
   test.each(FAILURES)(
     'goes on behind a seller that is %s',
     async (failure) => {
       const { run, site } = await openOne([failure, null])
       const done = await run()
-      expect(done.seller).toBe(failure === 'dearer' ? 'x402.double0' : 'x402.double1')
+      expect(done.seller).toBe('x402.double1')
       expect(done.attempts.map(({ end }) => end)).toContain('delivered')
       const costsMoney = ['again_402', 'wrong_shape', 'empty'].includes(failure)
       expect(site.payments).toHaveLength(costsMoney ? 2 : 1)
@@ -129,16 +132,11 @@ describe('a deed', () => {
     expect(site.payments).toHaveLength(2)
   })
 
-  test('takes a dearer seller where its price belongs, and within the budget', async () => {
-    const { run, site } = await openOne(['dearer', null])
-    const done = await run()
-    expect(done.seller).toBe('x402.double0')
-    expect(done.attempts.map(({ end }) => end)).toEqual(['dearer', 'delivered'])
-    expect(site.payments.map(({ usd }) => usd)).toEqual([0.015])
-    const tight = await openOne(['dearer', 'dead'])
-    const none = await tight.run({ pay: { wallet: WALLET, maxUsd: 0.012 } })
-    expect(none.output).toBeNull()
-    expect(tight.site.payments).toEqual([])
+  test('shares one budget with the others of its process, at once too', async () => {
+    const { run, site } = await openOne([null])
+    const budget = createBudget(0.035)
+    await Promise.all(Array.from({ length: 8 }, () => run({ budget })))
+    expect([site.payments.length, budget.spentUsd]).toEqual([3, 0.03])
   })
 
   test('asks nobody for money without a wallet', async () => {
@@ -146,90 +144,129 @@ describe('a deed', () => {
     expect(await run({ pay: undefined })).toMatchObject({ output: null, spent_usd: 0 })
     expect(site.payments).toEqual([])
   })
+})
 
-  test('pays nobody twice when it is taken up again under its name', async () => {
-    const { run, site } = await openOne(['empty', 'empty'])
-    const session = createSession()
-    await run({ session, deed: 'one' })
-    await run({ session, deed: 'one' })
-    expect(site.payments).toHaveLength(2)
+describe('sellers that try for more', () => {
+  test('one payee behind five listings is paid once', async () => {
+    const bad = { fails: 'wrong_shape', payee: 77 } as const
+    const { run, site } = await openOne([bad, bad, bad, bad, bad])
+    const done = await run()
+    expect(site.payments).toHaveLength(1)
+    expect(done.spent_usd).toBe(0.01)
+    const ends = done.attempts.map(({ end }) => end)
+    expect(ends).toEqual(['wrong_answer', ...Array(4).fill('paid_before')])
+  })
+
+  test('one payee on several rails is paid once', async () => {
+    const bad = { fails: 'wrong_shape', payee: 77 } as const
+    const { run, site } = await openOne([bad, bad, bad], ['x402-v1', 'mpp', 'x402-v2'])
+    await run()
+    expect(site.payments).toHaveLength(1)
+  })
+
+  test('one host with a payee for each of its listings is paid once', async () => {
+    const bad = { fails: 'wrong_shape', host: 9 } as const
+    const { run, site } = await openOne([bad, bad, null])
+    const done = await run()
+    expect([done.seller, done.spent_usd]).toEqual(['x402.double2', 0.04])
+    expect(site.payments.map(({ seller }) => seller)).toEqual(['x402.double0', 'x402.double2'])
+  })
+
+  test('one that asks a millionth more each time is asked once, and the next is paid', async () => {
+    const { run, site } = await openOne(['raises', null])
+    const done = await run()
+    expect(site.asked).toEqual(['x402.double0', 'x402.double1', 'x402.double1'])
+    expect(done.attempts.map(({ end }) => end)).toEqual(['over_quote', 'delivered'])
+    expect(sumOf(site.payments)).toBe(0.02)
+  })
+
+  test('one alone that raises its price ends the task unpaid', async () => {
+    const { run, site } = await openOne(['raises'])
+    expect(await run()).toMatchObject({ output: null, spent_usd: 0 })
+    expect([site.asked.length, site.payments.length]).toEqual([1, 0])
   })
 })
 
-/** A session whose command ends at a step, every second time when the file has been written. */
-function endAt(session: Session, step: number): Session {
-  let taken = 0
-  const wrap =
-    <Args extends unknown[], Result>(act: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      taken += 1
-      if (taken === Math.floor(step / 2) + 1) {
-        if (step % 2 === 1) await act(...args)
-        throw new Error('ended')
-      }
-      return act(...args)
-    }
-  return {
-    reserve: wrap(session.reserve),
-    settle: wrap(session.settle),
-    remember: wrap(session.remember),
-    standings: wrap(session.standings),
-    paidIn: wrap(session.paidIn),
-  }
-}
-
-describe('a session in a file', () => {
-  test('holds its budget over many deeds, at once too', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'waypost-session-'))
-    const file = join(dir, 'session.jsonl')
-    const { run, site } = await openOne([null])
-    const session = () => openSession(file, 0.035)
-    await Promise.all(Array.from({ length: 8 }, () => run({ session: session() })))
-    expect(site.payments).toHaveLength(3)
-    const spent = await readSpent(file)
-    expect(spent.map(({ state, usd }) => [state, usd])).toEqual(Array(3).fill(['paid', 0.01]))
-    rmSync(dir, { recursive: true })
+/** A refusal of the relay: an error document with the relay's own name in `Proxy-Status`. */
+const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify({ code, detail: `Because of ${code}.` }), {
+    status,
+    headers: { 'proxy-status': `${PROXY_NAME}; error=http_request_denied`, ...headers },
   })
 
-  test('ended at any step, it knows what may have been paid, and pays nobody twice', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'waypost-session-'))
-    const { run, site } = await openOne(['empty', 'wrong_shape', null])
-    for (let step = 0, isOver = false; !isOver; step += 1) {
-      const file = join(dir, `${step}.jsonl`)
-      const before = site.payments.length
-      const ended = await run({ session: endAt(openSession(file, 1), step), deed: 'one' }).catch(
-        (error) => error,
-      )
-      isOver = !(ended instanceof Error)
-      expect(isOver || ended.message, `${step}`).toBe(isOver || 'ended')
-      await run({ session: openSession(file, 1), deed: 'one' })
-      const paid = site.payments.slice(before).map(({ seller }) => seller)
-      const known = (await readSpent(file)).map(({ seller }) => seller)
-      expect(new Set(paid).size, `${step}`).toBe(paid.length)
-      expect(known, `${step}`).toEqual(expect.arrayContaining(paid))
-      // A first payment, its outcome and what is remembered of the seller, of three sellers.
-      if (isOver) expect(step).toBeGreaterThan(9)
+describe('the relay of the directory', () => {
+  /** Sellers behind a relay that answers the first requests itself, and then passes them on. */
+  async function openRelayed(answers: (Response | null)[]) {
+    const opened = await openOne([null, null])
+    const { task, doubles, site } = opened
+    const rows = doubles.map((double) => site.toRow(double))
+    const asked: string[] = []
+    const ask: typeof fetch = async (input, init) => {
+      const url = new URL(String(input))
+      asked.push(url.pathname)
+      const own = answers.shift()
+      if (own) return own
+      const row = rows.find(({ seller }) => url.pathname.endsWith(seller.id))
+      const target = new URL(url.searchParams.get('endpoint') ?? '', row?.url)
+      return fetch(target, init)
     }
-    rmSync(dir, { recursive: true })
-  }, 120_000)
+    const relayed: typeof fetch = async (input, init) => {
+      const plan = await fetch(input, init)
+      if (!String(input).includes('/plan')) return plan
+      const view = await plan.json()
+      const relay = ({ seller, request }: { seller: { id: string }; request: { url: string } }) => {
+        const { pathname, search } = new URL(request.url)
+        const endpoint = encodeURIComponent(pathname + search)
+        return `https://directory.example/api/v1/call/${seller.id}?endpoint=${endpoint}`
+      }
+      const routed = view.rows.map((row: never) => ({ ...Object(row), relay_url: relay(row) }))
+      return Response.json({ ...view, rows: routed })
+    }
+    const waypost = createWaypost({ baseUrl: opened.baseUrl, fetch: relayed })
+    const budget = createBudget()
+    const pay = { wallet: WALLET, maxUsd: 1 }
+    const done = await doTask(waypost, task.id, task.example, { pay, budget, fetch: ask })
+    return { done, asked, site, budget }
+  }
 
-  test('a payment without an outcome may have been paid, and a torn line was never sent', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'waypost-session-'))
-    const file = join(dir, 'session.jsonl')
-    const payment = { deed: 'one', task: 'weather', seller: 'x402.a', usd: 0.01 }
-    const session = openSession(file, 0.025)
-    expect(await session.reserve(payment)).not.toBeNull()
-    appendFileSync(file, '{"pay":"torn","usd":0.0')
-    const second = await session.reserve({ ...payment, seller: 'x402.b' })
-    await session.settle(second ?? '', 'paid')
-    expect(await session.reserve({ ...payment, seller: 'x402.c' })).toBeNull()
-    const spent = await readSpent(file)
-    expect(spent.map(({ seller, state }) => [seller, state])).toEqual([
-      ['x402.a', 'sent'],
-      ['x402.b', 'paid'],
+  test.each([
+    [429, 'rate-limited'],
+    [503, 'relay-busy'],
+    [503, 'store-unavailable'],
+    [500, 'internal'],
+  ])('that refuses with %i %s ends the task, and no seller is blamed', async (status, code) => {
+    const { done, asked, site, budget } = await openRelayed([
+      refusal(status, code, { 'retry-after': '7' }),
     ])
-    expect([...(await session.paidIn('one'))]).toEqual(['x402.a', 'x402.b'])
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    rmSync(dir, { recursive: true })
+    expect(done).toMatchObject({ output: null, spent_usd: 0 })
+    expect(done.attempts).toMatchObject([
+      { end: 'relay_refused', detail: expect.stringContaining(`Because of ${code}.`) },
+    ])
+    expect([asked.length, site.asked.length, budget.failed.size]).toEqual([1, 0, 0])
+  })
+
+  test('that refuses the paid request ends the task: what was signed may count', async () => {
+    const { done, site } = await openRelayed([null, refusal(429, 'rate-limited')])
+    expect(done).toMatchObject({ output: null, spent_usd: 0.01 })
+    expect(done.attempts).toMatchObject([{ end: 'relay_refused', paid: 'unsure' }])
+    expect(site.payments).toEqual([])
+  })
+
+  test.each([
+    [502, 'seller-unreachable'],
+    [504, 'seller-timeout'],
+    [502, 'seller-redirected'],
+    [410, 'listing-gone'],
+    [422, 'not-relayable'],
+  ])('that reports %i %s of one seller leads to the next', async (status, code) => {
+    const { done } = await openRelayed([refusal(status, code)])
+    expect(done).toMatchObject({ seller: 'x402.double1', spent_usd: 0.02 })
+    expect(done.attempts[0]).toMatchObject({ end: 'refused' })
+  })
+
+  test('is not a seller that writes the same status itself', async () => {
+    const own = new Response('{"code":"rate-limited"}', { status: 429 })
+    const { done } = await openRelayed([own])
+    expect(done.seller).toBe('x402.double1')
   })
 })

@@ -5,4 +5,4 @@ import { catalogue } from '../support/own-catalogue.ts'
 /** The tasks and sellers of the content that is published. */
 export const { listings, tables } = catalogue
 export const TASKS = tables.tasks.flatMap((row) => toTask(row) ?? [])
-export const SELLERS = listings.flatMap((listing) => toTaskSellers(listing, tables.tasks))
+export const SELLERS = listings.flatMap((listing) => toTaskSellers(listing, tables))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { hostOf } from '../../src/domain/owners/shared-hosts.ts'
 import { planTask } from '../../src/domain/plans/task-plan.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
 import { BASE_URL } from '../support/own-catalogue.ts'
@@ -20,7 +21,7 @@ test('who needs an account sells nothing in a plan', () => {
   const [{ seller } = expect.fail('expected a seller')] = SELLERS
   const listing = listings.find(({ id }) => id === seller.id) ?? expect.fail(seller.id)
   const withAuth = (type: 'none' | 'payment' | 'api_key' | 'oauth') =>
-    toTaskSellers({ ...listing, facts: { ...listing.facts, auth: { type } } }, tables.tasks)
+    toTaskSellers({ ...listing, facts: { ...listing.facts, auth: { type } } }, tables)
   expect(withAuth('payment')).not.toEqual([])
   expect(withAuth('none')).not.toEqual([])
   expect(withAuth('api_key')).toEqual([])
@@ -36,11 +37,17 @@ describe('a plan holds all that a call takes', () => {
       BASE_URL,
     )
     expect(total).toBe(countOf(task.id))
-    const prices = rows.map(({ ignores = [], usd }) => [
+    const operators = rows.map(({ seller, request }) => seller.operator ?? hostOf(request.url))
+    const isAgain = operators.map((name, at) => Number(operators.indexOf(name) < at))
+    const prices = rows.map(({ ignores = [], usd }, at) => [
+      isAgain[at] ?? 0,
       ignores.filter((name) => !name.startsWith('max_')).length,
       usd ?? Number.POSITIVE_INFINITY,
     ])
-    expect(prices).toEqual([...prices].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
+    const inOrder = prices.toSorted(
+      ([a = 0, b = 0, c = 0], [d = 0, e = 0, f = 0]) => a - d || b - e || c - f,
+    )
+    expect(prices).toEqual(inOrder)
     for (const { request, output, digest, seller } of rows) {
       expect(JSON.stringify(request), seller.id).not.toMatch(/<[A-Z_]+>|\{\w+\}/)
       expect(Object.keys(output)).not.toHaveLength(0)

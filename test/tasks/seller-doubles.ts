@@ -12,7 +12,7 @@ import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/parse-j
  * Doubles of the sellers that are listed: each takes the requests that the seller's own schema takes,
  * asks money on a rail of its own, and answers in the seller's own shape. They may fail.
  */
-export const FAILURES = ['dead', 'again_402', 'wrong_shape', 'empty', 'slow', 'dearer'] as const
+export const FAILURES = ['dead', 'again_402', 'wrong_shape', 'empty', 'slow', 'raises'] as const
 /** `hangs` takes the money and never answers. */
 export type Failure = (typeof FAILURES)[number] | 'hangs'
 export type Protocol = 'x402-v1' | 'x402-v2' | 'mpp'
@@ -24,6 +24,9 @@ export interface Double {
   protocol: Protocol
   usd: number
   fails: Failure | null
+  /** Its last numbers: of the loopback address it listens on, and of the wallet it is paid to. */
+  host: number
+  payee: number
 }
 
 export interface Doubles {
@@ -33,38 +36,56 @@ export interface Doubles {
   payments: { seller: string; usd: number; request: string }[]
   /** Requests that the seller's schema does not take. */
   refused: string[]
+  /** Ids of the sellers asked, with or without a payment, in order. */
+  asked: string[]
   close(): Promise<void>
 }
 
 const NETWORK = 'eip155:8453'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const PAYEE = `0x${'ab'.repeat(20)}`
-const DEARER = 1.5
+/** A millionth of a dollar: what a seller that raises its price adds each time it is asked. */
+const RAISE = 0.000001
 
 export async function openDoubles(doubles: readonly Double[]): Promise<Doubles> {
   const payments: Doubles['payments'] = []
   const refused: string[] = []
-  const server = createServer((req, res) => {
+  const asked: Doubles['asked'] = []
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
     void readAll(req).then((body) => {
       const [, , key = ''] = (req.url ?? '').split('/')
       const double = doubles[Number(key)]
       if (double === undefined) return res.writeHead(404).end()
-      return answer(double, { req, res, body, payments, refused })
+      asked.push(double.seller.seller.id)
+      const before = asked.filter((id) => id === double.seller.seller.id).length
+      return answer(double, { req, res, body, payments, refused, before })
     })
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  }
+  const hosts = [...new Set(doubles.map(({ host }) => host))]
+  const ports = new Map<number, number>()
+  const servers = await Promise.all(
+    hosts.map(async (host) => {
+      const server = createServer(handle)
+      await new Promise<void>((done) => server.listen(0, toAddress(host), done))
+      const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+      ports.set(host, port)
+      return server
+    }),
+  )
   return {
     payments,
     refused,
+    asked,
     toRow: (double) => {
-      const base = `http://127.0.0.1:${double.fails === 'dead' ? 1 : port}/s/${doubles.indexOf(double)}`
+      const port = ports.get(double.host)
+      const address = toAddress(double.host)
+      const base = `http://${address}:${double.fails === 'dead' ? 1 : port}/s/${doubles.indexOf(double)}`
       const { search, pathname } = new URL(double.seller.url.replace(/\{(\w+)\}/g, '__$1__'))
       const path = `${pathname}${search}`.replace(/__(\w+?)__/g, '{$1}')
       const rail = double.protocol === 'mpp' ? 'mpp' : 'x402'
       const bounds = { min_usd: double.usd, max_usd: double.usd }
       return {
         ...double.seller,
+        seller: { ...double.seller.seller, operator: address },
         url: base + path,
         usd: double.usd,
         price: { ...bounds, per: 'call' },
@@ -72,18 +93,26 @@ export async function openDoubles(doubles: readonly Double[]): Promise<Doubles> 
         relayed: false,
       }
     },
-    close: () =>
-      new Promise((done) => {
+    close: async () => {
+      for (const server of servers) {
         server.closeAllConnections()
-        server.close(() => done())
-      }),
+        await new Promise((done) => server.close(done))
+      }
+    },
   }
+}
+
+/** All of 127.0.0.0/8 is this machine. */
+function toAddress(host: number): string {
+  return `127.0.1.${host + 1}`
 }
 
 interface Asked extends Pick<Doubles, 'payments' | 'refused'> {
   req: IncomingMessage
   res: ServerResponse
   body: string
+  /** How often it was asked, this time included. */
+  before: number
 }
 
 function answer(double: Double, asked: Asked): unknown {
@@ -95,7 +124,7 @@ function answer(double: Double, asked: Asked): unknown {
     refused.push(`${seller.seller.id} ${double.task.id}: ${fault}`)
     return res.writeHead(400).end()
   }
-  const usd = fails === 'dearer' ? double.usd * DEARER : double.usd
+  const usd = fails === 'raises' ? double.usd + RAISE * asked.before : double.usd
   if (!isPaid(double, req)) return ask(double, usd, res)
   payments.push({ seller: seller.seller.id, usd, request: `${req.url} ${asked.body}` })
   if (fails === 'hangs') return undefined
@@ -106,7 +135,7 @@ function answer(double: Double, asked: Asked): unknown {
   if (seller.is_text === true)
     return res
       .writeHead(200, { 'content-type': 'text/plain', ...receipt })
-      .end(fails === null || fails === 'dearer' ? 'A page of text.' : '')
+      .end(fails === null || fails === 'raises' ? 'A page of text.' : '')
   const value = toAnswer(double)
   return res
     .writeHead(200, { 'content-type': 'application/json', ...receipt })
@@ -132,17 +161,18 @@ function isPaid({ protocol }: Double, { headers }: IncomingMessage): boolean {
 }
 
 /** The 402 of its protocol, with the members that real ones have. */
-function ask({ protocol }: Double, usd: number, res: ServerResponse) {
+function ask({ protocol, payee }: Double, usd: number, res: ServerResponse) {
+  const payTo = `0x${payee.toString(16).padStart(40, '0')}`
   const amount = String(Math.round(usd * 1e6))
   const offer = {
     scheme: 'exact',
     asset: USDC,
-    payTo: PAYEE,
+    payTo,
     maxTimeoutSeconds: 60,
     extra: { name: 'USDC', version: '2' },
   }
   if (protocol === 'mpp') {
-    const request = { amount, currency: USDC, recipient: PAYEE, methodDetails: { chainId: 8453 } }
+    const request = { amount, currency: USDC, recipient: payTo, methodDetails: { chainId: 8453 } }
     const text = Buffer.from(JSON.stringify(request)).toString('base64url')
     const challenge = `Payment id="c1", realm="127.0.0.1", method="evm", intent="charge", request="${text}"`
     return res.writeHead(402, { 'www-authenticate': challenge }).end('{}')

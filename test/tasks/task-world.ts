@@ -15,7 +15,7 @@ export function toDoubles(seed: number): Double[] {
   const random = createRandom(seed)
   return TASKS.slice(0, 20).flatMap((task) => {
     const real = listings.flatMap((listing) =>
-      toTaskSellers(listing, tables.tasks)
+      toTaskSellers(listing, tables)
         .filter((seller) => seller.task === task.id)
         .flatMap((seller) => {
           const operation = listing.facts.http?.find(
@@ -37,6 +37,8 @@ export function toDoubles(seed: number): Double[] {
         seller: { ...seller, seller: { ...seller.seller, id } },
         protocol: (['x402-v1', 'x402-v2', 'mpp'] as const)[Math.floor(random() * 3)] ?? 'mpp',
         usd: seller.usd || Math.round((0.001 + random() * 0.02) * 1e6) / 1e6,
+        host: at,
+        payee: at + 1,
         fails: failing.has(at) ? (FAILURES[Math.floor(random() * FAILURES.length)] ?? null) : null,
       }
     })

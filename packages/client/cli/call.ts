@@ -1,15 +1,12 @@
+import { once } from 'node:events'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
-import { parseChallenges, toMppTerm } from '../../../src/domain/probe/read/mpp-terms.ts'
-import { saltedHash } from '../../../src/domain/receipts/verify-receipt.ts'
+import { toMppTerm } from '../../../src/domain/probe/read/mpp-terms.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Rail } from '../../../src/domain/wire/vocabulary.ts'
-import type { Wallet } from '../src/payment.ts'
-import type { CallReply, CallRequest } from '../src/relayed-call.ts'
-import type { TaskWallet } from '../src/seller-quote.ts'
+import { challengesIn, type PayWith, type Witnessed, witnessedIn } from '../src/payment.ts'
+import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
-import { WaypostError } from '../src/waypost-error.ts'
-import { witnessedIn } from '../src/witnessed.ts'
 import {
   EXIT,
   type Run,
@@ -21,8 +18,7 @@ import {
 } from './command-line.ts'
 import { readLock } from './lock.ts'
 import { keepReceipt } from './own-receipts.ts'
-import { type CallBudget, callPaying } from './pay-call.ts'
-import { printJson, toPrintable } from './printable.ts'
+import { escapeJson, printJson, toPrintable } from './printable.ts'
 import { loadWallet } from './wallet.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -38,6 +34,7 @@ export const runCall: Run = async (args, connect) => {
     wallet: { type: 'string' },
     'max-usd': { type: 'string' },
     lock: { type: 'string' },
+    'max-bytes': { type: 'string' },
   })
   const id = readSubject(positionals, 'id')
   const method = readChoice('method', values.method, METHODS)
@@ -49,7 +46,7 @@ export const runCall: Run = async (args, connect) => {
     return EXIT.ok
   }
   const lock = await findLock(waypost, id, values.lock)
-  const rail = pay !== undefined && !paysByX402(pay.wallet) ? 'mpp' : 'x402'
+  const rail = pay !== undefined && pay.wallet.createPaymentPayload === undefined ? 'mpp' : 'x402'
   const filled = await fill(waypost, id, rail, {
     endpoint: values.endpoint,
     method,
@@ -57,29 +54,16 @@ export const runCall: Run = async (args, connect) => {
     body: values.data,
   })
   console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
-  const reply = await callAndPay(waypost, id, { ...filled, lock }, pay)
+  const maxBytes = readNumber('max-bytes', values['max-bytes'])
+  const reply = await waypost.call(id, { ...filled, lock, pay, maxBytes })
   tell(reply)
-  const bytes = Buffer.from(await reply.response.arrayBuffer())
-  await keepWitnessed(waypost.baseUrl, reply.response, bytes)
-  return printAnswer(reply.response, bytes)
-}
-
-/** The library pays by x402; a wallet that can also sign for MPP chooses between both. */
-async function callAndPay(
-  waypost: Waypost,
-  id: string,
-  request: CallRequest,
-  pay: CallBudget | undefined,
-): Promise<CallReply> {
-  if (pay === undefined) return waypost.call(id, request)
-  const { wallet, ...rules } = pay
-  return wallet.createCredential === undefined && paysByX402(wallet)
-    ? waypost.call(id, { ...request, pay: { ...rules, wallet: withAdvice(wallet) } })
-    : callPaying(waypost, id, request, pay)
-}
-
-function paysByX402(wallet: TaskWallet): wallet is TaskWallet & Wallet {
-  return wallet.createPaymentPayload !== undefined
+  const witnessed = witnessedIn(reply.response)
+  if (witnessed !== undefined)
+    await keepReceipt({
+      ...{ ...witnessed, directory: waypost.baseUrl, listing: id },
+      at: new Date().toISOString(),
+    })
+  return printAnswer(reply.response)
 }
 
 async function fill(
@@ -130,67 +114,41 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
 async function readPay(
   file: string | undefined,
   maxUsd: number | undefined,
-): Promise<CallBudget | undefined> {
+): Promise<PayWith | undefined> {
   if (file === undefined && maxUsd === undefined) return undefined
   if (file === undefined || maxUsd === undefined)
     throw new UsageFault('--wallet and --max-usd go together: who pays, and the most it may cost')
   return { ...(await loadWallet(file)), maxUsd }
 }
 
-/** A wallet throws where it does not know the protocol's version or the network. */
-export function withAdvice(wallet: Wallet): Wallet {
-  return {
-    async createPaymentPayload(terms: never) {
-      try {
-        return await wallet.createPaymentPayload(terms)
-      } catch (cause) {
-        const { x402Version = 'of the seller' }: { x402Version?: unknown } = Object(terms)
-        throw new WaypostError(
-          'wallet-refused',
-          `The wallet signed nothing: ${cause instanceof Error ? cause.message : cause}. The seller asks by x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`,
-          { status: 402, cause },
-        )
-      }
-    },
-  }
-}
-
 function tell({ response, terms, paid, receipt }: CallReply): void {
   const { status } = response
-  console.error(`status ${status}${paid ? ', a payment was sent' : ''}`)
-  if (terms !== undefined && !paid)
+  const sent = paid === undefined ? '' : `, $${paid.usd} by ${paid.rail} to ${paid.payee} was sent`
+  console.error(toPrintable(`status ${status}${sent}`))
+  if (terms !== undefined && paid === undefined)
     console.error(toPrintable(`the seller asks: ${JSON.stringify(terms.accepts)}`))
-  if (status === 402 && !paid)
-    for (const term of readMppAsked(response))
+  if (status === 402 && paid === undefined)
+    for (const term of challengesIn(response.headers).flatMap((each) => toMppTerm(each) ?? []))
       console.error(toPrintable(`the seller asks by MPP: ${JSON.stringify(term)}`))
   if (receipt !== undefined) console.error(toPrintable(`receipt: ${JSON.stringify(receipt)}`))
   const witnessed = witnessedIn(response)
-  if (witnessed !== undefined)
-    console.error(
-      toPrintable(`what came back: waypost verify ${witnessed.id} --secret ${witnessed.secret}`),
-    )
+  if (witnessed !== undefined) console.error(toPrintable(toVerifyText(witnessed)))
 }
 
-function readMppAsked({ headers }: Response) {
-  const challenges = parseChallenges(headers.get('www-authenticate') ?? '')
-  const payments = challenges.filter(({ scheme }) => scheme === 'payment')
-  return payments.flatMap(({ parameters }) => toMppTerm(parameters) ?? [])
-}
-
-async function keepWitnessed(directory: string, response: Response, bytes: Buffer) {
-  const witnessed = witnessedIn(response)
-  if (witnessed === undefined) return
-  // A moved listing has a different id than the one requested.
-  const listing = decodeURIComponent(new URL(response.url).pathname.split('/').at(-1) ?? '')
-  // A compressed answer was decompressed before it got here; the relay saw it compressed.
-  const isPlain = !response.headers.has('content-encoding')
-  const answer = isPlain ? { answer: saltedHash(witnessed.secret, bytes) } : {}
-  await keepReceipt({ ...witnessed, directory, listing, at: new Date().toISOString(), ...answer })
+/** The directory's receipt, and the secret that is given out once. */
+export function toVerifyText({ id, secret }: Witnessed): string {
+  return `what came back: waypost verify ${id} --secret ${secret}`
 }
 
 /** Unchanged bytes into a pipe or a file; on a terminal nothing in them may move the cursor. */
-function printAnswer(response: Response, bytes: Buffer): number {
-  if (process.stdout.isTTY) console.log(toPrintable(bytes.toString('utf8')))
-  else process.stdout.write(bytes)
+async function printAnswer(response: Response): Promise<number> {
+  if (process.stdout.isTTY) {
+    const text = await response.text()
+    console.log(
+      parseJson(text) === undefined ? toPrintable(text) : escapeJson(text.replaceAll('\r', '')),
+    )
+  } else if (response.body !== null)
+    for await (const chunk of response.body)
+      if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
   return response.ok ? EXIT.ok : EXIT.refused
 }

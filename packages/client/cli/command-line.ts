@@ -9,16 +9,15 @@ export const HELP = `Usage: waypost <command> [options]
   show <id>         what is known of a listing; --kit how to call it, --snippet NAME ready code
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
                     --info asks only whether it can be called;
-                    --wallet FILE --max-usd N pays where the seller asks for it
+                    --wallet FILE --max-usd N pays where the seller asks for it;
+                    --max-bytes N reads longer answers than 64 MiB, or only shorter ones
   tasks             tasks that any of several sellers can do
   plan <task> JSON  the sellers it would ask, in order, with their requests:
                     --max-price-usd N --rail --network --limit N
   do <task> JSON    gets it done: asks the first seller, pays within the budget, checks the
-                    answer, goes on to the next where it fails; nobody is paid twice:
-                    --wallet FILE --max-usd N for the deed, all attempts together;
-                    --session FILE --session-max-usd N for many deeds; --deed NAME takes one up
-                    again; --rail --network
-  spent FILE        what a session paid, or may have paid if a command was killed
+                    answer, goes on to the next where it fails or asks more than it quoted;
+                    no payee and no operator is paid twice: --wallet FILE --max-usd N for all
+                    attempts together; --rail --network --max-bytes N
   pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
                     --only CALL pins some calls of one listing;
                     --update takes what changed and shows it
@@ -27,8 +26,7 @@ export const HELP = `Usage: waypost <command> [options]
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner;
                     --file PATH is the file of the repository that SARIF points at
-  recompute <id>    the trust score from only the published payments, next to the one shown;
-                    --rpc URL checks the rows of one chain against your own node
+  recompute <id>    the trust score from only the published payments, next to the one shown
   receipts          what came back for each paid call of yours, each checked: --file FILE;
                     --log COPY keeps a copy of the log and checks them against it, --offline
                     asks nobody

@@ -1,21 +1,29 @@
 import * as v from 'valibot'
+import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { MAX_DIRECTORY_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
-/** @throws WaypostError where the answer has another shape */
+/** @throws WaypostError where the answer has another shape, or is too long */
 export async function getJson<Schema extends v.GenericSchema>(
   url: string,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
-    (cause: unknown) => {
-      throw new WaypostError('unreachable', `${url} could not be reached`, { cause })
-    },
-  )
+  const limits = { fetch, timeoutMs: TIMEOUT_MS, maxBytes: MAX_DIRECTORY_BYTES }
+  const response = await send({ url }, limits)
   if (!response.ok)
     throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
-  const read = v.safeParse(schema, await response.json().catch(() => undefined))
+  return readAs(schema, parseJson(await response.text()), url)
+}
+
+/** @throws WaypostError where an address answered something else */
+export function readAs<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  url: string,
+): v.InferOutput<Schema> {
+  const read = v.safeParse(schema, value)
   if (read.success) return read.output
   throw new WaypostError('unreadable', `${url} answered something else: ${read.issues[0].message}`)
 }

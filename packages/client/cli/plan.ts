@@ -1,6 +1,6 @@
 import type { TaskPlan } from '../src/answers.ts'
 import { EXIT, type Run, readArguments, readNumber } from './command-line.ts'
-import { readDeed } from './do.ts'
+import { readTask } from './do.ts'
 import { printJson, toLine } from './printable.ts'
 
 /** `waypost plan <task> '<input JSON>'`: the sellers to call, in order, with their requests. */
@@ -11,7 +11,7 @@ export const runPlan: Run = async (args, connect) => {
     network: { type: 'string' },
     limit: { type: 'string' },
   })
-  const { task, input } = readDeed(positionals)
+  const { task, input } = readTask(positionals)
   const plan = await connect(values.base).plan(task, input, {
     max_price_usd: readNumber('max-price-usd', values['max-price-usd']),
     limit: readNumber('limit', values.limit),

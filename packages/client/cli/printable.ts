@@ -17,7 +17,18 @@ export function toLine(text: string): string {
   return toPrintable(text).replace(/\s+/g, ' ').trim()
 }
 
-/** The service's own JSON, for programs: printed as it came, escapes and all. */
+/** JSON with the same characters as escapes: it says the same, and moves no cursor. */
+export function escapeJson(json: string): string {
+  return json.replace(NOT_PRINTABLE, (character) =>
+    /[\n\t]/.test(character)
+      ? character
+      : [...Array(character.length).keys()]
+          .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+}
+
+/** For programs, and safe for a terminal. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2))
+  console.log(escapeJson(JSON.stringify(value, null, 2)))
 }

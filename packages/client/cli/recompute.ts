@@ -1,67 +1,65 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { LedgerPaymentSchema } from '../../../src/domain/trust/ledger-payment.ts'
 import { type LedgerFiles, TrustPayeesSchema } from '../../../src/domain/trust/published-ledger.ts'
 import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { MAX_ANSWER_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { checkRows } from './check-rows.ts'
 import { EXIT, type Run, readArguments, readSubject } from './command-line.ts'
-import { NOT_MISSED } from './find-missing.ts'
+import { getJson, readAs } from './get-json.ts'
 import { printJson, toLine } from './printable.ts'
 
 /**
  * `waypost recompute <id>`: the score of a listing from only the published rows, next to the one it
- * shows; with `--rpc` the rows of its window are checked against a chain's node.
+ * shows.
  */
 export const runRecompute: Run = async (args, connect) => {
-  const { values, positionals } = readArguments(args, { rpc: { type: 'string' } })
+  const { values, positionals } = readArguments(args, {})
   const id = readSubject(positionals, 'id')
   const waypost = connect(values.base)
-  const { trust, url } = await waypost.listing(id)
+  const { trust } = await waypost.listing(id)
   const files = await readFiles(waypost.baseUrl)
   const own = scoreFiles(files)(id)
   const shown = { score: trust.score, evidence: trust.evidence }
   const isSame = own.score === shown.score && own.evidence === shown.evidence
-  const faults =
-    values.rpc === undefined
-      ? []
-      : await checkRows(values.rpc, files, { id, host: new URL(url).hostname })
-  const notes = values.rpc === undefined ? [] : [NOT_MISSED]
-  if (values.json === true) printJson({ id, ...own, shown, same: isSame, faults, notes })
-  else console.log([...toText(id, own, shown, faults), ...notes].map(toLine).join('\n'))
-  return isSame && faults.length === 0 ? EXIT.ok : EXIT.refused
+  if (values.json === true) printJson({ id, ...own, shown, same: isSame })
+  else console.log(toText(id, own, shown).map(toLine).join('\n'))
+  return isSame ? EXIT.ok : EXIT.refused
 }
 
+/** Ninety days of payments may take a while (milliseconds). */
+const TIMEOUT_MS = 300_000
+/** Of one payment, in characters. */
+const MAX_LINE = 64 * 1024
+
 async function readFiles(baseUrl: string): Promise<LedgerFiles> {
-  const payees = v.parse(TrustPayeesSchema, await (await get(baseUrl, 'payees.json')).json())
-  const body = (await get(baseUrl, 'payments.ndjson')).body ?? new ReadableStream<Uint8Array>()
+  const files = `${baseUrl}/api/v1/trust`
+  const payees = await getJson(`${files}/payees.json`, TrustPayeesSchema)
+  const url = `${files}/payments.ndjson`
   const payments: v.InferOutput<typeof LedgerPaymentSchema>[] = []
-  for await (const line of eachLine(body)) payments.push(v.parse(LedgerPaymentSchema, line))
+  for await (const line of eachLine(url))
+    payments.push(readAs(LedgerPaymentSchema, parseJson(line), url))
   // A directory without a meter has no rows either, and any time gives no score.
   const as_of = payees.as_of ?? new Date(0).toISOString()
   return { ...payees, as_of, payments }
 }
 
-async function get(baseUrl: string, file: string): Promise<Response> {
-  const url = `${baseUrl}/api/v1/trust/${file}`
-  const response = await fetch(url).catch((cause: unknown) => {
-    throw new WaypostError('unreachable', `${url} could not be reached`, { cause })
-  })
-  if (response.ok) return response
-  throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
-}
-
-/** JSON, one value per line, as it arrives. */
-async function* eachLine(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+/** As they arrive. */
+async function* eachLine(url: string): AsyncGenerator<string> {
+  const response = await send({ url }, { fetch, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
+  if (!response.ok)
+    throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const chunk of body) {
+  for await (const chunk of response.body ?? []) {
     const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) yield parseJson(line)
+    yield* lines
+    if (rest.length > MAX_LINE)
+      throw new WaypostError('unreadable', `${url} has a line of more than ${MAX_LINE} characters`)
   }
-  if (rest !== '') yield parseJson(rest)
+  if (rest !== '') yield rest
 }
 
 interface Score {
@@ -91,18 +89,12 @@ function toScore(found: ListingScore | undefined): Score {
   }
 }
 
-function toText(
-  id: string,
-  own: Score,
-  shown: Pick<Score, 'score' | 'evidence'>,
-  faults: readonly string[],
-): string[] {
+function toText(id: string, own: Score, shown: Pick<Score, 'score' | 'evidence'>): string[] {
   const say = ({ score, evidence }: Pick<Score, 'score' | 'evidence'>) =>
     score === null ? `no score (${evidence})` : `${score} of 100`
   const { buyers = 0, settlements = 0, volume_usd = 0 } = own
   return [
     `${id}: ${say(own)} from the published rows; the listing shows ${say(shown)}`,
     `from ${buyers} buyers, ${settlements} payments and $${volume_usd}`,
-    ...faults,
   ]
 }

@@ -2,14 +2,14 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { codeOf } from '../../../src/domain/wire/operator-error.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import type { TaskWallet } from '../src/seller-quote.ts'
+import type { Wallet } from '../src/payment.ts'
 import { UsageFault } from './command-line.ts'
 
 /** A wallet is a module of the caller's own, for either rail: keys never come near this command. */
 export async function loadWallet(file: string) {
   const loaded: { default?: unknown; allowTestCoins?: unknown } = await importWallet(file)
   const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
-  if (!isTaskWallet(wallet))
+  if (!isWallet(wallet))
     throw new UsageFault(
       `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, with createCredential(response), such as a client of mppx, or a function that makes one`,
     )
@@ -30,7 +30,7 @@ async function importWallet(file: string) {
   }
 }
 
-function isTaskWallet(value: unknown): value is TaskWallet {
+function isWallet(value: unknown): value is Wallet {
   return (
     isJsonObject(value) &&
     (typeof value.createPaymentPayload === 'function' ||

@@ -4,7 +4,7 @@ import { createWaypost, type Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import { runCall } from './call.ts'
 import { EXIT, HELP, type Run, readArguments, readSubject, UsageFault } from './command-line.ts'
-import { runDo, runSpent } from './do.ts'
+import { runDo } from './do.ts'
 import { runFind, runSearch } from './find-listings.ts'
 import { runLint } from './lint.ts'
 import { runCheck, runPin } from './lock.ts'
@@ -42,7 +42,6 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   tasks: runTasks,
   plan: runPlan,
   do: runDo,
-  spent: runSpent,
   pin: runPin,
   check: runCheck,
   add: runAdd,

@@ -1,39 +1,23 @@
-import { build, type Plugin } from 'esbuild'
+import { build } from 'esbuild'
 
 const CLIENT = new URL('..', import.meta.url).pathname
 
 /**
  * The published files, by name: what the client uses of the product's own domain is bundled, what
  * the caller brings (a wallet) is not. The command has its own copy, so that what only it needs is
- * not in the library. So has the entry for tasks, except for the errors.
+ * not in the library.
  */
 export async function bundleClient(): Promise<Record<string, string>> {
-  const library = ['waypost', 'waypost-error', 'lock']
+  const library = ['waypost', 'waypost-error', 'lock', 'do-task']
   return {
     ...(await bundle(library.map((name) => `${CLIENT}src/${name}.ts`))),
-    ...(await bundle([`${CLIENT}src/do-task.ts`, `${CLIENT}src/spending.ts`], [ERRORS_APART])),
     ...(await bundle([`${CLIENT}cli/waypost-cli.ts`])),
   }
 }
 
-/** An error of this entry is the same class as the library's. */
-const ERRORS_APART: Plugin = {
-  name: 'errors apart',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /\/waypost-error\.ts$/ }, () => ({
-      path: './waypost-error.js',
-      external: true,
-    }))
-  },
-}
-
-async function bundle(
-  entryPoints: string[],
-  plugins: Plugin[] = [],
-): Promise<Record<string, string>> {
+async function bundle(entryPoints: string[]): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints,
-    plugins,
     bundle: true,
     // An error of one entry is the same class in another.
     splitting: true,

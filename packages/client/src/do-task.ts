@@ -1,17 +1,96 @@
+import { normalizePayout } from '../../../src/domain/listing/caip-account.ts'
+import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
+import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
+import { memberOf, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import type { TaskPlan } from './answers.ts'
 import {
-  type Attempt,
-  type AttemptEnd,
-  askSeller,
-  type DoOptions,
-  type PlanRow,
-  type Turn,
-} from './seller-turn.ts'
-import { createSession, type Session, type Standing, sumUsd } from './spending.ts'
+  type PayWith,
+  type Quote,
+  readQuotes,
+  readTerms,
+  receiptOf,
+  signCheapest,
+  type Witnessed,
+  witnessedIn,
+} from './payment.ts'
+import { MAX_ANSWER_BYTES, readProblem, send } from './requests.ts'
 import type { Waypost } from './waypost.ts'
 import { WaypostError } from './waypost-error.ts'
 
+/**
+ * Gets a task done by any of its sellers.
+ *
+ * Security model: sellers may lie about price, payee and answer, and one may stand behind many
+ * listings. So nothing is paid above what the plan quoted, no payee and no operator of a host is
+ * paid twice in one run, and what was sent counts as spent whatever the seller says of it. The
+ * directory is believed about who operates a host, and about its own refusals.
+ *
+ * Known limitations: one seller with several wallets and domains is several sellers. Where a paid
+ * answer never comes, only the wallet knows whether it was paid.
+ */
+export interface DoOptions {
+  /** Without it only free sellers are called; `maxUsd` is for the run, all attempts together. */
+  pay?: PayWith | undefined
+  /** Money, and knowledge of sellers, that runs of one process share. */
+  budget?: Budget | undefined
+  rail?: 'x402' | 'mpp' | undefined
+  network?: string | undefined
+  /** Called with each attempt as it ends. */
+  onAttempt?: (attempt: Attempt) => void
+  /** Milliseconds a seller may take to name its price, or to answer without one. */
+  timeoutMs?: number
+  /** Milliseconds a paid seller may take. */
+  paidTimeoutMs?: number
+  /** The longest answer that is read, unpacked; 64 MiB without it. */
+  maxBytes?: number | undefined
+  signal?: AbortSignal
+  fetch?: typeof fetch
+}
+
+export interface Budget {
+  readonly maxUsd: number
+  /** What was sent to sellers. */
+  spentUsd: number
+  /** `<task> <seller>` of those that failed last: they come last. */
+  readonly failed: Set<string>
+}
+
+/** @param maxUsd for all runs that share it */
+export function createBudget(maxUsd = Number.POSITIVE_INFINITY): Budget {
+  return { maxUsd, spentUsd: 0, failed: new Set() }
+}
+
+/** How one seller's turn ended. */
+export type AttemptEnd =
+  | 'delivered'
+  | 'unreachable'
+  | 'timeout'
+  | 'refused'
+  | 'over_budget'
+  | 'over_quote'
+  | 'paid_before'
+  | 'no_terms'
+  | 'wallet_refused'
+  | 'payment_asked_again'
+  | 'wrong_answer'
+  | 'cut_off'
+  | 'relay_refused'
+
+export interface Attempt {
+  seller: string
+  end: AttemptEnd
+  /** The amount sent to this seller in US dollars. */
+  usd: number
+  /** Whether it took the money: `no` where none was sent, `unsure` where only the wallet knows. */
+  paid: 'no' | 'paid' | 'unsure'
+  detail?: string
+  /** The seller's report on the settlement. */
+  receipt?: unknown
+  /** The directory's own receipt, where the call went through its relay. */
+  witnessed?: Witnessed
+}
+
 export interface DoneTask {
-  deed: string
   /** Null where no seller delivered. */
   output: Record<string, unknown> | null
   seller: string | null
@@ -20,15 +99,30 @@ export interface DoneTask {
   spent_usd: number
 }
 
+type PlanRow = TaskPlan['rows'][number]
+
+interface Run {
+  contract: Record<string, unknown>
+  options: DoOptions
+  budget: Budget
+  baseUrl: string
+  spentUsd: number
+  /** Operators, hosts and addresses that were paid. */
+  paid: Set<string>
+}
+
+type Outcome = Attempt & { output?: Record<string, unknown> }
+type ToOutcome = (end: AttemptEnd, detail?: string) => Outcome
+
 const MAX_SELLERS = 5
-/** A price this far above the plan's is rounding, not another price. */
-const SAME_PRICE = 1.001
+const ASK_TIMEOUT = 20_000
+/** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
+const PAID_TIMEOUT = 120_000
 
 /**
- * Gets a task done by any of its sellers: the first of the plan is asked for its price without
- * payment, paid within the budget, and its answer checked against the task's contract; where it
- * fails, the next one gets its turn. No seller is paid twice for one deed. One that asks more than
- * the plan says moves to where its price belongs; one that failed in this session comes last.
+ * The first seller of the plan is asked for its price without payment, paid within the budget, and
+ * its answer checked against the task's contract; where it fails or asks more than the plan says,
+ * the next one has its turn. A refusal of the directory's own relay ends the run.
  *
  * @throws WaypostError where the directory does not know the task or refuses the input
  */
@@ -38,62 +132,261 @@ export async function doTask(
   input: Record<string, unknown>,
   options: DoOptions = {},
 ): Promise<DoneTask> {
-  const { pay, rail, network, session = createSession() } = options
-  const deed = options.deed ?? crypto.randomUUID()
+  const { pay, rail, network, budget = createBudget() } = options
   const { output: contract } = await waypost.task(task)
   if (contract === undefined)
     throw new WaypostError('no-contract', `${task} has no contract yet, so no plan.`)
   const filters = { rail, network, max_price_usd: pay?.maxUsd ?? 0, limit: MAX_SELLERS }
   const { rows } = await waypost.plan(task, input, filters)
-  const turn: Turn = { deed, task, contract, session, options, spent: [], baseUrl: waypost.baseUrl }
-  const paidBefore = await session.paidIn(deed)
-  const queue = await inOrder(
-    rows.filter(({ seller }) => !paidBefore.has(seller.id)),
-    session,
-    task,
-  )
-  return takeTurns(turn, queue)
-}
-
-/** Those that failed here before come last; otherwise the plan's order. */
-async function inOrder(rows: readonly PlanRow[], session: Session, task: string) {
-  const standings = await session.standings(task)
-  const failed = (row: PlanRow) => Number(standings.get(row.seller.id) === 'failed')
-  return [...rows].sort((a, b) => failed(a) - failed(b))
-}
-
-async function takeTurns(turn: Turn, rows: readonly PlanRow[]): Promise<DoneTask> {
+  const { baseUrl } = waypost
+  const run: Run = { contract, options, budget, baseUrl, spentUsd: 0, paid: new Set() }
+  const nameOf = ({ seller }: PlanRow) => `${task} ${seller.id}`
+  const hasFailed = (row: PlanRow) => Number(budget.failed.has(nameOf(row)))
   const attempts: Attempt[] = []
-  const queue = rows.map((row) => ({ row, mostUsd: (row.usd ?? UNKNOWN_PRICE) * SAME_PRICE }))
-  let output: Record<string, unknown> | null = null
-  for (let next = queue.shift(); next !== undefined && output === null; next = queue.shift()) {
-    const { row, mostUsd } = next
-    const { asked, output: found = null, ...attempt } = await askSeller(turn, row, mostUsd)
-    output = found
+  for (const row of rows.toSorted((a, b) => hasFailed(a) - hasFailed(b))) {
+    const { output, ...attempt } = await askSeller(run, row)
     attempts.push(attempt)
-    turn.options.onAttempt?.(attempt)
-    const standing = STANDINGS[attempt.end]
-    if (standing !== undefined) await turn.session.remember(row.seller.id, turn.task, standing)
-    if (asked === undefined) continue
-    // It may still be the cheapest: it gets its turn again before those that cost more.
-    const place = queue.findIndex((other) => other.mostUsd > asked)
-    queue.splice(place < 0 ? queue.length : place, 0, { row, mostUsd: asked })
+    options.onAttempt?.(attempt)
+    if (output !== undefined || attempt.end === 'relay_refused') {
+      budget.failed.delete(nameOf(row))
+      const seller = output === undefined ? null : attempt.seller
+      return { output: output ?? null, seller, attempts, spent_usd: run.spentUsd }
+    }
+    if (FAILED.has(attempt.end)) budget.failed.add(nameOf(row))
   }
-  const seller = output === null ? null : (attempts.at(-1)?.seller ?? null)
-  const spent = attempts.flatMap(({ usd, paid }) => (paid === 'no' ? [] : [usd]))
-  return { deed: turn.deed, output, seller, attempts, spent_usd: sumUsd(spent) }
+  return { output: null, seller: null, attempts, spent_usd: run.spentUsd }
 }
 
-const UNKNOWN_PRICE = Number.POSITIVE_INFINITY
+/** Ends that say something about the seller; the others are the caller's, or a mere price. */
+const FAILED: ReadonlySet<AttemptEnd> = new Set([
+  'unreachable',
+  'timeout',
+  'refused',
+  'no_terms',
+  'payment_asked_again',
+  'wrong_answer',
+  'cut_off',
+])
 
-/** What an outcome says about the seller; nothing for the caller's faults or a mere price. */
-const STANDINGS: Readonly<Partial<Record<AttemptEnd, Standing>>> = {
-  delivered: 'delivered',
-  unreachable: 'failed',
-  timeout: 'failed',
-  refused: 'failed',
-  no_terms: 'failed',
-  payment_asked_again: 'failed',
-  wrong_answer: 'failed',
-  cut_off: 'failed',
+/** One seller's turn: asked without payment first. */
+async function askSeller(run: Run, row: PlanRow): Promise<Outcome> {
+  const toOutcome: ToOutcome = (end, detail) => ({
+    ...{ seller: row.seller.id, end, usd: 0, paid: 'no' },
+    ...(detail !== undefined && { detail }),
+  })
+  try {
+    const response = await request(run, row, {}, run.options.timeoutMs ?? ASK_TIMEOUT)
+    if (response.status !== 402) return await judge(run, row, response, toOutcome)
+    const { pay } = run.options
+    if (pay === undefined)
+      return toOutcome('over_budget', 'it asks for money, and no wallet was given')
+    return await considerTerms(run, row, { response, pay }, toOutcome)
+  } catch (error) {
+    return toFailed(run, row, error, toOutcome)
+  }
+}
+
+/** Pays what a seller asks, or says why not. */
+async function considerTerms(
+  run: Run,
+  row: PlanRow,
+  { response, pay }: { response: Response; pay: PayWith },
+  toOutcome: ToOutcome,
+): Promise<Outcome> {
+  // Terms longer than a 402 may be are none.
+  const terms = await readTerms(response).catch(() => null)
+  void response.body?.cancel()
+  const quotes = readQuotes(response, terms, pay)
+  const open = quotes.filter((quote) => !namesOf(row, quote).some((name) => run.paid.has(name)))
+  const [cheapest] = open
+  if (quotes.length === 0)
+    return toOutcome('no_terms', 'its 402 has no terms in a dollar coin that the wallet can sign')
+  if (cheapest === undefined)
+    return toOutcome('paid_before', 'its payee or operator was paid in this run already')
+  const { usd } = cheapest
+  if (usd > quoteOf(row))
+    return toOutcome('over_quote', `it asks $${usd}, the plan says $${row.usd}`)
+  const leftUsd = leftOf(run, pay)
+  if (usd > leftUsd) return toOutcome('over_budget', `it asks $${usd}; $${leftUsd} are left`)
+  const most = Math.min(quoteOf(row), leftUsd)
+  const signed = await signCheapest(open, most).catch((error: unknown) => error)
+  if (!isSigned(signed)) return toOutcome('wallet_refused', Object(signed).message)
+  // Another run may have spent it while the wallet signed.
+  if (signed.quote.usd > leftOf(run, pay)) return toOutcome('over_budget', 'nothing was sent')
+  return paySeller(run, row, signed)
+}
+
+/** Who is paid: one wallet may be named on several networks, one operator may have many hosts. */
+function namesOf({ seller, request: { url } }: PlanRow, { payee }: Quote): string[] {
+  const { hostname } = new URL(url)
+  return [hostname, seller.operator ?? hostname, normalizePayout(payee).split(':').at(-1) ?? '']
+}
+
+/** Coins count in millionths of a dollar: a quote with more digits is rounded up to one. */
+function quoteOf({ usd }: PlanRow): number {
+  return usd === null ? 0 : Math.ceil(usd * 1e6 - 1e-3) / 1e6
+}
+
+function leftOf({ spentUsd, budget }: Run, { maxUsd }: PayWith): number {
+  return Math.min(sumUsd(maxUsd, -spentUsd), sumUsd(budget.maxUsd, -budget.spentUsd))
+}
+
+/** Sums of prices in billionths of a dollar are whole. @example sumUsd(0.1, 0.2) → 0.3 */
+function sumUsd(a: number, b: number): number {
+  return (Math.round(a * 1e9) + Math.round(b * 1e9)) / 1e9
+}
+
+type Signed = Awaited<ReturnType<typeof signCheapest>>
+
+function isSigned(value: unknown): value is Signed {
+  return memberOf(value, 'quote') !== undefined
+}
+
+/** From here on the money counts as spent. */
+async function paySeller(run: Run, row: PlanRow, { quote, payment }: Signed): Promise<Outcome> {
+  const { budget, options } = run
+  const { usd } = quote
+  run.spentUsd = sumUsd(run.spentUsd, usd)
+  budget.spentUsd = sumUsd(budget.spentUsd, usd)
+  for (const name of namesOf(row, quote)) run.paid.add(name)
+  const unsure: ToOutcome = (end, detail) => ({
+    ...{ seller: row.seller.id, end, usd, paid: 'unsure' },
+    ...(detail !== undefined && { detail }),
+  })
+  const sent = { [payment.name]: payment.value }
+  try {
+    const response = await request(run, row, sent, options.paidTimeoutMs ?? PAID_TIMEOUT)
+    return await judgePaid(run, row, response, unsure)
+  } catch (error) {
+    return toFailed(run, row, error, unsure)
+  }
+}
+
+async function judgePaid(
+  run: Run,
+  row: PlanRow,
+  response: Response,
+  unsure: ToOutcome,
+): Promise<Outcome> {
+  const receipt = receiptOf(response)
+  const isPaid = response.ok || receipt !== undefined
+  const paid = isPaid && memberOf(receipt, 'success') !== false ? 'paid' : 'unsure'
+  const witnessed = row.relay_url === undefined ? undefined : witnessedIn(response)
+  const toOutcome: ToOutcome = (end, detail) => ({
+    ...{ ...unsure(end, detail), paid },
+    ...(receipt !== undefined && { receipt }),
+    ...(witnessed !== undefined && { witnessed }),
+  })
+  if (response.status !== 402) return judge(run, row, response, toOutcome)
+  void response.body?.cancel()
+  return toOutcome('payment_asked_again', 'it asked for money again after it was paid')
+}
+
+/** One request to a seller, through the relay where that takes it. */
+async function request(
+  { options, baseUrl }: Run,
+  { request, relay_url }: PlanRow,
+  payment: Record<string, string>,
+  timeoutMs: number,
+): Promise<Response> {
+  const { method, headers, body } = request
+  const { fetch: ask = fetch, signal = null, maxBytes = MAX_ANSWER_BYTES } = options
+  const url = relay_url ?? request.url
+  if (!mayAsk(url, baseUrl)) throw new WaypostError('unreachable', `${url} is not an https address`)
+  return send(
+    {
+      ...{ url, method, signal },
+      // A payment never follows a seller to another address.
+      redirect: 'manual',
+      headers: {
+        accept: 'application/json, */*;q=0.5',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+        ...payment,
+      },
+      ...(body !== undefined && { body: toBody(headers, body) }),
+    },
+    { fetch: ask, timeoutMs, maxBytes },
+  )
+}
+
+/** A directory may name any address: only one on this machine may name others without TLS. */
+function mayAsk(url: string, baseUrl: string): boolean {
+  return url.startsWith('https://') || new URL(baseUrl).protocol === 'http:'
+}
+
+function toBody(headers: Record<string, string> | undefined, body: unknown): string {
+  const type = headers?.['Content-Type'] ?? ''
+  if (type !== 'application/x-www-form-urlencoded') return JSON.stringify(body)
+  return String(new URLSearchParams(Object.entries(Object(body)).map(([k, v]) => [k, String(v)])))
+}
+
+/** What no answer says: of the seller, or of the relay that should have asked it. */
+function toFailed(
+  { options: { signal } }: Run,
+  { relay_url }: PlanRow,
+  error: unknown,
+  toOutcome: ToOutcome,
+): Outcome {
+  if (signal?.aborted === true) throw signal.reason
+  if (!(error instanceof WaypostError)) throw error
+  if (error.code === 'timeout') return toOutcome('timeout', error.message)
+  return toOutcome(relay_url === undefined ? 'unreachable' : 'relay_refused', error.message)
+}
+
+/** Refusals of the relay about this seller alone; any other would meet the next one too. */
+const ABOUT_SELLER = /^(?:seller-|listing-|not-relayable$|changed$)/
+
+async function judge(
+  { contract }: Run,
+  { output: paths, relay_url }: PlanRow,
+  response: Response,
+  toOutcome: ToOutcome,
+): Promise<Outcome> {
+  // No seller's answer can name the relay there: it drops such a line.
+  const isOwn =
+    relay_url !== undefined && response.headers.get('proxy-status')?.includes(PROXY_NAME)
+  if (isOwn === true) {
+    const { code = '', detail = '' } = readProblem(await response.text()) ?? {}
+    const after = response.headers.get('retry-after')
+    const again = after === null ? '' : ` Try again in ${after} s.`
+    return toOutcome(ABOUT_SELLER.test(code) ? 'refused' : 'relay_refused', detail + again)
+  }
+  if (!response.ok) {
+    void response.body?.cancel()
+    return toOutcome('refused', `status ${response.status}`)
+  }
+  const read = await readOutput(response, contract, paths).catch((error: unknown) => {
+    if (!(error instanceof WaypostError) || error.code === 'timeout') throw error
+    return error
+  })
+  if (read instanceof WaypostError)
+    return toOutcome(read.code === 'too-large' ? 'wrong_answer' : 'cut_off', read.message)
+  if ('fault' in read) return toOutcome('wrong_answer', read.fault)
+  return { ...toOutcome('delivered'), output: read.output }
+}
+
+/** A seller's answer by the task's contract. Pictures and sounds become data URLs. */
+async function readOutput(
+  response: Response,
+  contract: Record<string, unknown>,
+  paths: Record<string, string>,
+): Promise<TaskOutput> {
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  if (bytes.length === 0) return { fault: 'the answer is empty' }
+  const type = response.headers.get('content-type')?.split(';', 1)[0]?.trim() ?? ''
+  return readTaskOutput(contract, paths, toValue(bytes, type))
+}
+
+function toValue(bytes: Uint8Array, type: string): unknown {
+  if (/^(?:image|audio|video)\//.test(type) || type === 'application/octet-stream')
+    return `data:${type};base64,${toBase64(bytes)}`
+  const text = new TextDecoder().decode(bytes)
+  return /\bjson$/.test(type) || /^\s*[[{]/.test(text) ? (parseJson(text) ?? text) : text
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text)
 }

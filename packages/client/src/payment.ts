@@ -1,80 +1,195 @@
+import { readMppReceipt, toMppHeader } from '../../../src/domain/doors/mpp-call.ts'
 import {
   readPaymentRequired,
   readReceipt,
   toPaymentHeader,
 } from '../../../src/domain/doors/paid-call.ts'
+import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
+import { parseChallenges, toMppTerm } from '../../../src/domain/probe/read/mpp-terms.ts'
+import {
+  RECEIPT_HEADER,
+  RECEIPT_SECRET_HEADER,
+} from '../../../src/domain/receipts/receipt-headers.ts'
 import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/**
- * The signer: an `x402Client` of `@x402/core`, or anything that makes a payment payload from the
- * terms of a 402. This client never sees a key.
- */
+/** The signer of either rail or of both, at least one of them. This client never sees a key. */
 export interface Wallet {
-  /** The terms have the wallet library's own type, whichever library it is. */
-  createPaymentPayload(terms: never): Promise<object>
+  /**
+   * x402: an `x402Client` of `@x402/core`, or anything that makes a payment payload from the terms
+   * of a 402. The terms have the wallet library's own type, whichever library it is.
+   */
+  createPaymentPayload?(terms: never): Promise<object>
+  /** MPP: the value of `Authorization` for a 402, as `mppx`'s client makes it. */
+  createCredential?(response: Response): Promise<unknown>
 }
 
 export interface PayWith {
   wallet: Wallet
-  /** The most one call may cost, in US dollars; offers above it, or in no dollar we know, are never signed. */
+  /** The most it may cost, in US dollars; offers above it, or in no dollar we know, are never signed. */
   maxUsd: number
   /** Coins of test networks count as dollars too. */
   allowTestCoins?: boolean
 }
 
-/** The terms of a 402, as the seller wrote them. */
+/** The terms of a 402 by x402, as the seller wrote them. */
 export type PaymentTerms = Record<string, unknown> & { accepts: unknown[] }
+
+interface Payment {
+  name: string
+  value: string
+}
+
+/** One way to pay a seller's price. */
+export interface Quote {
+  rail: 'x402' | 'mpp'
+  usd: number
+  /** CAIP-10. */
+  payee: string
+  /** Asks the wallet; nothing was signed before. @throws WaypostError `wallet-refused` */
+  sign(): Promise<Payment>
+}
 
 /** The x402 terms of a 402; null where it uses another rail or none. */
 export async function readTerms(response: Response): Promise<PaymentTerms | null> {
-  const terms = readPaymentRequired(toRecord(response.headers), await response.clone().text())
+  const headers = toRecord(response.headers)
+  // Their place since version 2: then the body is not read.
+  const isInHeader = headers['payment-required'] !== undefined
+  const terms = readPaymentRequired(headers, isInHeader ? '' : await response.clone().text())
   return terms !== null && hasAccepts(terms) ? terms : null
 }
 
-/** The seller's report on the settlement, where it gave one. */
-export function receiptOf(response: Response): unknown {
-  return readReceipt(toRecord(response.headers))
+/**
+ * What a seller asks, the cheapest first: offers that the wallet can sign, of both rails, in known
+ * dollars, to a payee that can be read.
+ *
+ * @param terms of x402, as `readTerms` gives them
+ */
+export function readQuotes(
+  { headers }: Response,
+  terms: PaymentTerms | null,
+  { wallet, allowTestCoins = false }: Omit<PayWith, 'maxUsd'>,
+): Quote[] {
+  const offers = wallet.createPaymentPayload === undefined ? [] : (terms?.accepts ?? [])
+  const challenges = wallet.createCredential === undefined ? [] : challengesIn(headers)
+  const quotes = [
+    ...offers.map((offer) => {
+      const sign = () => signX402(wallet, { ...terms, accepts: [offer] })
+      return { rail: 'x402' as const, ...readOffer(offer, { allowTestCoins }), sign }
+    }),
+    ...challenges.map((parameters) => {
+      const { usd = null, payout: payee = null, network } = toMppTerm(parameters) ?? {}
+      const isTest = network != null && isTestNetwork(network)
+      const sign = () => signMpp(wallet, parameters)
+      return { rail: 'mpp' as const, usd: isTest && !allowTestCoins ? null : usd, payee, sign }
+    }),
+  ]
+  return quotes.filter(isComplete).sort((a, b) => a.usd - b.usd)
+}
+
+function isComplete<Offer extends { usd: number | null; payee: string | null }>(
+  offer: Offer,
+): offer is Offer & { usd: number; payee: string } {
+  return offer.usd !== null && offer.payee !== null
+}
+
+/** The parameters of each `Payment` challenge. */
+export function challengesIn(headers: Headers): Map<string, string>[] {
+  const challenges = parseChallenges(headers.get('www-authenticate') ?? '')
+  return challenges.flatMap(({ scheme, parameters }) => (scheme === 'payment' ? [parameters] : []))
 }
 
 /**
- * A header that pays the cheapest of the offers within the budget, signed by the caller's wallet.
+ * The payment of the cheapest quote within the budget that the wallet signs.
  *
- * @param pinned offers that a lock does not allow are never signed
- * @throws WaypostError `changed` or `over-budget` before anything is signed
+ * @param pinned quotes that a lock does not allow are never signed
+ * @throws WaypostError `changed` or `over-budget` before anything is signed, `wallet-refused`
  */
-export async function signPayment(
-  terms: PaymentTerms,
-  { wallet, maxUsd, allowTestCoins = false }: PayWith,
+export async function signCheapest(
+  quotes: readonly Quote[],
+  maxUsd: number,
   pinned?: LockEntry,
-): Promise<{ name: string; value: string }> {
-  const faults = terms.accepts.map((offer) => (pinned ? judgePinned(pinned, readOffer(offer)) : []))
-  const allowed = terms.accepts.filter((_, at) => faults[at]?.length === 0)
+): Promise<{ quote: Quote; payment: Payment }> {
+  const faults = quotes.map((quote) => (pinned ? judgePinned(pinned, quote) : []))
+  const allowed = quotes.filter((_, at) => faults[at]?.length === 0)
   if (allowed.length === 0 && faults[0] !== undefined)
-    throw new WaypostError('changed', `${toSentences(faults[0])} Nothing was signed.`, {
-      status: 402,
-    })
-  const priced = allowed
-    .map((offer) => ({ offer, usd: readOffer(offer, { allowTestCoins }).usd }))
-    .filter((each): each is { offer: unknown; usd: number } => each.usd !== null)
-    .sort((a, b) => a.usd - b.usd)
-  const within = priced.filter(({ usd }) => usd <= maxUsd)
-  const [cheapest] = priced
-  if (within.length === 0)
-    throw new WaypostError(
+    throw refuse('changed', `${toSentences(faults[0])} Nothing was signed.`)
+  const [cheapest] = allowed
+  if (cheapest === undefined || cheapest.usd > maxUsd)
+    throw refuse(
       'over-budget',
       cheapest === undefined
-        ? 'The seller accepts no dollar coin this client knows; nothing was signed.'
+        ? 'The seller accepts no dollar coin that the wallet can sign; nothing was signed.'
         : `The seller asks for $${cheapest.usd}, the budget is $${maxUsd}; nothing was signed.`,
-      { status: 402 },
     )
-  const offered = { ...terms, accepts: within.map(({ offer }) => offer) }
+  const refusals: unknown[] = []
+  for (const quote of allowed.filter(({ usd }) => usd <= maxUsd))
+    try {
+      return { quote, payment: await quote.sign() }
+    } catch (refusal) {
+      // The wallet may know the network of another offer.
+      refusals.push(refusal)
+    }
+  throw refusals[0]
+}
+
+async function signX402(wallet: Wallet, terms: PaymentTerms): Promise<Payment> {
+  const { x402Version = 'of the seller' } = terms
+  const advice = `The seller asks by x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`
   // Written by the seller: the wallet's library checks it by its own type.
-  const payload = await wallet.createPaymentPayload(offered as never)
-  const header = toPaymentHeader(payload)
-  if (header === null) throw new WaypostError('unreadable', 'The wallet gave no x402 payment.')
-  return header
+  const offered = terms as never
+  const payload = await signed(() => wallet.createPaymentPayload?.(offered), advice)
+  return toPaymentHeader(payload) ?? refuseOther('an x402 payment')
+}
+
+async function signMpp(wallet: Wallet, parameters: ReadonlyMap<string, string>): Promise<Payment> {
+  const pairs = [...parameters].map(
+    ([name, value]) => `${name}="${value.replace(/[\\"]/g, '\\$&')}"`,
+  )
+  const headers = { 'www-authenticate': `Payment ${pairs.join(', ')}` }
+  const only = new Response(null, { status: 402, headers })
+  const credential = await signed(() => wallet.createCredential?.(only))
+  if (typeof credential === 'string') return { name: 'Authorization', value: credential }
+  return toMppHeader(credential) ?? refuseOther('an MPP credential')
+}
+
+/** A wallet throws where it does not know the protocol's version or the network. */
+async function signed<Signed>(sign: () => Promise<Signed> | undefined, advice = '') {
+  try {
+    return await sign()
+  } catch (cause) {
+    const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
+    throw refuse('wallet-refused', `The wallet signed nothing: ${why}. ${advice}`.trim(), cause)
+  }
+}
+
+function refuseOther(what: string): never {
+  throw refuse('wallet-refused', `The wallet gave something that is not ${what}.`)
+}
+
+function refuse(code: string, detail: string, cause?: unknown): WaypostError {
+  return new WaypostError(code, detail, { status: 402, cause })
+}
+
+/** The seller's report on a settlement, on either rail. */
+export function receiptOf({ headers }: Response): unknown {
+  const record = toRecord(headers)
+  return readReceipt(record) ?? readMppReceipt(record)
+}
+
+/** The directory's receipt of a paid call that it relayed. */
+export interface Witnessed {
+  id: string
+  /** The salt of the receipt's hashes: only the caller has it. */
+  secret: string
+}
+
+/** Undefined for an answer that the directory did not judge. */
+export function witnessedIn({ headers }: Response): Witnessed | undefined {
+  const id = headers.get(RECEIPT_HEADER)?.split('/').at(-1) ?? ''
+  const secret = headers.get(RECEIPT_SECRET_HEADER) ?? ''
+  return /^[\w-]{22}$/.test(id) && /^[\w-]{43}$/.test(secret) ? { id, secret } : undefined
 }
 
 function toRecord(headers: Headers): Record<string, string> {

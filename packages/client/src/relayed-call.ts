@@ -1,9 +1,17 @@
 import { EXPECT_HEADER } from '../../../src/domain/pins/offer.ts'
 import { callPath, kitPath } from '../../../src/domain/wire/links.ts'
 import type { CompactKit } from './answers.ts'
-import { type AskOptions, askJson, toFailure } from './ask.ts'
 import { findCall, type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
-import { type PaymentTerms, type PayWith, readTerms, receiptOf, signPayment } from './payment.ts'
+import {
+  type PaymentTerms,
+  type PayWith,
+  type Quote,
+  readQuotes,
+  readTerms,
+  receiptOf,
+  signCheapest,
+} from './payment.ts'
+import { type AskOptions, askJson, MAX_ANSWER_BYTES, send, toHeaders } from './requests.ts'
 import { WaypostError } from './waypost-error.ts'
 
 export interface CallRequest {
@@ -19,30 +27,36 @@ export interface CallRequest {
   /** The lock of `waypost pin`: if listing, payee or price differ from it, nothing is paid. */
   lock?: Lock | undefined
   signal?: AbortSignal | undefined
-  /** Milliseconds each of the two requests may take until its answer begins. */
+  /** Milliseconds each of the two requests may take until its answer is read. */
   timeoutMs?: number | undefined
+  /** The longest answer that is read, unpacked; 64 MiB without it. */
+  maxBytes?: number | undefined
 }
 
 export interface CallReply {
-  /** The seller's answer, or the relay's refusal (`application/problem+json`), unread. */
+  /**
+   * The seller's answer, or the relay's refusal (`application/problem+json`), unread. Its body fails
+   * with a WaypostError where it is too long, too slow or breaks off.
+   */
   response: Response
-  /** The seller's terms, where it asked for payment. */
+  /** The seller's x402 terms, where it asked for payment by them. */
   terms?: PaymentTerms
-  /** A payment was sent along; the receipt says whether it settled. */
-  paid: boolean
+  /** The payment that was sent along; the receipt says whether it settled. */
+  paid?: Pick<Quote, 'rail' | 'usd' | 'payee'>
   /** The seller's report on the settlement. */
   receipt?: unknown
 }
 
 /** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
-export const PAID_TIMEOUT = 330_000
+const PAID_TIMEOUT = 330_000
 
 /**
  * One call through the relay. It is sent once, and once more with a payment where `pay` allows it:
  * nothing that may cost money or change something is ever repeated.
  *
- * @throws WaypostError `changed` where a lock is not kept, `over-budget`, `unreachable`, `timeout`, or `payment-unsure` when an answer
- *   to a paid request never came
+ * @throws WaypostError `changed` where a lock is not kept, `over-budget` and `wallet-refused` before
+ *   anything is paid, `too-large`, `unreachable`, `timeout`, or `payment-unsure` when an answer to a
+ *   paid request never came
  */
 export async function callThroughRelay(
   baseUrl: string,
@@ -50,46 +64,54 @@ export async function callThroughRelay(
   request: CallRequest,
   options: AskOptions,
 ): Promise<CallReply> {
-  const { endpoint, pay, timeoutMs, lock } = request
-  const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
-  let url = `${baseUrl}${callPath(encodeURIComponent(id))}${query}`
+  const { pay, lock } = request
   const entry = lock && pinnedIn(lock, id)
-  const pinned = { baseUrl, id, request, options }
-  let expected = entry && (await toHeader(pinned, entry, entry.digest))
-  const unpaid = { ...options, timeoutMs: timeoutMs ?? options.timeoutMs }
-  let first = await send(url, request, { ...expected }, unpaid)
-  const moved = first.status === 308 ? first.headers.get('location') : null
-  if (moved?.startsWith(callPath('')) === true) {
-    await first.body?.cancel()
-    url = baseUrl + moved
-    first = await send(url, request, { ...expected }, unpaid)
-  }
-  const refusal = entry && (await findRefusal(first))
-  if (entry !== undefined && refusal) {
-    // Another of its calls may have changed, but not this one.
-    expected = await toHeader(pinned, entry, null, refusal)
-    first = await send(url, request, { ...expected }, unpaid)
-    await refuseChanged(first)
-  }
+  const call = { baseUrl, id, request, options }
+  const { response: first, url, expected } = await callUnpaid(call, entry)
   const terms = first.status === 402 ? await readTerms(first) : null
-  if (pay === undefined || terms === null)
-    return { response: first, paid: false, ...(terms !== null && { terms }) }
-  const header = await signPayment(terms, pay, entry)
+  const reply = { response: first, ...(terms !== null && { terms }) }
+  if (pay === undefined || first.status !== 402) return reply
+  const { quote, payment } = await signCheapest(readQuotes(first, terms, pay), pay.maxUsd, entry)
   await first.body?.cancel()
-  const paidOptions = { ...options, timeoutMs: timeoutMs ?? PAID_TIMEOUT }
-  const sent = { ...expected, [header.name]: header.value }
-  const response = await send(url, request, sent, paidOptions).catch((cause: unknown) => {
+  const sent = { ...expected, [payment.name]: payment.value }
+  const timeoutMs = request.timeoutMs ?? PAID_TIMEOUT
+  const response = await sendCall(call, url, sent, timeoutMs).catch((cause: unknown) => {
     throw toUnsure(cause)
   })
   if (entry !== undefined) await refuseChanged(response)
-  return { response, terms, paid: true, receipt: receiptOf(response) }
+  const { rail, usd, payee } = quote
+  return { ...reply, response, paid: { rail, usd, payee }, receipt: receiptOf(response) }
 }
 
-interface PinnedCall {
+interface Call {
   baseUrl: string
   id: string
   request: CallRequest
   options: AskOptions
+}
+
+/** The call without payment; where the listing moved or is pinned, the one that the relay takes. */
+async function callUnpaid(call: Call, entry: LockEntry | undefined) {
+  const { baseUrl, id, request, options } = call
+  const { endpoint, timeoutMs = options.timeoutMs } = request
+  const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
+  let url = `${baseUrl}${callPath(encodeURIComponent(id))}${query}`
+  let expected = entry && (await toExpectHeader(call, entry, entry.digest))
+  let response = await sendCall(call, url, { ...expected }, timeoutMs)
+  const moved = response.status === 308 ? response.headers.get('location') : null
+  if (moved?.startsWith(callPath('')) === true) {
+    await response.body?.cancel()
+    url = baseUrl + moved
+    response = await sendCall(call, url, { ...expected }, timeoutMs)
+  }
+  const refusal = entry && (await findRefusal(response))
+  if (entry !== undefined && refusal) {
+    // Another of its calls may have changed, but not this one.
+    expected = await toExpectHeader(call, entry, null, refusal)
+    response = await sendCall(call, url, { ...expected }, timeoutMs)
+    await refuseChanged(response)
+  }
+  return { response, url, expected }
 }
 
 /**
@@ -98,30 +120,31 @@ interface PinnedCall {
  *
  * @throws WaypostError `changed` where it is not
  */
-async function toHeader(
-  pinned: PinnedCall,
+async function toExpectHeader(
+  call: Call,
   entry: LockEntry,
   digest: string | null,
   refusal?: WaypostError,
 ): Promise<Record<string, string>> {
   if (digest !== null) return { [EXPECT_HEADER]: toExpected(entry, digest) }
-  const { endpoint, body, method = body === undefined ? 'GET' : 'POST' } = pinned.request
-  const call = findCall(entry, method, endpoint)
-  const kit = call && (await readKit(pinned, call))
+  const { endpoint, body, method = body === undefined ? 'GET' : 'POST' } = call.request
+  const name = findCall(entry, method, endpoint)
+  const kit = name && (await readKit(call, name))
   const isMoot = refusal !== undefined && kit && kit.digest === entry.digest
-  if (!kit || isMoot || kit.operation.digest !== entry.calls[call]) {
-    const detail = `${method} ${endpoint ?? pinned.id} is not as pinned. Nothing was sent.`
+  if (!kit || isMoot || kit.operation.digest !== entry.calls[name]) {
+    const detail = `${method} ${endpoint ?? call.id} is not as pinned. Nothing was sent.`
     throw refusal ?? new WaypostError('changed', detail)
   }
   return { [EXPECT_HEADER]: toExpected(entry, kit.digest) }
 }
 
 /** @returns nothing for a listing or call that has gone */
-async function readKit({ baseUrl, id, request, options }: PinnedCall, call: string) {
-  const query = `?view=compact&operation=${encodeURIComponent(call)}`
+async function readKit({ baseUrl, id, request, options }: Call, name: string) {
+  const query = `?view=compact&operation=${encodeURIComponent(name)}`
   const url = baseUrl + kitPath(encodeURIComponent(id)) + query
+  const asked = { url, signal: request.signal ?? null, mayRepeat: true }
   try {
-    return await askJson<CompactKit>({ url, signal: request.signal, mayRepeat: true }, options)
+    return await askJson<CompactKit>(asked, options)
   } catch (error) {
     if (error instanceof WaypostError && [400, 404, 410].includes(error.status)) return undefined
     throw error
@@ -140,41 +163,32 @@ async function refuseChanged(response: Response): Promise<void> {
   if (refusal !== undefined) throw refusal
 }
 
-export function toUnsure(cause: unknown): WaypostError {
+function toUnsure(cause: unknown): WaypostError {
   const why = cause instanceof Error ? cause.message : cause
   const detail = `No answer came to the paid call (${why}). It may have been paid: look at the wallet before trying again.`
   return new WaypostError('payment-unsure', detail, { cause })
 }
 
-async function send(
+function sendCall(
+  { request, options }: Call,
   url: string,
-  { method, headers = {}, body, signal }: CallRequest,
-  payment: Record<string, string>,
-  options: AskOptions,
+  added: Record<string, string>,
+  timeoutMs: number,
 ): Promise<Response> {
-  const stop = new AbortController()
-  const patience = setTimeout(() => stop.abort(), options.timeoutMs)
+  const { headers, body, signal = null, maxBytes = MAX_ANSWER_BYTES } = request
   const isPlain = body === undefined || typeof body === 'string' || body instanceof Uint8Array
-  const isTyped = isPlain || new Headers(headers).has('content-type')
-  try {
-    return await options.fetch(url, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
+  const type: Record<string, string> = isPlain ? {} : { 'content-type': 'application/json' }
+  return send(
+    {
+      url,
+      method: request.method ?? (body === undefined ? 'GET' : 'POST'),
       redirect: 'manual',
-      headers: {
-        ...(!isTyped && { 'content-type': 'application/json' }),
-        ...options.headers,
-        ...headers,
-        ...payment,
-      },
+      headers: toHeaders(type, options.headers, headers, added),
       ...(body !== undefined && { body: toBody(body) }),
-      signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-    })
-  } catch (cause) {
-    if (signal?.aborted === true) throw signal.reason
-    throw toFailure(url, stop.signal.aborted, options.timeoutMs, cause)
-  } finally {
-    clearTimeout(patience)
-  }
+      signal,
+    },
+    { fetch: options.fetch, timeoutMs, maxBytes },
+  )
 }
 
 function toBody(body: unknown): BodyInit {

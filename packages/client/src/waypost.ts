@@ -21,8 +21,8 @@ import type {
   TaskPlan,
   Tasks,
 } from './answers.ts'
-import { type AskOptions, askJson } from './ask.ts'
 import { type CallReply, type CallRequest, callThroughRelay } from './relayed-call.ts'
+import { type AskOptions, askJson } from './requests.ts'
 
 export interface WaypostOptions {
   /** The directory's address, `https://directory.example`; a path below it is kept. */
@@ -31,7 +31,7 @@ export interface WaypostOptions {
   fetch?: typeof fetch
   /** Retries of repeatable requests: 3 by default. */
   retries?: number
-  /** Milliseconds one try may take: 30,000 by default. */
+  /** Milliseconds one try may take until its answer is read: 30,000 by default. */
   timeoutMs?: number
   /** Header fields of every request, such as a User-Agent. */
   headers?: Record<string, string>
@@ -82,7 +82,7 @@ export function createWaypost(given: WaypostOptions) {
   const options = toAskOptions(given)
   const read = <Answer>(path: string, { signal }: Signalled = {}, timeoutMs = options.timeoutMs) =>
     askJson<Answer>(
-      { url: `${baseUrl}${path}`, signal, mayRepeat: true },
+      { url: `${baseUrl}${path}`, signal: signal ?? null, mayRepeat: true },
       { ...options, timeoutMs },
     )
   const search: Search = (asked, options) => read(`/api/v1/search${toQuery(asked)}`, options)
@@ -123,8 +123,9 @@ export function createWaypost(given: WaypostOptions) {
     /** Reports a service to list, or an error, to the directory's maintainers; they decide. */
     report: (report: ReportBody, { signal }: Signalled = {}) => {
       const headers = { 'content-type': 'application/json' }
-      const init = { method: 'POST', headers, body: JSON.stringify(report) }
-      const asked = { url: `${baseUrl}/api/v1/reports`, init, signal, mayRepeat: false }
+      const url = `${baseUrl}/api/v1/reports`
+      const sent = { url, method: 'POST', headers, body: JSON.stringify(report) }
+      const asked = { ...sent, signal: signal ?? null, mayRepeat: false }
       return askJson<ReportTaken>(asked, options)
     },
     /** Whether and how the relay would call a listing; the seller is not contacted. */

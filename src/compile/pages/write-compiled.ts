@@ -39,7 +39,7 @@ export function toCompiledSite(
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
-  const sellers = listings.flatMap((listing) => toTaskSellers(listing, tables.tasks))
+  const sellers = listings.flatMap((listing) => toTaskSellers(listing, tables))
   return {
     base_url: baseUrl,
     stats: toStatsView(listings, dump, trustLedger, sources),

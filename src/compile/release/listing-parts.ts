@@ -34,7 +34,7 @@ const PARTS = {
     toRegistryRows([listing], [], { baseUrl, policies: tables.policies }),
   ard: ({ listing }: Made) => [toArdRow(listing)],
   paid: ({ listing, catalogue }: Made) => toResourceRows([listing], catalogue.baseUrl),
-  tasks: ({ listing, catalogue }: Made) => toTaskSellers(listing, catalogue.tables.tasks),
+  tasks: ({ listing, catalogue }: Made) => toTaskSellers(listing, catalogue.tables),
   declared: ({ listing }: Made) => toDeclaredRows(listing),
   probe: ({ listing: { id, facts } }: Made) => [planProbe(id, facts) ?? []].flat(),
   page: ({ compiled }: Made) => (compiled.view.first_party ? [] : [toSearchPage(compiled)]),

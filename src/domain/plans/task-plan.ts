@@ -27,6 +27,8 @@ export const TaskPlanSchema = v.object({
         id: v.string(),
         /** Omitted from an answer that is full. */
         name: v.optional(v.string()),
+        /** The registrable domain of the address, where that is not its whole host. */
+        operator: v.optional(v.string()),
         trust: v.optional(v.number()),
       }),
       request: v.object({
@@ -42,6 +44,7 @@ export const TaskPlanSchema = v.object({
       usd: v.nullable(v.number()),
       /** The unit of the price, where that is not one call. */
       per: v.optional(v.string()),
+      /** Omitted from an answer that is full. */
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
       /** Where each member of the task's output is in the answer. */
       output: v.record(v.string(), v.string()),
@@ -65,8 +68,8 @@ export interface PlanQuestion {
 }
 
 /**
- * Up to `limit` interchangeable sellers of a task, each once: those that take all of the input first,
- * then the cheapest of those known to deliver.
+ * Up to `limit` interchangeable sellers of a task, each once and one of each operator first: those
+ * that take all of the input, then the cheapest of those known to deliver.
  */
 export function planTask(
   task: Task,
@@ -82,7 +85,9 @@ export function planTask(
     ...new Map(fitting.toReversed().map((each) => [each.seller.seller.id, each])).values(),
   ].sort(compareCandidates)
   const isFiltered = once.length === 0 && sellers.length > 0
-  const rows = once.slice(0, asked.limit).map((each) => toRow(each, task, asked.input, baseUrl))
+  const rows = oneOfEachFirst(once)
+    .slice(0, asked.limit)
+    .map((each) => toRow(each, task, asked.input, baseUrl))
   const plan: TaskPlan = {
     task: task.id,
     total: once.length,
@@ -92,7 +97,19 @@ export function planTask(
       : [],
     texts: SELLER_TEXTS,
   }
-  return { ...plan, rows: fitCalls(rows, sizeOf(plan), () => [withoutName, withoutJsonHeader]) }
+  return {
+    ...plan,
+    rows: fitCalls(rows, sizeOf(plan), () => [withoutName, withoutJsonHeader, withoutOffers]),
+  }
+}
+
+/** Listings of one operator are one choice: a second one is no way out where the first failed. */
+function oneOfEachFirst(candidates: readonly Candidate[]): Candidate[] {
+  const groups = Map.groupBy(candidates, ({ seller }) => seller.seller.operator)
+  const firsts = new Set([...groups.values()].map(([first]) => first))
+  return [...firsts, ...candidates.filter((each) => !firsts.has(each))].filter(
+    (each) => each !== undefined,
+  )
 }
 
 function withoutName({ seller: { name: _, ...seller }, ...row }: PlanRow): PlanRow {
@@ -106,6 +123,11 @@ function withoutJsonHeader(row: PlanRow): PlanRow {
     ([name, value]) => name === 'Content-Type' && value === 'application/json',
   )
   return isJson ? { ...row, request } : row
+}
+
+/** The seller's own 402 names them. */
+function withoutOffers({ offers: _, ...row }: PlanRow): PlanRow {
+  return row
 }
 
 interface Candidate {
@@ -173,14 +195,18 @@ function toRow(
   input: Readonly<Record<string, unknown>>,
   baseUrl: string,
 ): PlanRow {
-  const { id, name, trust } = seller.seller
+  const { id, name, operator, trust } = seller.seller
   const request = fillRequest(seller, input)
   const members = membersOf(output).flatMap((member) => {
     const path = memberOf(seller.map, member)
     return typeof path === 'string' ? [[member, path] as const] : []
   })
   return {
-    seller: { id, name, ...(trust !== null && { trust }) },
+    seller: {
+      ...{ id, name },
+      ...(operator !== new URL(request.url).hostname && { operator }),
+      ...(trust !== null && { trust }),
+    },
     request,
     ...(seller.relayed && { relay_url: toRelayUrl(baseUrl, id, request.url) }),
     usd,

@@ -3,6 +3,7 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import { toKitOperations } from '../kit/kit-operations.ts'
 import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/operation.ts'
 import { isJsonPayload } from '../operation/output-fields.ts'
+import { hostOf, ownerAt, type SharedHosts } from '../owners/shared-hosts.ts'
 import type { Delivered } from '../receipts/delivered.ts'
 import { needsNoAccount } from '../tasks/filled-request.ts'
 import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
@@ -13,7 +14,13 @@ import { HTTP_METHODS } from '../wire/vocabulary.ts'
 /** One operation that does a task, as a plan needs it: a row of the release. */
 export const TaskSellerSchema = v.object({
   task: v.string(),
-  seller: v.object({ id: v.string(), name: v.string(), trust: v.nullable(v.number()) }),
+  seller: v.object({
+    id: v.string(),
+    name: v.string(),
+    /** The registrable domain that is called. */
+    operator: v.string(),
+    trust: v.nullable(v.number()),
+  }),
   method: v.picklist(HTTP_METHODS),
   url: v.string(),
   params: v.optional(v.array(v.pick(ParamSchema, ['name', 'in']))),
@@ -47,7 +54,10 @@ function toShare(delivered: Delivered | undefined, method: string, url: string) 
 const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
 
 /** The operations of a listing that do a task and need no account: a plan's sellers. */
-export function toTaskSellers(listing: DerivedListing, tasks: readonly TaskRow[]): TaskSeller[] {
+export function toTaskSellers(
+  listing: DerivedListing,
+  { tasks, sharedHosts }: { tasks: readonly TaskRow[]; sharedHosts: SharedHosts },
+): TaskSeller[] {
   const { id, facts, trust, buy } = listing
   const mapped = (facts.http ?? []).filter(({ map }) => map !== undefined)
   if (mapped.length === 0 || !needsNoAccount(facts.auth) || facts.first_party) return []
@@ -64,10 +74,11 @@ export function toTaskSellers(listing: DerivedListing, tasks: readonly TaskRow[]
     const known = shown.get(`${method} ${url}`)
     if (map === undefined || task === null || known === undefined) return []
     const accepts = toAccepted(operation, task)
+    const operator = ownerAt(hostOf(url) ?? '', sharedHosts)
     return [
       {
         task: task.id,
-        seller: { id, name: facts.name, trust: trustScoreOf(trust) },
+        seller: { id, name: facts.name, operator, trust: trustScoreOf(trust) },
         ...{ method, url, map, digest: listing.digest },
         usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
         relayed: known.relay_url !== undefined,

@@ -1,0 +1,226 @@
+import { parseRetryAfter } from '../../../src/domain/probe/read/probe-answer.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import type { Problem } from './answers.ts'
+import { WaypostError } from './waypost-error.ts'
+
+/**
+ * Every request of this client, and every body that it reads.
+ *
+ * Security model: sellers and directories are strangers. A body is counted as it is unpacked, chunk
+ * by chunk, and given up at its bound, since four megabytes of gzip may unpack to four gigabytes.
+ * The time limit holds until the body is read: else an answer that never ends would never time out.
+ */
+const KIB = 1024
+/** Of a 402, whoever sends it. */
+const MAX_TERMS_BYTES = 256 * KIB
+export const MAX_DIRECTORY_BYTES = 16 * KIB * KIB
+/** Of a seller's answer, unless the caller says otherwise. */
+export const MAX_ANSWER_BYTES = 64 * KIB * KIB
+
+/** The first wait before a retry, doubled each time (milliseconds). */
+const FIRST_WAIT = 250
+/** The longest wait between two tries (milliseconds); beyond it the caller must retry. */
+const LONGEST_WAIT = 30_000
+/** Statuses after which the same read may soon succeed. */
+const PASSING = new Set([429, 502, 503, 504])
+
+export interface Request extends RequestInit {
+  url: string
+}
+
+interface Limits {
+  fetch: typeof fetch
+  /** Milliseconds until the answer is read to its end. */
+  timeoutMs: number
+  /** The longest body that is read, unpacked; of a 402 at most `MAX_TERMS_BYTES`. */
+  maxBytes: number
+}
+
+/**
+ * Sends a request once. The body of its answer fails with a WaypostError where it is too long, too
+ * slow, or breaks off.
+ *
+ * @throws WaypostError `unreachable` or `timeout` where no answer began
+ */
+export async function send({ url, signal, ...init }: Request, limits: Limits): Promise<Response> {
+  const patience = AbortSignal.timeout(limits.timeoutMs)
+  const fail = (cause: unknown, broken: string): unknown => {
+    if (cause instanceof WaypostError) return cause
+    if (signal?.aborted === true) return signal.reason
+    if (patience.aborted)
+      return new WaypostError('timeout', `${url} did not answer within ${limits.timeoutMs} ms`, {
+        cause,
+      })
+    const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
+    const why = inner instanceof Error ? inner.message || inner.name : String(inner)
+    return new WaypostError('unreachable', `${url} ${broken}: ${why}`, { cause })
+  }
+  const ends = signal == null ? patience : AbortSignal.any([signal, patience])
+  const answer = await limits.fetch(url, { ...init, signal: ends }).catch((cause: unknown) => {
+    throw fail(cause, 'could not be reached')
+  })
+  if (answer.body === null) return answer
+  const isTerms = answer.status === 402
+  const most = isTerms ? Math.min(MAX_TERMS_BYTES, limits.maxBytes) : limits.maxBytes
+  const tooLong = `The ${isTerms ? '402' : 'answer'} of ${url} is longer than ${most} bytes, unpacked`
+  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'broke off'))
+  const { status, statusText, headers } = answer
+  return new Response(body, { status, statusText, headers })
+}
+
+/** The same bytes, up to a number of them; the source is let go with the first one too many. */
+function bound(
+  body: ReadableStream<Uint8Array>,
+  most: number,
+  tooLong: string,
+  toFailure: (cause: unknown) => unknown,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let length = 0
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    try {
+      const { value } = await reader.read()
+      if (value === undefined) return controller.close()
+      length += value.length
+      if (length > most) throw new WaypostError('too-large', `${tooLong}; no more of it was read.`)
+      controller.enqueue(value)
+    } catch (cause) {
+      void reader.cancel().catch(() => undefined)
+      controller.error(toFailure(cause))
+    }
+  }
+  // Nothing is read ahead of who asks for it.
+  return new ReadableStream(
+    { pull, cancel: (reason) => reader.cancel(reason) },
+    { highWaterMark: 0 },
+  )
+}
+
+export interface AskOptions extends Pick<Limits, 'fetch' | 'timeoutMs'> {
+  /** Tries after the first one, for requests that may be repeated. */
+  retries: number
+  headers: Record<string, string>
+}
+
+export interface Asked extends Request {
+  /** Statuses, and failures without an answer, that are retried; for reads all transient ones. */
+  mayRepeat: boolean
+}
+
+/**
+ * Asks the directory and reads its JSON; repeatable requests are retried after transient failures.
+ *
+ * @throws WaypostError with the directory's problem document, or the reason for having no answer
+ */
+export async function askJson<Answer>(asked: Asked, options: AskOptions): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const failure = await tryOnce<Answer>(asked, options)
+    if ('answer' in failure) return failure.answer
+    const { error } = failure
+    const mayPass =
+      error.status === 0
+        ? error.code === 'unreachable' || error.code === 'timeout'
+        : PASSING.has(error.status)
+    // A rate-limited request had no effect, whatever it was.
+    if (!mayPass || !(asked.mayRepeat || error.status === 429)) throw error
+    if (tries > options.retries) throw error
+    const ms = toWait(tries, error.retryAfter, Math.random())
+    if (ms === null) throw error
+    await wait(ms, asked.signal)
+  }
+}
+
+async function tryOnce<Answer>(asked: Asked, options: AskOptions) {
+  const { mayRepeat: _, ...request } = asked
+  const headers = toHeaders({ accept: 'application/json' }, options.headers, asked.headers)
+  try {
+    const limits = { ...options, maxBytes: MAX_DIRECTORY_BYTES }
+    const response = await send({ ...request, headers }, limits)
+    const text = await response.text()
+    return response.ok
+      ? readAnswer<Answer>(asked.url, response.status, text)
+      : { error: toProblemError(asked.url, response, text) }
+  } catch (error) {
+    if (error instanceof WaypostError) return { error }
+    throw error
+  }
+}
+
+/** Of two fields of one name the later one is sent, however their names are written. */
+export function toHeaders(...groups: (HeadersInit | undefined)[]): Headers {
+  const headers = new Headers()
+  for (const group of groups)
+    for (const [name, value] of new Headers(group).entries()) headers.set(name, value)
+  return headers
+}
+
+/** Waits this many milliseconds, less when the signal aborts. */
+function wait(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function readAnswer<Answer>(url: string, status: number, text: string) {
+  try {
+    // What the service publishes is its contract; nothing of it is executed.
+    return { answer: JSON.parse(text) as Answer }
+  } catch (cause) {
+    const message = `${url} answered ${status} without JSON; is this a Waypost?`
+    return { error: new WaypostError('unreadable', message, { status, cause }) }
+  }
+}
+
+/** The directory's own message about a failure status. */
+function toProblemError(url: string, { status, headers }: Response, text: string): WaypostError {
+  const problem = readProblem(text)
+  const retryAfter = parseRetryAfter(headers.get('retry-after'), Date.now())
+  return new WaypostError(
+    problem?.code ?? `http-${status}`,
+    problem?.detail ?? `${url} answered ${status}`,
+    {
+      status,
+      ...(problem !== undefined && { problem }),
+      ...(retryAfter !== null && { retryAfter }),
+    },
+  )
+}
+
+/** The error document of a directory or its relay; undefined for any other text. */
+export function readProblem(text: string): Problem | undefined {
+  const value = parseJson(text)
+  return isProblem(value) ? value : undefined
+}
+
+/** Both members that are read here are checked; the rest is the service's contract. */
+function isProblem(value: unknown): value is Problem {
+  return isJsonObject(value) && typeof value.code === 'string' && typeof value.detail === 'string'
+}
+
+/**
+ * Milliseconds before the next try: what the service asked for, else exponential with full jitter,
+ * so that clients that failed together don't come back together.
+ *
+ * @param tries made so far
+ * @param chance from 0 to 1
+ * @returns null when the service asks for more than `LONGEST_WAIT`
+ */
+export function toWait(
+  tries: number,
+  retryAfter: number | undefined,
+  chance: number,
+): number | null {
+  if (retryAfter !== undefined)
+    return retryAfter * 1000 > LONGEST_WAIT
+      ? null
+      : Math.max(retryAfter * 1000, FIRST_WAIT * chance)
+  return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1)) * chance
+}
