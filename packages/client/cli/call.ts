@@ -57,12 +57,9 @@ export const runCall: Run = async (args, connect) => {
   const maxBytes = readNumber('max-bytes', values['max-bytes'])
   const reply = await waypost.call(id, { ...filled, lock, pay, maxBytes })
   tell(reply)
-  const witnessed = witnessedIn(reply.response)
-  if (witnessed !== undefined)
-    await keepReceipt({
-      ...{ ...witnessed, directory: waypost.baseUrl, listing: id },
-      at: new Date().toISOString(),
-    })
+  const at = new Date().toISOString()
+  const own = witnessedIn(reply.response)
+  if (own !== undefined) await keepReceipt({ ...own, directory: waypost.baseUrl, listing: id, at })
   return printAnswer(reply.response)
 }
 
