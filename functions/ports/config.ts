@@ -101,10 +101,13 @@ const baseUrl = v.optional(
       if (url === null) return true
       return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
     }, 'expected only scheme, host and port, such as https://waypost.example'),
-    v.transform((text) => URL.parse(text)?.origin ?? text),
+    v.transform(toOrigin),
   ),
-  'http://localhost:4321',
 )
+
+function toOrigin(url: string): string {
+  return URL.parse(url)?.origin ?? url
+}
 
 function jsonOf<Value>(schema: v.GenericSchema<unknown, Value>, expected: string) {
   const parse = v.rawTransform<string, Value>(({ dataset, addIssue, NEVER }) => {
@@ -194,6 +197,8 @@ const ConfigSchema = v.pipe(
   ),
   v.transform((config) => ({
     ...config,
+    /** On one's own machine it is where the server listens. */
+    BASE_URL: config.BASE_URL ?? toOrigin(`http://localhost:${config.PORT}`),
     /** What probes, claims and the relay may reach in addition to public hosts. */
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
   })),

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parseConfig } from '../../functions/ports/config.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 
 function run(command: string, env: Record<string, string>) {
@@ -46,4 +47,13 @@ test('npm run build begins no release before the content is read and sound', () 
   // Neither a folder for the release nor a bundle of the pages, which take most of a build.
   expect(existsSync(join(out, 'releases'))).toBe(false)
   expect(existsSync(join(out, 'cache/pages'))).toBe(false)
+})
+
+test.each([
+  [{}, 'http://localhost:4321'],
+  [{ PORT: '5000' }, 'http://localhost:5000'],
+  [{ PORT: '80' }, 'http://localhost'],
+  [{ PORT: '5000', BASE_URL: 'https://directory.example/' }, 'https://directory.example'],
+])('with %j every absolute URL begins with %s, in the build as on the server', (env, base) => {
+  expect(parseConfig(env).BASE_URL).toBe(base)
 })
