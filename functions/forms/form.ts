@@ -109,10 +109,12 @@ export async function readSent(
   if (req.method !== 'POST') return new URLSearchParams(splitTarget(req.url ?? '').query)
   if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
     return refuse('cross-site', 'Another site sent this form. Fill it in here.')
-  const text = await readForm(req)
-  return text === null
-    ? refuse('payload-too-large', 'The form is too long.')
-    : new URLSearchParams(text)
+  const bytes = await readForm(req)
+  if (bytes === null) return refuse('malformed-request', 'The form broke off before its end.')
+  if (!/^application\/x-www-form-urlencoded\b/i.test(req.headers['content-type'] ?? ''))
+    return refuse('unsupported-media-type', 'Send the form as application/x-www-form-urlencoded.')
+  if (bytes === 'too long') return refuse('payload-too-large', 'The form is too long.')
+  return new URLSearchParams(bytes.toString('utf8'))
 }
 
 async function takeFields<S extends ObjectSchema, A extends { kind: string }>(
@@ -147,10 +149,8 @@ export function toProblem({ code, reason, field, headers }: Refused, problem: Ma
   })
 }
 
-/** Null for another type, past the limit, or where it breaks off. */
-async function readForm(req: IncomingMessage): Promise<string | null> {
-  const type = req.headers['content-type'] ?? ''
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return null
+/** Null where it breaks off: whatever else is wrong, nothing can be said of a body that has no end. */
+async function readForm(req: IncomingMessage): Promise<Buffer | 'too long' | null> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -162,5 +162,5 @@ async function readForm(req: IncomingMessage): Promise<string | null> {
   } catch {
     return null
   }
-  return size > MAX_FORM_BYTES ? null : Buffer.concat(chunks).toString('utf8')
+  return size > MAX_FORM_BYTES ? 'too long' : Buffer.concat(chunks)
 }
