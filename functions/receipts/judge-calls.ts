@@ -24,6 +24,8 @@ export interface SeenCall {
   status: number | null
   contentType: string
   encodings: readonly string[]
+  /** The request's `Accept-Encoding`. */
+  accepted: string | undefined
   transaction: string | null
   answer: { chunks: Buffer[]; size: number; end: DeliveredAnswer['end'] }
   ms: number
@@ -122,10 +124,13 @@ function toReceipt(
   }
 }
 
-function toDelivered({ status, contentType, encodings, answer }: SeenCall, bytes: Buffer) {
+function toDelivered(
+  { status, contentType, encodings, accepted, answer }: SeenCall,
+  bytes: Buffer,
+) {
   const head = { status, content_type: contentType }
   if (answer.end !== 'whole') return { ...head, end: answer.end, body: bytes }
-  return { ...head, ...unpackAnswer(bytes, encodings) }
+  return { ...head, ...unpackAnswer(bytes, encodings, accepted) }
 }
 
 function judge(

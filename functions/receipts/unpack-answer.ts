@@ -35,13 +35,16 @@ const CODINGS = new Map<string, Unpack>([
 ])
 
 /**
- * A body not compressed as it claims is judged as it came: else a header would exempt rubbish.
+ * A body not compressed as it claims is judged as it came, and a coding that its caller did not ask
+ * for is no answer: else a header would exempt rubbish.
  *
  * @param encodings values of `Content-Encoding`
+ * @param accepted the request's `Accept-Encoding`, undefined without one
  */
 export function unpackAnswer(
   bytes: Buffer,
   encodings: readonly string[],
+  accepted?: string,
 ): Pick<DeliveredAnswer, 'end' | 'body'> {
   const codings = encodings.flatMap((value) => value.toLowerCase().split(','))
   const named = codings
@@ -49,6 +52,8 @@ export function unpackAnswer(
     .filter((coding) => coding !== '' && coding !== 'identity')
   const [coding, ...more] = named
   if (coding === undefined) return { end: 'whole', body: bytes }
+  if (!named.every((each) => isAccepted(each, accepted)))
+    return { end: 'foreign', body: Buffer.alloc(0) }
   const unpack = CODINGS.get(coding)
   if (unpack === undefined || more.length > 0) return { end: 'unread', body: Buffer.alloc(0) }
   try {
@@ -60,6 +65,19 @@ export function unpackAnswer(
     if (UNREAD_CODES.has(code)) return { end: 'unread', body: Buffer.alloc(0) }
     return { end: 'whole', body: bytes }
   }
+}
+
+/** RFC 9110 §12.5.3. Without the header a seller may choose: what is common may be its choice. */
+function isAccepted(coding: string, accepted: string | undefined): boolean {
+  if (accepted === undefined) return CODINGS.has(coding)
+  const rows = accepted.toLowerCase().split(',')
+  const weights = new Map(
+    rows.map((row): [string, boolean] => {
+      const [name = '', weight = ''] = row.split(';').map((part) => part.trim())
+      return [name.replace(/^x-/, ''), !/^q\s*=\s*0(?:\.0*)?$/.test(weight)]
+    }),
+  )
+  return weights.get(coding.replace(/^x-/, '')) ?? weights.get('*') ?? false
 }
 
 /** Into one buffer, of the usual or the largest size: several would have to be joined. */

@@ -147,6 +147,7 @@ function createSeenCall(
     status: null,
     contentType: '',
     encodings: [],
+    accepted: req.headers['accept-encoding']?.toString(),
     transaction: null,
     answer: { chunks: [], size: 0, end: 'whole' },
     ms: 0,

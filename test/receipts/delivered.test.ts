@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FULL } from '../../src/domain/independence/weigh-buyer.ts'
 import { countDelivered, earnsDelivers } from '../../src/domain/receipts/delivered.ts'
+import { toOthersText } from '../../src/domain/receipts/delivery-words.ts'
 import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import type { WitnessedCall } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
@@ -116,20 +117,22 @@ describe('what came back for payments', () => {
     const alone = good.slice(0, 1).map((payment) => aCall(payment, 'canned'))
     expect(figuresOf(alone, good, vouched)).toMatchObject({ delivered: 0, paid_calls: 1 })
   })
-  it('is earned by nobody who packs most answers so that they cannot be judged', () => {
+  it('counts what could not be judged as not delivered, in the figure, its badge and the order of plans', () => {
     const many = Array.from({ length: 30 }, (_, n) => aPayment(n, (n % 3) + 1))
     const evasive = many.map((payment, n) =>
       aCall(payment, n % 2 === 0 ? 'as_declared' : 'too_large_to_judge'),
     )
     const figures = figuresOf(evasive, many, vouched)
     expect(figures).toMatchObject({
-      delivered: 15,
-      paid_calls: 15,
-      others: { too_large_to_judge: 15 },
+      ...{ delivered: 15, paid_calls: 30, buyers: 3, others: { too_large_to_judge: 15 } },
+      operations: [{ delivered: 15, paid_calls: 30 }],
     })
     expect(earnsDelivers(figures)).toBe(false)
     const honest = many.map((payment) => aCall(payment, 'as_declared'))
     expect(earnsDelivers(figuresOf(honest, many, vouched))).toBe(true)
+    expect(toOthersText({ others: { cut_off: 2, too_large_to_judge: 1 } })).toBe(
+      'Of the others, 2 were cut off, 1 was too large to judge.',
+    )
   })
   it('counts a second 402 that two buyers met, who had signed before', () => {
     const met = good.slice(0, 2).map((payment) => aCall(payment, 'payment_asked_again', false))

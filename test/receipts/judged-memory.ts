@@ -66,7 +66,7 @@ function toCall([bytes, coding]: [Buffer, string]): SeenCall {
     ...{ id: 'x'.repeat(22), secret: Buffer.alloc(32), listingId: 'x402.a', declared: row },
     ...{ marks: null, startedAt: 0, status: 200, contentType: 'application/json' },
     request: { method: 'GET', path: '/Oslo', body: [], isComplete: true },
-    ...{ encodings: coding === '' ? [] : [coding], transaction: null, ms: 1 },
+    ...{ accepted: undefined, encodings: coding === '' ? [] : [coding], transaction: null, ms: 1 },
     answer: { chunks, size: bytes.length, end: bytes.length > 256 * 1024 ? 'unread' : 'whole' },
   }
 }

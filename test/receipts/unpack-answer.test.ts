@@ -41,9 +41,23 @@ test.each(['gzip', 'br', 'deflate', 'zstd'])(
   },
 )
 
-test('two codings, and one that nobody knows, are not read', () => {
+test('a coding that the caller did not ask for is foreign, whatever is in it', () => {
+  const packed = gzipSync(SMALL)
+  for (const coding of ['x', 'constructor', 'gzip;q=1', 'gzip, x'])
+    expect(unpackAnswer(SMALL, [coding], 'gzip, br').end).toBe('foreign')
+  for (const asked of ['br', 'identity', '', 'gzip;q=0', '*;q=0', 'gzip ; q=0.000, *'])
+    expect([asked, unpackAnswer(packed, ['gzip'], asked).end]).toEqual([asked, 'foreign'])
+  for (const asked of ['br, GZIP', '*', 'x-gzip', 'identity;q=0, gzip;q=0.001'])
+    expect([asked, unpackAnswer(packed, ['gzip'], asked).end]).toEqual([asked, 'whole'])
+  // Without the header, HTTP lets a seller choose: what is common may be what it chose.
+  expect(unpackAnswer(packed, ['gzip'], undefined).end).toBe('whole')
+  expect(unpackAnswer(packed, ['x'], undefined).end).toBe('foreign')
+  expect(unpackAnswer(SMALL, ['identity'], '').end).toBe('whole')
+})
+
+test('two codings, and one that was asked for and nobody here knows, are not read', () => {
   expect(unpackAnswer(gzipSync(gzipSync(SMALL)), ['gzip, gzip']).end).toBe('unread')
-  expect(unpackAnswer(SMALL, ['constructor']).end).toBe('unread')
+  expect(unpackAnswer(SMALL, ['x'], 'x').end).toBe('unread')
 })
 
 test('a window larger than HTTP allows is not opened', async () => {

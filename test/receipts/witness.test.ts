@@ -73,7 +73,7 @@ async function buy(
 ) {
   const path = encodeURIComponent(`/${seller.id}/${encodeURIComponent(city)}`)
   const answer = await fetch(`${world.url}/${seller.id}?endpoint=${path}${query}`, {
-    headers: { ...paymentHeaders(seller.rail), ...headers },
+    headers: { 'accept-encoding': 'gzip, deflate, br', ...paymentHeaders(seller.rail), ...headers },
   })
   const body = Buffer.from(await answer.arrayBuffer().catch(() => new ArrayBuffer(0)))
   const receipt = answer.headers.get('call-receipt')

@@ -65,6 +65,24 @@ test('three rows are at most 1.5 KB', () => {
   expect(sizes.at(-1)).toBeLessThanOrEqual(1500)
 })
 
+test('sellers known to deliver come first: by as many calls as the badge needs, unjudged ones against them', () => {
+  const [one, two] = sellersOf('web_search')
+  if (one === undefined || two === undefined) throw new Error('expected two sellers')
+  const cheap = { ...one, usd: 0.001, offers: [] }
+  const expensive = { ...one, seller: { ...two.seller }, usd: 0.002, offers: [] }
+  const task = TASKS.find(({ id }) => id === 'web_search') ?? expect.fail('expected web_search')
+  const first = (delivered: [number, number]) =>
+    planTask(
+      task,
+      [cheap, { ...expensive, delivered }],
+      { input: task.example, limit: 5 },
+      BASE_URL,
+    ).rows[0]?.seller.id
+  expect(first([10, 10])).toBe(expensive.seller.id)
+  expect(first([9, 9])).toBe(cheap.seller.id)
+  expect(first([10, 20])).toBe(cheap.seller.id)
+})
+
 test('filters hold for what is planned', () => {
   const task = TASKS.find(({ id }) => id === 'web_search')
   if (task === undefined) throw new Error('expected web_search')

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { findValueFault } from '../json-schema/value-fault.ts'
 import { MAX_OFFERS } from '../kit/found-operation.ts'
 import { OfferSchema } from '../listing/operation.ts'
-import { DELIVERS } from '../receipts/delivered.ts'
+import { isKnownToDeliver } from '../receipts/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { fillRequest, takenBy } from '../tasks/filled-request.ts'
 import { membersOf, type Task } from '../tasks/task.ts'
@@ -181,11 +181,10 @@ function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }
 
-/** 1 where nearly all paid calls delivered, -1 where fewer than half did; else 0. */
+/** 1 where enough paid calls were made and nearly all delivered, -1 where fewer than half did; else 0. */
 function knownToDeliver({ seller }: Candidate): number {
   const [good, all] = seller.delivered ?? [0, 0]
-  if (all === 0) return 0
-  if (good >= all * DELIVERS.share) return 1
+  if (isKnownToDeliver(good, all)) return 1
   return good * 2 < all ? -1 : 0
 }
 

@@ -34,7 +34,7 @@ export const TaskSellerSchema = v.object({
   /** The lowest price of one call in US dollars: 0 for free; null where unknown. */
   usd: v.nullable(v.number()),
   digest: v.string(),
-  /** Paid calls answered as declared, and all judged ones; absent where nothing is known. */
+  /** Paid calls answered as declared, and all of them; absent where nothing is known. */
   delivered: v.optional(v.tuple([v.number(), v.number()])),
   /** Whether the relay can call it. */
   relayed: v.boolean(),

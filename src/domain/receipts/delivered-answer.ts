@@ -18,8 +18,11 @@ export interface DeliveredAnswer {
   /** Null where none came. */
   status: number | null
   content_type: string
-  /** `cut` by its sender; `unread`: too large, or in an unsupported compression. */
-  end: 'whole' | 'cut' | 'unread'
+  /**
+   * `cut` by its sender; `foreign`: in a content coding that the caller did not ask for; `unread`: too
+   * large, or in an unsupported coding.
+   */
+  end: 'whole' | 'cut' | 'foreign' | 'unread'
   /** Decompressed; useless where the answer is incomplete. */
   body: Uint8Array
 }

@@ -151,12 +151,11 @@ function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
   return matched.filter((one) => !dropped.some((isOpen) => isOpen(one)))
 }
 
-/** Buyers count fractionally, rounded on the wire. Unjudged calls are shown separately. */
+/** Buyers count fractionally, rounded on the wire. A call that could not be judged was not delivered. */
 function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
-  const judged = matched.filter(({ call }) => call.verdict !== 'too_large_to_judge')
   const weigh = (rows: readonly { payer: string }[]) =>
     Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)
-  const buyers = [...new Set(judged.map(({ payer }) => payer))].map((payer) => ({ payer }))
+  const buyers = [...new Set(matched.map(({ payer }) => payer))].map((payer) => ({ payer }))
   const byVerdict = Map.groupBy(matched, ({ call }) => call.verdict)
   const others = DELIVERY_VERDICTS.flatMap((verdict) => {
     const number = verdict === 'as_declared' ? 0 : weigh(byVerdict.get(verdict) ?? [])
@@ -164,16 +163,20 @@ function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, num
   })
   return {
     delivered: weigh(byVerdict.get('as_declared') ?? []),
-    paid_calls: weigh(judged),
+    paid_calls: weigh(matched),
     buyers: weigh(buyers),
     others: Object.fromEntries(others),
   }
 }
 
-/** Enough calls of enough buyers, and nearly all delivered: unjudged ones were not. */
+/** Enough calls of enough buyers, and nearly all delivered. */
 export function earnsDelivers(delivered: Delivered | undefined): boolean {
   if (delivered === undefined) return false
-  const { delivered: good, paid_calls: judged, buyers, others } = delivered
-  const all = judged + (others.too_large_to_judge ?? 0)
-  return judged >= DELIVERS.calls && buyers >= DELIVERS.buyers && good >= all * DELIVERS.share
+  const { delivered: good, paid_calls: all, buyers } = delivered
+  return buyers >= DELIVERS.buyers && isKnownToDeliver(good, all)
+}
+
+/** Judged are at least as many as were answered as declared: both bounds hold for them. */
+export function isKnownToDeliver(good: number, all: number): boolean {
+  return good >= DELIVERS.calls && good >= all * DELIVERS.share
 }

@@ -12,7 +12,7 @@ export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
   payment_asked_again: 'asked to pay again',
   refused: 'refused after the payment',
   cut_off: 'cut off',
-  too_large_to_judge: 'not judged',
+  too_large_to_judge: 'too large to judge',
 }
 
 /** @example toDeliveredText(figures) → 'Delivered 41 of 43 paid calls of 7 buyers (30 days)' */
@@ -24,19 +24,13 @@ export function toDeliveredText({
   return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
 }
 
-/** Outcomes of the others. @example 'Of the others, 2 were cut off. 5 more were not judged.' */
-export function toOthersText({ others: all }: Pick<Delivered, 'others'>): string {
-  const { too_large_to_judge: unjudged = 0, ...others } = all
+/** Outcomes of the others. @example 'Of the others, 2 were cut off, 1 was too large to judge.' */
+export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
   const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
-    if (verdict === 'too_large_to_judge') return []
     const number = others[verdict] ?? 0
     return number > 0
       ? [`${number} ${number === 1 ? 'was' : 'were'} ${VERDICT_WORDS[verdict]}`]
       : []
   })
-  const more = unjudged === 1 ? '1 more was not judged.' : `${unjudged} more were not judged.`
-  return [
-    ...(parts.length === 0 ? [] : [`Of the others, ${parts.join(', ')}.`]),
-    ...(unjudged === 0 ? [] : [more]),
-  ].join(' ')
+  return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
 }

@@ -34,6 +34,8 @@ export function judgeDelivery(
   if (status < 200 || status > 299)
     return toJudgement('refused', `Status ${status} for a call that paid.`)
   if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
+  if (end === 'foreign')
+    return toJudgement('other_shape', 'It is in a content coding that nobody asked for.')
   if (end === 'unread')
     return toJudgement('too_large_to_judge', 'It is too large to judge, or oddly compressed.')
   if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
