@@ -73,7 +73,10 @@ export const ABLATIONS: readonly Ablation[] = [
     ],
   },
   { name: 'repair: everyday words are not slips', lists: ['everyday'] },
-  { name: 'pairs of neighbours', edits: [[PLAN, 'pairTerms(index, units, pairWeight)', '[]']] },
+  {
+    name: 'pairs of neighbours',
+    edits: [[PLAN, 'pairTerms(index, queryTerms, pairWeight)', '[]']],
+  },
   {
     name: 'pairs: less in long questions',
     edits: [[PLAN, '(isLong(kept) ? TERM_WEIGHTS.told : 1)', '1']],
@@ -159,7 +162,7 @@ export const ABLATIONS: readonly Ablation[] = [
   },
   {
     name: 'details of a long question count less',
-    edits: [[PLAN, 'if (!isLong(kept)) return units', 'return units']],
+    edits: [[PLAN, 'if (!isLong(kept)) return queryTerms', 'return queryTerms']],
   },
   {
     name: 'what was told beside the task',

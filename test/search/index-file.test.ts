@@ -6,9 +6,16 @@ import {
   createDocumentReader,
   joinReadings,
 } from '../../src/search/index/build-search-index.ts'
-import { SearchIndexError } from '../../src/search/index/index-file.ts'
-import { readBody } from '../../src/search/index/index-rows.ts'
+import {
+  readIndexHead,
+  readIndexHeader,
+  SearchIndexError,
+  writeIndexFile,
+} from '../../src/search/index/index-file.ts'
+import { readBody, readId } from '../../src/search/index/index-rows.ts'
+import type { IndexData } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 
 const documents = ['alpha', 'beta', 'gamma'].map((name) =>
@@ -68,6 +75,41 @@ test('no listings at all make an index that answers', () => {
   expect(loadSearchIndex(buildSearchIndex([])).organic.rows).toBe(0)
 })
 
+test('bit sets are read by their names, wherever they are in the file', () => {
+  const payers = (['api_key', 'none', 'payment'] as const).map((auth) =>
+    sampleDocument({ id: `x402.${auth.replace('_', '-')}`, auth, kind: 'http_api' }),
+  )
+  const bodies = payers.map(({ body }) => body)
+  const data = dataOf(buildSearchIndex(payers))
+  const turned = { ...data, filterValues: data.filterValues.toReversed() }
+  for (const part of ['organic', 'firstParty'] as const) {
+    const { filterBits } = data[part]
+    const words = filterBits.length / data.filterValues.length
+    const sets = data.filterValues.map((_, at) => filterBits.subarray(at * words, (at + 1) * words))
+    const bits = Uint32Array.from(sets.toReversed().flatMap((set) => [...set]))
+    turned[part] = { ...data[part], filterBits: bits }
+  }
+  const index = loadSearchIndex(writeIndexFile(turned, bodies))
+  const { rows } = searchIndex(index, { auth: 'none', limit: 5, offset: 0 }).organic
+  expect(rows.map(({ row }) => readId(index, 'organic', row))).toEqual(['x402.none'])
+})
+
+test('a program and an index that know different filters refuse each other', () => {
+  const data = dataOf(file)
+  const write = (filterValues: readonly string[]) => () =>
+    loadSearchIndex(
+      writeIndexFile(
+        { ...data, filterValues },
+        documents.map(({ body }) => body),
+      ),
+    )
+  expect(write(data.filterValues)).not.toThrow()
+  expect(write(data.filterValues.filter((value) => value !== 'auth:none'))).toThrow(
+    /lacks a filter of this program: auth:none/,
+  )
+  expect(write(['auth:magic', ...data.filterValues])).toThrow(/does not know: auth:magic/)
+})
+
 test.each([
   ['an id twice', [documents[0], documents[0]], /mcp\.alpha comes twice/],
   ['a body without links', [withBody({ id: 'mcp.x' })], /its last a filled `links`/],
@@ -94,4 +136,9 @@ test.each([
 
 function withBody(body: unknown) {
   return sampleDocument({ id: 'mcp.x', body: new TextEncoder().encode(JSON.stringify(body)) })
+}
+
+function dataOf(bytes: Uint8Array): IndexData {
+  const header = readIndexHeader(bytes)
+  return readIndexHead(bytes.slice(0, header.headBytes), header)
 }

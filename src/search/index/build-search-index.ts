@@ -78,13 +78,14 @@ export function joinReadings(
     sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
     networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
   }
+  const values = filterValues(filters)
   const buildPart = (part: typeof organic) => ({
     rows: part.documents.length,
     ...buildTermIndex(part, organic, terms),
     exact: buildExactTable(part.documents),
     ...buildColumns(
       part.documents.map(({ facts }) => facts),
-      filterValues(filters),
+      values,
     ),
   })
   const bodies = [...organic.documents, ...own.documents].map(({ body }) => body)
@@ -94,6 +95,7 @@ export function joinReadings(
     noun,
     english,
     filters,
+    filterValues: values,
     searchWords,
     spellings: buildSpellings(written, organic.documents.length),
     organic: buildPart(organic),

@@ -17,7 +17,7 @@
 import { checksum } from './checksum.ts'
 import type { IndexData } from './index-shape.ts'
 
-const INDEX_FORMAT_VERSION = 14
+const INDEX_FORMAT_VERSION = 15
 export const INDEX_HEADER_BYTES = 40
 const HEADER_CHECKSUM_AT = 36
 const MAGIC = 'DIRINDEX'

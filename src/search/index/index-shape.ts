@@ -24,6 +24,8 @@ export interface IndexData {
   /** Words of other languages that listings write as English ones; null where the rows themselves say so. */
   english: readonly string[] | null
   filters: FilterVocabulary
+  /** The name of each bit set, in the order of the file: bit sets are found by name. */
+  filterValues: readonly string[]
   /** The content's table of words. */
   searchWords: SearchWords
   /** How the organic listings write words, with the number of listings that write them so. */

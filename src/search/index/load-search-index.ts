@@ -2,7 +2,7 @@ import { createWordSets } from '../words/word-sets.ts'
 import { filterValues } from './build-columns.ts'
 import { type IndexHeader, readIndexHead, readIndexHeader, SearchIndexError } from './index-file.ts'
 import { readBody } from './index-rows.ts'
-import type { BodyStore, SearchIndex } from './index-shape.ts'
+import type { BodyStore, IndexData, SearchIndex } from './index-shape.ts'
 
 /**
  * Loads an index file that is entirely in memory, by mapping typed arrays onto it, and verifies it.
@@ -59,10 +59,27 @@ export function loadSearchIndexHead(
   const data = readIndexHead(head, header)
   return {
     ...data,
-    filterPlaces: new Map(filterValues(data.filters).map((value, at) => [value, at])),
+    filterPlaces: placeBitSets(data),
     words: createWordSets(data.searchWords),
     englishWords: data.english === null ? null : new Set(data.english),
     bodies,
     verifyReads: true,
   }
+}
+
+/**
+ * A program with a filter that the file has no bit set for would answer it with nothing, and one
+ * without a filter of the file is older than the file: neither serves it.
+ */
+function placeBitSets({ filters, filterValues: written }: IndexData): Map<string, number> {
+  const known = new Set(filterValues(filters))
+  const missing = [...known].find((value) => !written.includes(value))
+  const unknown = written.find((value) => !known.has(value))
+  if (missing !== undefined || unknown !== undefined)
+    throw new SearchIndexError(
+      missing === undefined
+        ? `The search index has a filter that this program does not know: ${unknown}. Build it again.`
+        : `The search index lacks a filter of this program: ${missing}. Build it again.`,
+    )
+  return new Map(written.map((value, at) => [value, at]))
 }
