@@ -73,11 +73,7 @@ export function joinReadings(
   const [organic, own] = [outside.finish(), ours.finish()]
   const facts = [...organic.documents, ...own.documents].map((document) => document.facts)
   checkIds(facts)
-  const filters = {
-    categories: sorted([...known.categories, ...facts.flatMap(({ categories }) => categories)]),
-    sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
-    networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
-  }
+  const filters = withValuesOf(facts, known)
   const values = filterValues(filters)
   const buildPart = (part: typeof organic) => ({
     rows: part.documents.length,
@@ -104,6 +100,17 @@ export function joinReadings(
     bodyChecksums: Uint32Array.from(bodies, checksum),
   }
   return writeIndexFile(index, bodies)
+}
+
+function withValuesOf(
+  facts: readonly ReadDocument['facts'][],
+  known: FilterVocabulary,
+): FilterVocabulary {
+  return {
+    categories: sorted([...known.categories, ...facts.flatMap(({ categories }) => categories)]),
+    sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
+    networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
+  }
 }
 
 /** What is kept of the documents of a part, and their postings. */
