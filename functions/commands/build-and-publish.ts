@@ -61,12 +61,12 @@ await runMain(async () => {
 })
 
 async function publish(config: Config, outDir: string, look: Look): Promise<void> {
-  const { CONTENT_DIR: contentDir, BASE_URL: baseUrl, OIDC_ISSUER: issuer } = config
+  const { CONTENT_DIR: contentDir, BASE_URL: baseUrl, OIDC_ISSUER: issuer, AS_OF: asOf } = config
   const allowPrivate = config.PRIVATE_TARGETS
   const read = createReader()
   const readOnce = lazy(() => readKnown(outDir, contentDir, { rules: { allowPrivate }, read }))
   const ledger = await readLedger(config, readOnce)
-  const name = nameRelease({ contentDir, baseUrl, allowPrivate, issuer, ledger, read })
+  const name = nameRelease({ contentDir, baseUrl, allowPrivate, issuer, asOf, ledger, read })
   const there = findObjects(outDir, name, look)
   if (there?.isComplete === true) {
     if (readCurrent(outDir) !== name) switchTo(outDir, name)
@@ -84,7 +84,7 @@ async function publish(config: Config, outDir: string, look: Look): Promise<void
     )
   onStage(`read ${counts.listings} listings`, performance.now() - start)
   const known = (there ?? findObjects(outDir, readCurrent(outDir), 'lengths'))?.sound ?? new Set()
-  const options = { name, content, outDir, baseUrl, allowPrivate, issuer, ledger }
+  const options = { name, content, outDir, baseUrl, allowPrivate, issuer, asOf, ledger }
   await buildRelease({ ...options, known, onStage })
   const peak = Math.round(process.resourceUsage().maxRSS / 1024)
   console.log(

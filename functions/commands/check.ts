@@ -53,7 +53,11 @@ await runMain(async () => {
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
   const moved = await findOptedOutMoves(config)
-  report({ ...read, faults: [...read.faults, ...moved] }, changes, { root, start })
+  report({ ...read, faults: [...read.faults, ...moved] }, changes, {
+    root,
+    start,
+    asOf: config.AS_OF,
+  })
   if (quality === true && read.content !== null) reportQuality(read.content)
   if (origins !== undefined) reportOrigins(read, origins)
   if (catalogue === undefined || read.content === null) return
@@ -72,7 +76,7 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const { openStore } = await import('../store/open-store.ts')
   const { readLedgerFacts } = await import('../analytics/ledger-facts.ts')
   await using store = await openStore(config, createStderrLog())
-  const facts = await readLedgerFacts(store, Date.now())
+  const facts = await readLedgerFacts(store, Date.parse(config.AS_OF))
   return [...moves.keys()]
     .filter((id) => facts.optedOut.has(id) && !facts.moved.has(id))
     .map((id) =>
@@ -86,10 +90,9 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
 function report(
   read: ContentReport,
   changes: Changes | null,
-  { root, start }: { root: string; start: number },
+  { root, start, asOf }: { root: string; start: number; asOf: string },
 ): void {
-  const today = new Date().toISOString().slice(0, 10)
-  const stale = findStale(read.seen.listings, read.seen.evidence, today)
+  const stale = findStale(read.seen.listings, read.seen.evidence, asOf)
   const all = [...read.faults, ...stale]
   const faults = changes === null ? all : all.filter(({ file }) => changes.files.has(file))
   for (const fault of faults) console.log(formatFault(fault, root))

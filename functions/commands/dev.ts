@@ -77,6 +77,7 @@ function compile(): boolean {
     baseUrl: config.BASE_URL,
     allowPrivate: config.PRIVATE_TARGETS,
     issuer: config.OIDC_ISSUER,
+    asOf: config.AS_OF,
     ledger: NO_LEDGER_FACTS,
   }
   const { content, faults } = readContent(contentDir, options)

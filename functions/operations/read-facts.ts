@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { moveRows } from '../analytics/move-rows.ts'
 import type { Config } from '../ports/config.ts'
@@ -23,7 +24,7 @@ export async function readFactsForBuild(
   payeesOf: (ledger: OwnerFacts) => readonly LedgerPayee[],
 ): Promise<LedgerFacts> {
   await using store = await openStore(config, log)
-  const now = Date.now()
+  const now = windowEnd(Date.parse(config.AS_OF))
   const { moved } = await readLedgerFacts(store, now)
   await moveRows(store.db, new Map([...moved, ...moves]), (id) =>
     existsSync(join(config.CONTENT_DIR, 'listings', `${id.replace('.', '/')}.md`)),

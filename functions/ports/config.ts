@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CalendarDateSchema } from '../../src/domain/listing/calendar-date.ts'
 import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
@@ -149,6 +150,8 @@ const VariablesSchema = v.object({
   BASE_URL: baseUrl,
   CONTENT_DIR: folder('content'),
   OUT_DIR: folder('dist'),
+  /** The day a build is made for: windows and ages count from it. Today (UTC) by default. */
+  AS_OF: v.optional(CalendarDateSchema, () => new Date().toISOString().slice(0, 10)),
   STATE_DIR: folder('.state'),
   DATABASE_URL: v.optional(
     v.pipe(

@@ -6,7 +6,8 @@ import {
 } from '../../src/domain/trust/judge-payments.ts'
 import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
-import { HISTORY_MS, windowEnd } from '../../src/domain/trust/score-listings.ts'
+import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
+import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
 import { readWitnessedCalls } from '../receipts/log/read-deliveries.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -18,7 +19,7 @@ const FRESH_DAYS = 3
 
 /**
  * Payments the meter read in the last 30 days and before, each with its verdict. The window ends
- * with the day of `now`, UTC: two builds of one day over one ledger write the same bytes.
+ * with the day of `now`, UTC.
  *
  * @param payeesOf the owner of each payee; called only where the meter reads payees
  */

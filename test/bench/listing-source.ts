@@ -47,7 +47,12 @@ export function readOperations(): SearchDocument[] {
   const rules = { allowPrivate: false }
   const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
   if (content === null) throw new Error('the content has faults: run npm run check')
-  const options = { baseUrl: 'https://waypost.example', rules, ledger: NO_LEDGER_FACTS }
+  const options = {
+    baseUrl: 'https://waypost.example',
+    rules,
+    asOf: '2026-11-26',
+    ledger: NO_LEDGER_FACTS,
+  }
   const catalogue = createCatalogue(content, options)
   return catalogue.listings.flatMap((listing) => toOperationDocuments(listing, catalogue))
 }

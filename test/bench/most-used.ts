@@ -35,7 +35,12 @@ export function readOwnCatalogue(): Catalogue {
   const rules = { allowPrivate: false }
   const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
   if (content === null) throw new Error('the content has faults: run npm run check')
-  return createCatalogue(content, { baseUrl: BASE_URL, rules, ledger: NO_LEDGER_FACTS })
+  return createCatalogue(content, {
+    baseUrl: BASE_URL,
+    rules,
+    asOf: '2026-11-26',
+    ledger: NO_LEDGER_FACTS,
+  })
 }
 
 /**

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { findStale } from '../../src/compile/content/listing-warnings.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { formatFault } from '../../src/compile/content/schema-faults.ts'
+import { toMeasured } from '../domain/listing-samples.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 let folder: ContentFolder | undefined
@@ -145,6 +146,20 @@ describe('what nobody has looked at for a year', () => {
     ['2026-11-23', null, ['a day to come; expected 2026-11-22 or earlier']],
   ])('added %s, evidence %j', (added, evidence, messages) => {
     expect(stale(added, evidence)).toEqual(messages)
+  })
+
+  test.each([
+    ['2026-11-16', []],
+    ['2026-11-15', ['ended on 2026-11-15 and counts until 2026-12-15; expected a newer measure']],
+    ['2026-10-23', ['ended on 2026-10-23 and counts until 2026-11-22; expected a newer measure']],
+    ['2026-10-22', ['ended on 2026-10-22 and counts no longer since 2026-11-21; expected a newer']],
+  ])('a measure whose window ended on %s', (day, messages) => {
+    const at = `${day}T00:00:00Z`
+    const measured = toMeasured({ as_of: at, last_settlement_at: at })
+    const warned = stale('2026-11-22', JSON.stringify({ measured }))
+    expect(warned).toHaveLength(messages.length)
+    for (const message of messages)
+      expect(warned[0]).toContain(`the window that x402-list measured ${message}`)
   })
 })
 

@@ -22,6 +22,7 @@ function build(files: Record<string, string>, ledger: Partial<LedgerFacts> = {})
   const catalogue = createCatalogue(content, {
     baseUrl: 'https://waypost.example',
     rules: RULES,
+    asOf: '2026-11-01',
     ledger: { ...NO_LEDGER_FACTS, ...ledger },
   })
   return { catalogue, faults: faults.filter(({ field }) => field.startsWith('payout')) }

@@ -84,7 +84,7 @@ function snippetsOf(front: object, evidence: object = {}): Record<string, string
       isClaimed: false,
       payouts: NO_PAYOUTS,
     },
-    { rules, baseUrl: 'https://directory.example', directory: 'Waypost' },
+    { rules, baseUrl: 'https://directory.example', directory: 'Waypost', asOf: '2026-11-01' },
   )
   const trust = toTrustView(listing.trust, '')
   return toKitView(listing, { baseUrl: 'https://directory.example', trust }).snippets

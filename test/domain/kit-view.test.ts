@@ -35,7 +35,12 @@ function kitOf(id: string, front: object): KitView {
     isClaimed: false,
     payouts: NO_PAYOUTS,
   }
-  const listing = deriveListing(input, { rules, baseUrl: BASE, directory: 'Waypost' })
+  const listing = deriveListing(input, {
+    rules,
+    baseUrl: BASE,
+    directory: 'Waypost',
+    asOf: '2026-11-01',
+  })
   return toKitView(listing, { baseUrl: BASE, trust: toTrustView(listing.trust, '') })
 }
 

@@ -98,7 +98,7 @@ export function toListing(sample: Sample = {}): DerivedListing {
       isClaimed: sample.isClaimed ?? false,
       payouts: { ...NO_PAYOUTS, sharers: sample.sharers ?? 1 },
     },
-    { rules: PUBLIC, baseUrl: BASE_URL, directory: 'Waypost' },
+    { rules: PUBLIC, baseUrl: BASE_URL, directory: 'Waypost', asOf: '2026-11-01' },
   )
 }
 

@@ -257,7 +257,7 @@ describe('words', () => {
       ['Watched (new seller): Since last week.'],
     ],
   ])('of trust: %j', (measured, headline, buyers, notes) => {
-    const words = toTrustWords(toTrustView(judgeTrust(measured, 1), 'Data by X'))
+    const words = toTrustWords(toTrustView(judgeTrust(measured, 1, '2026-11-01'), 'Data by X'))
     expect(words).toMatchObject({ headline, notes })
     expect(words.numbers.slice(0, 1).map(([, value]) => value)).toEqual(buyers)
   })

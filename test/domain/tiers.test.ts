@@ -12,14 +12,22 @@ const TOO_FEW = {
   reason: 'needs 3+ independent buyers and 5+ settlements in 30 days',
 }
 
-const noData = judgeTrust(undefined, 1)
-const unsold = judgeTrust(toMeasured({ verified_buyers_30d: 0 }), 1)
+const noData = judgeTrust(undefined, 1, '2026-11-01')
+const unsold = judgeTrust(toMeasured({ verified_buyers_30d: 0 }), 1, '2026-11-01')
 const known = { unknown_buyers_30d: 0 }
-const fewBuyers = judgeTrust(toMeasured({ ...known, verified_buyers_30d: 2 }), 1)
-const fewSettlements = judgeTrust(toMeasured({ ...known, settlements_30d: 4 }), 1)
-const sold = judgeTrust(toMeasured({ ...known, verified_buyers_30d: 3, settlements_30d: 5 }), 1)
+const fewBuyers = judgeTrust(toMeasured({ ...known, verified_buyers_30d: 2 }), 1, '2026-11-01')
+const fewSettlements = judgeTrust(toMeasured({ ...known, settlements_30d: 4 }), 1, '2026-11-01')
+const sold = judgeTrust(
+  toMeasured({ ...known, verified_buyers_30d: 3, settlements_30d: 5 }),
+  1,
+  '2026-11-01',
+)
 /** By a provider's word, or where too few known sellers are measured. */
-const unknown = judgeTrust(toMeasured({ verified_buyers_30d: 3, settlements_30d: 5 }), 1)
+const unknown = judgeTrust(
+  toMeasured({ verified_buyers_30d: 3, settlements_30d: 5 }),
+  1,
+  '2026-11-01',
+)
 
 describe('tiers', () => {
   test.each([

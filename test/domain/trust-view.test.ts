@@ -15,10 +15,10 @@ import { toMeasured } from './listing-samples.ts'
 const FLAGS = [{ flag: 'burst', settlements: 11 }]
 const WATCH = [{ id: 'new_seller', note: 'First seen last week.' }]
 const measured = toMeasured({ wash_flags: FLAGS, watch: WATCH })
-const sold = judgeTrust(measured, 1)
-const lowSample = judgeTrust({ ...measured, verified_buyers_30d: 2 }, 1)
-const unsold = judgeTrust({ ...measured, verified_buyers_30d: 0 }, 1)
-const unknown = judgeTrust(undefined, 1)
+const sold = judgeTrust(measured, 1, '2026-11-01')
+const lowSample = judgeTrust({ ...measured, verified_buyers_30d: 2 }, 1, '2026-11-01')
+const unsold = judgeTrust({ ...measured, verified_buyers_30d: 0 }, 1, '2026-11-01')
+const unknown = judgeTrust(undefined, 1, '2026-11-01')
 
 const SUMMARY = ['score', 'evidence', 'verified_buyers_30d', 'settlements_30d', 'wash_flags']
 const FULL = [
@@ -26,6 +26,7 @@ const FULL = [
   'top_buyer_share_30d',
   'last_settlement_at',
   'shared_payout',
+  'as_of',
   'method',
   'source',
 ]
@@ -73,13 +74,14 @@ describe('the fields on the wire follow the evidence', () => {
       top_buyer_share_30d: 0.4,
       last_settlement_at: '2026-10-31T21:00:00Z',
       shared_payout: false,
+      as_of: '2026-11-01T00:00:00Z',
       method: 'hub-trust-v0.1',
       source: 'Data by X',
     })
   })
 
   test('where buyers are vouched for, the unknown ones and the cost of inventing stand beside the score', () => {
-    const vouched = judgeTrust(toMeasured({ watch: [], unknown_buyers_30d: 3 }), 1)
+    const vouched = judgeTrust(toMeasured({ watch: [], unknown_buyers_30d: 3 }), 1, '2026-11-01')
     const summary = toTrustSummary(vouched)
     expect(summary).toMatchObject({ unknown_buyers_30d: 3, cost_to_fake_usd: 3.12, watch: [] })
     if (summary.evidence !== 'verified_non_wash_payments') throw new Error('it has no score')

@@ -108,7 +108,7 @@ describe('recency', () => {
 
 describe('the verdict on evidence', () => {
   test('nothing measured is no data, which is not a mark against the seller', () => {
-    expect(judgeTrust(undefined, 1)).toEqual({ evidence: 'no_payment_data' })
+    expect(judgeTrust(undefined, 1, '2026-11-01')).toEqual({ evidence: 'no_payment_data' })
   })
 
   test.each([
@@ -121,22 +121,27 @@ describe('the verdict on evidence', () => {
     ],
   ])('%s is not independent paid usage', (_, changes) => {
     const measured = toMeasured(changes)
-    expect(judgeTrust(measured, 1)).toEqual({ evidence: 'no_independent_paid_usage_30d', measured })
+    expect(judgeTrust(measured, 1, '2026-11-01')).toEqual({
+      evidence: 'no_independent_paid_usage_30d',
+      measured,
+    })
   })
 
   test('a settlement exactly as old as the window still counts', () => {
     const measured = toMeasured({ last_settlement_at: '2026-10-02T00:00:00Z' })
-    expect(judgeTrust(measured, 1)).toMatchObject({ evidence: 'verified_non_wash_payments' })
+    expect(judgeTrust(measured, 1, '2026-11-01')).toMatchObject({
+      evidence: 'verified_non_wash_payments',
+    })
   })
 
   test('an independent sale gives the score of the formula', () => {
     const measured = toMeasured()
-    expect(judgeTrust(measured, 1)).toEqual({
+    expect(judgeTrust(measured, 1, '2026-11-01')).toEqual({
       evidence: 'verified_non_wash_payments',
       score: 38,
       sample: null,
       isVouched: false,
-      sharers: 1,
+      input: expect.objectContaining({ buyers: 12, settlements: 340, sharers: 1 }),
       measured,
     })
   })
@@ -146,13 +151,17 @@ describe('the verdict on evidence', () => {
     ['4 settlements', 12, 4, 'low'],
     ['exactly 3 buyers and 5 settlements', 3, 5, null],
   ])('the sample of %s is marked', (_, verified_buyers_30d, settlements_30d, sample) => {
-    const verdict = judgeTrust(toMeasured({ verified_buyers_30d, settlements_30d }), 1)
+    const verdict = judgeTrust(
+      toMeasured({ verified_buyers_30d, settlements_30d }),
+      1,
+      '2026-11-01',
+    )
     expect(verdict).toMatchObject({ sample })
   })
 
   test('a payout the provider calls shared counts for at least two listings', () => {
     const scoreOf = (shared_payout: boolean, sharers: number) =>
-      judgeTrust(toMeasured({ shared_payout }), sharers)
+      judgeTrust(toMeasured({ shared_payout }), sharers, '2026-11-01')
     expect(scoreOf(true, 1)).toMatchObject({ score: 36 })
     expect(scoreOf(true, 1)).toMatchObject({ measured: { settlements_30d: 340 } })
     expect(scoreOf(false, 2)).toMatchObject({ score: 36 })
@@ -164,7 +173,7 @@ describe('the verdict on evidence', () => {
     [false, 2, true],
     [true, 1, true],
   ])('shared_payout says what the score used: provider %s, sharers %i', (given, sharers, shown) => {
-    const verdict = judgeTrust(toMeasured({ shared_payout: given }), sharers)
+    const verdict = judgeTrust(toMeasured({ shared_payout: given }), sharers, '2026-11-01')
     expect(verdict).toMatchObject({ measured: { shared_payout: shown } })
   })
 
@@ -175,8 +184,8 @@ describe('the verdict on evidence', () => {
     const anyWatch = fc.array(fc.record({ id: fc.constant('new_seller'), note: fc.string() }))
     holds(fc.tuple(anyFlags, anyWatch, fc.nat(20), fc.nat(20)), ([wash_flags, watch, b, n]) => {
       const clean = toMeasured({ verified_buyers_30d: b, settlements_30d: n })
-      const flagged = judgeTrust({ ...clean, wash_flags, watch }, 1)
-      const verdict = judgeTrust(clean, 1)
+      const flagged = judgeTrust({ ...clean, wash_flags, watch }, 1, '2026-11-01')
+      const verdict = judgeTrust(clean, 1, '2026-11-01')
       expect({ ...flagged, measured: null }).toEqual({ ...verdict, measured: null })
       return true
     })

@@ -49,7 +49,7 @@ async function build(store: Store, content: ReturnType<typeof readMarket>) {
   const owners = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, NOON)) }
   const payees = () => readPayees(content, owners, BASE_URL)
   const ledger = { ...owners, ...(await readVerifiedSettlements(store, payees, NOON)) }
-  return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
+  return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, asOf: '2026-11-20', ledger })
 }
 
 describeStores('payouts that content publishes for known operators', ({ newStore }) => {

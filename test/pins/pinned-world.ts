@@ -159,7 +159,7 @@ export function kitOf({ front, evidence }: { front: object; evidence: Evidence }
       isClaimed: false,
       payouts: NO_PAYOUTS,
     },
-    { rules: RULES, baseUrl: 'https://waypost.example', directory: 'Waypost' },
+    { rules: RULES, baseUrl: 'https://waypost.example', directory: 'Waypost', asOf: '2026-11-01' },
   )
   return toKitView(listing, {
     baseUrl: 'https://waypost.example',

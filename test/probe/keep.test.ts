@@ -401,7 +401,12 @@ describe('signals from our own probes', () => {
       probeOf(73, 'unknown'),
       probeOf(74, 'spoke', 200),
     ]
-    expect(toProbeSignals(probes)).toEqual({ status: 'online', uptime_30d: 80, p95_ms: 300 })
+    expect(toProbeSignals(probes)).toEqual({
+      status: 'online',
+      uptime_30d: 80,
+      p95_ms: 300,
+      as_of: '2026-11-04T02:00:00.000Z',
+    })
   })
 
   test('say nothing about shares of too few', () => {
@@ -409,6 +414,7 @@ describe('signals from our own probes', () => {
     expect(toProbeSignals([probeOf(0, 'unknown')])).toEqual({})
     expect(toProbeSignals([probeOf(0, 'spoke', 5), probeOf(1, 'dead')])).toEqual({
       status: 'offline',
+      as_of: '2026-11-01T01:00:00.000Z',
     })
   })
 

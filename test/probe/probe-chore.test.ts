@@ -80,7 +80,12 @@ describeStores('a server that probes', ({ newStore }) => {
     )
   const build = async () => {
     const ledger = { ...NO_LEDGER_FACTS, probed: await readProbeEvidence(store) }
-    const catalogue = createCatalogue(content(), { baseUrl: BASE, rules: RULES, ledger })
+    const catalogue = createCatalogue(content(), {
+      baseUrl: BASE,
+      rules: RULES,
+      asOf: '2026-11-01',
+      ledger,
+    })
     return new Map(toCompiledListings(catalogue).map((each) => [each.view.id, each]))
   }
   const DAY = 86_400_000

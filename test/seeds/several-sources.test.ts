@@ -98,7 +98,12 @@ function readViews(contentDir: string) {
   const { content } = readContent(contentDir, rules)
   if (content === null) throw new Error('the content has faults')
   const baseUrl = 'https://waypost.example'
-  const made = createCatalogue(content, { baseUrl, rules, ledger: NO_LEDGER_FACTS })
+  const made = createCatalogue(content, {
+    baseUrl,
+    rules,
+    asOf: '2026-11-01',
+    ledger: NO_LEDGER_FACTS,
+  })
   const [listing] = made.listings
   if (listing === undefined) throw new Error('no listing')
   const table = content.tables.sources.map((row) => ({ ...row, listings: 1 }))

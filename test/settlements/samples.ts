@@ -1,6 +1,7 @@
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
-import { scoreListings, windowEnd } from '../../src/domain/trust/score-listings.ts'
+import { scoreListings } from '../../src/domain/trust/score-listings.ts'
+import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import {
   findWash,

@@ -41,7 +41,7 @@ test.each(COUNTED_SCHEMES)(
     const paid = [aSettlement({ scheme }), aSettlement({ scheme }), aSettlement({ scheme: null })]
     const measured = measureSeller(paid)
     expect(v.is(MeasuredSchema, measured)).toBe(true)
-    const trust = toTrustView(judgeTrust(measured, 1), 'our own chain reading')
+    const trust = toTrustView(judgeTrust(measured, 1, '2026-11-20'), 'our own chain reading')
     expect(trust).toMatchObject({ paid_by: [scheme] })
     expect(toTrustWords(trust).paidBy).toBe(`Paid by: ${nameOfScheme(scheme)}.`)
   },

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import { windowEnd } from '../../src/domain/trust/score-listings.ts'
-import { judgeTrust } from '../../src/domain/trust/trust.ts'
+import { judgeTrust, windowEnd } from '../../src/domain/trust/trust.ts'
 import {
   aSettlement,
   aTransfer,
@@ -346,11 +345,11 @@ describe('as evidence', () => {
   test('where the meter reads, nothing paid is an answer', () => {
     const nothing = measure([])
     expect(nothing).toMatchObject({ settlements_30d: 0, last_settlement_at: null, wash_flags: [] })
-    expect(judgeTrust(nothing, 1).evidence).toBe('no_independent_paid_usage_30d')
+    expect(judgeTrust(nothing, 1, '2026-11-20').evidence).toBe('no_independent_paid_usage_30d')
   })
 
   test('of wash alone is not independent usage', () => {
-    const trust = judgeTrust(measure([aSettlement({ payer: PAYOUT })]), 1)
+    const trust = judgeTrust(measure([aSettlement({ payer: PAYOUT })]), 1, '2026-11-20')
     expect(trust).toMatchObject({
       evidence: 'no_independent_paid_usage_30d',
       measured: { wash_flags: [{ flag: 'self_payment', settlements: 1 }] },

@@ -26,7 +26,7 @@ describe('why a score is what it is', () => {
     ['a payout that five share', { shared_payout: true }, 5],
     ['few buyers', { verified_buyers_30d: 1, top_buyer_share_30d: 1 }, 1],
   ])('the parts of %s add up to its score', (_, change, sharers) => {
-    const verdict = judgeTrust({ ...measured, ...change }, sharers)
+    const verdict = judgeTrust({ ...measured, ...change }, sharers, '2026-11-01')
     const parts = toScoreParts(verdict)
     const sum = parts.reduce((all, { points }) => all + points, 0)
     expect(sum).toBeCloseTo('score' in verdict ? verdict.score : -1, 6)
@@ -41,7 +41,7 @@ describe('why a score is what it is', () => {
   })
 
   test('without a score there is nothing to explain', () => {
-    expect(toScoreParts(judgeTrust(undefined, 1))).toEqual([])
+    expect(toScoreParts(judgeTrust(undefined, 1, '2026-11-01'))).toEqual([])
   })
 })
 

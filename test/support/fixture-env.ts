@@ -4,6 +4,7 @@ export const FIXTURE_ENV = {
   OUT_DIR: '.cache/test-release',
   // No ledger: what a developer's own server remembers must not reach the fixture release.
   STATE_DIR: '.cache/no-state',
+  AS_OF: '2026-11-01',
   BASE_URL: 'https://waypost.example',
   RATE_LIMITS: '{"search":"off","go":"off","call":"off"}',
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'false',

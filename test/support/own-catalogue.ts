@@ -31,6 +31,7 @@ export const contentFaults = faults
 export const catalogue = createCatalogue(content, {
   baseUrl: BASE_URL,
   rules,
+  asOf: '2026-11-26',
   ledger: NO_LEDGER_FACTS,
 })
 

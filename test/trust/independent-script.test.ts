@@ -37,7 +37,7 @@ test.runIf(existsSync(SCRIPT))(
     expect(measuredSeeds).toBe(4)
     expect(listings.size).toBeGreaterThan(1_000)
     for (const [id, { measured, sharers, buyers }] of listings) {
-      const verdict = judgeTrust(measured, sharers)
+      const verdict = judgeTrust(measured, sharers, measured.as_of)
       const score = verdict.evidence === 'verified_non_wash_payments' ? verdict.score : null
       const known = Object.fromEntries([...buyers].filter(([, part]) => part > 0).sort())
       const { score: theirScore = null, buyers: theirBuyers = {} } = theirs.get(id) ?? {}

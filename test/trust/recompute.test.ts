@@ -83,7 +83,12 @@ test('the files alone give every digit of a thousand listings', () => {
   folder.remove()
   if (content === null) throw new Error('expected content without faults')
   const ledger = { ...NO_LEDGER_FACTS, asOf: NOON, payments: aMarket(), payees: payees() }
-  const catalogue = createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
+  const catalogue = createCatalogue(content, {
+    baseUrl: BASE_URL,
+    rules: RULES,
+    asOf: '2026-11-20',
+    ledger,
+  })
   const kept = createKeptFiles()
   writeTrustLedger(kept.files, ledger.payments, catalogue.trustPayees)
   const [plain, about] = ['payments.ndjson', 'payees.json'].map((name) =>

@@ -73,11 +73,11 @@ interface Score {
 /** Facts of each listing in the files. */
 export function scoreFiles({ as_of, payments, payees, seeds }: LedgerFiles) {
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set(seeds) })
-  return (id: string): Score => toScore(listings.get(id))
+  return (id: string): Score => toScore(listings.get(id), as_of)
 }
 
-function toScore(found: ListingScore | undefined): Score {
-  const verdict = judgeTrust(found?.measured, found?.sharers ?? 1)
+function toScore(found: ListingScore | undefined, as_of: string): Score {
+  const verdict = judgeTrust(found?.measured, found?.sharers ?? 1, as_of)
   if (verdict.evidence === 'no_payment_data') return { score: null, evidence: verdict.evidence }
   const { verified_buyers_30d, settlements_30d, volume_usd_30d } = verdict.measured
   return {

@@ -1,5 +1,6 @@
 import { normalizePayout } from '../../domain/listing/caip-account.ts'
 import { hostOf, isOnSiteOf, ownerAt, type SharedHosts } from '../../domain/owners/shared-hosts.ts'
+import { AGE_LIMITS, ageOf } from '../../domain/trust/age.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import { createLineFinder, type LineFinder } from './parse-yaml.ts'
 import type { PartialListing } from './read-listings.ts'
@@ -28,9 +29,10 @@ const STALE_DAYS = 365
 const DAY_MS = 86_400_000
 
 /**
- * Listings that no person or machine has looked at for a year, and those dated in the future.
+ * Listings that no person or machine has looked at for a year, and those dated in the future; and
+ * measures that count no longer, or soon.
  *
- * @param today `YYYY-MM-DD`
+ * @param today `AS_OF`, such as 2026-11-26
  */
 export function findStale(
   listings: readonly PartialListing[],
@@ -41,14 +43,27 @@ export function findStale(
   const limit = new Date(Date.parse(today) - STALE_DAYS * DAY_MS).toISOString().slice(0, 10)
   return listings.flatMap((listing) => {
     const { added } = listing.facts
-    if (added === undefined) return []
+    const known = evidence.get(listing.id)
+    const measure = toOldMeasure(known?.measured, today)
+    const old = measure === null ? [] : [toWarning(listing, [], measure)]
+    if (added === undefined) return old
     if (added > today)
-      return [toWarning(listing, ['added'], `a day to come; expected ${today} or earlier`)]
-    const seen = lastSeen(added, evidence.get(listing.id))
-    return seen < limit
-      ? [toWarning(listing, ['added'], `last looked at on ${seen}, over ${STALE_DAYS} days ago`)]
-      : []
+      return [...old, toWarning(listing, ['added'], `a day to come; expected ${today} or earlier`)]
+    const seen = lastSeen(added, known)
+    const unseen = `last looked at on ${seen}, over ${STALE_DAYS} days ago`
+    return seen < limit ? [...old, toWarning(listing, ['added'], unseen)] : old
   })
+}
+
+/** Days after which a measure should be read again. */
+const MEASURE_DAYS = 7
+
+function toOldMeasure(measured: Evidence['measured'], today: string): string | null {
+  if (measured === undefined || ageOf(measured.as_of, today) < MEASURE_DAYS) return null
+  const end = measured.as_of.slice(0, 10)
+  const last = new Date(Date.parse(end) + AGE_LIMITS.measured * DAY_MS).toISOString().slice(0, 10)
+  const counts = last < today ? `counts no longer since ${last}` : `counts until ${last}`
+  return `the window that ${measured.source} measured ended on ${end} and ${counts}; expected a newer measure`
 }
 
 function lastSeen(

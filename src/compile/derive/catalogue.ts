@@ -14,6 +14,7 @@ import { combineEvidence } from '../../domain/probe/keep/merge-finding.ts'
 import { planProbe } from '../../domain/probe/keep/plan-probe.ts'
 import { countDelivered } from '../../domain/receipts/delivered.ts'
 import { toDisputeNotice } from '../../domain/reports/report.ts'
+import { splitByAge } from '../../domain/trust/age.ts'
 import type { Evidence } from '../../domain/trust/evidence.ts'
 import type { Notice } from '../../domain/trust/interface.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
@@ -71,12 +72,14 @@ export interface CatalogueOptions {
   rules: UrlRules
   /** `OIDC_ISSUER` */
   issuer?: string
+  /** `AS_OF`, such as 2026-11-26 */
+  asOf: string
   ledger: LedgerFacts
 }
 
 export function createCatalogue(
   content: Content,
-  { baseUrl, rules, issuer = GITHUB_ISSUER, ledger }: CatalogueOptions,
+  { baseUrl, rules, issuer = GITHUB_ISSUER, asOf, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
@@ -89,11 +92,15 @@ export function createCatalogue(
   const isPaid = createPaidLookup(ledger)
   const inputs = files.map((file) => {
     const { id, digest } = file
-    const evidence = combineEvidence(evidenceOf(id), ledger.probed.get(id))
+    const { current: evidence, past } = splitByAge(
+      combineEvidence(evidenceOf(id), ledger.probed.get(id)),
+      asOf,
+    )
     const standing = standings.get(id) ?? NO_PAYOUTS
     const known = {
       id,
       evidence,
+      past,
       mark: findMark(file.facts.url),
       own: toOwn(judged.listings.get(id)),
       isClaimed: isClaimed(file, ledger, baseUrl),
@@ -105,10 +112,13 @@ export function createCatalogue(
       ],
       payouts: standing,
     }
-    const key = digestOf(JSON.stringify([digest, known, content.said.get(id), paid.get(id)]), KEY)
+    // A score fades by the day; of everything else the day changes only what crosses a limit.
+    const day = evidence.measured === undefined ? null : asOf
+    const read = [digest, known, content.said.get(id), paid.get(id), day]
+    const key = digestOf(JSON.stringify(read), KEY)
     return { ...known, facts: file.facts, description: file.description, key }
   })
-  const context = { rules, baseUrl, directory: tables.site.short_name }
+  const context = { rules, baseUrl, directory: tables.site.short_name, asOf }
   const listings = inputs.map((input) => deriveListing(input, context))
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
   const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })

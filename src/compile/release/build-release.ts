@@ -51,6 +51,8 @@ export interface BuildOptions {
   allowPrivate: PrivateTargets
   /** `OIDC_ISSUER` */
   issuer: string
+  /** `AS_OF` */
+  asOf: string
   ledger: LedgerFacts
 }
 
@@ -80,14 +82,14 @@ async function makeRelease(
   outDir: string,
   timed: Timed,
 ) {
-  const { name, content, baseUrl, allowPrivate, issuer, ledger, known } = options
+  const { name, content, baseUrl, allowPrivate, issuer, asOf, ledger, known } = options
   const cacheDir = join(outDir, 'cache')
   const bundle = preparePageBundle(cacheDir)
   // Reported by the code that waits for it.
   bundle.catch(() => undefined)
   const rules = { allowPrivate }
   const catalogue = timed('derive', () =>
-    createCatalogue(content, { baseUrl, rules, issuer, ledger }),
+    createCatalogue(content, { baseUrl, rules, issuer, asOf, ledger }),
   )
   const version = digestOf(JSON.stringify([digestCode(), rules, issuer, baseUrl, content.tables]))
   const cache = openBuildCache(join(cacheDir, 'parts'), version)
@@ -164,9 +166,10 @@ function beginIndexes(
  * each time one is requested. Nothing is compressed: it stays on this machine.
  */
 export function buildWithoutPages(options: BuildOptions & { compiledDir: string }): void {
-  const { name, content, baseUrl, allowPrivate, issuer, ledger, compiledDir } = options
+  const { name, content, baseUrl, allowPrivate, issuer, asOf, ledger, compiledDir } = options
   const outDir = resolve(options.outDir)
-  const catalogue = createCatalogue(content, { baseUrl, rules: { allowPrivate }, issuer, ledger })
+  const rules = { allowPrivate }
+  const catalogue = createCatalogue(content, { baseUrl, rules, issuer, asOf, ledger })
   const listings = toCompiledListings(catalogue)
   const objects = openObjects(outDir, new Set())
   const files = createReleaseFiles(objects, noCache())

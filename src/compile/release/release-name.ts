@@ -9,6 +9,7 @@ export interface ReleaseInputs {
   baseUrl: string
   allowPrivate: PrivateTargets
   issuer: string
+  asOf: string
   ledger: LedgerFacts
   read?: ReadFile
 }
@@ -18,9 +19,9 @@ export interface ReleaseInputs {
  * detect a stale one without building.
  */
 export function nameRelease(inputs: ReleaseInputs): string {
-  const { contentDir, baseUrl, allowPrivate, issuer, ledger, read = readFileSync } = inputs
+  const { contentDir, baseUrl, allowPrivate, issuer, asOf, ledger, read = readFileSync } = inputs
   const hash = createHash('sha256')
-  hash.update(JSON.stringify({ baseUrl, allowPrivate, issuer }))
+  hash.update(JSON.stringify({ baseUrl, allowPrivate, issuer, asOf }))
   hash.update(
     JSON.stringify([
       sorted(ledger.claimed),

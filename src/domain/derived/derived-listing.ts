@@ -8,6 +8,7 @@ import type { PayoutStanding } from '../owners/payout-standing.ts'
 import { payeesOf, toDigest } from '../pins/caller-facts.ts'
 import type { Delivered } from '../receipts/delivered.ts'
 import { withSeenSignIn } from '../trust/access.ts'
+import type { PastFacts } from '../trust/age.ts'
 import {
   type Evidence,
   MEASURED_PROVIDER,
@@ -18,6 +19,7 @@ import {
 import type { Notice } from '../trust/interface.ts'
 import type { ListingScore } from '../trust/score-listings.ts'
 import { judgeTrust, type TrustVerdict } from '../trust/trust.ts'
+import { present } from '../wire/parse-json.ts'
 import type { BadgeId, Buy, Status } from '../wire/vocabulary.ts'
 import { type EarnedTiers, earnBadges, earnTiers, isLiveTested } from './tiers.ts'
 
@@ -50,8 +52,10 @@ export interface DerivedListing {
   /** Newest first. */
   notices: Notice[]
   signals: Signals
-  /** As machines wrote it, for day-by-day charts. */
+  /** What machines wrote and still holds on the build's day. */
   evidence: Evidence
+  /** What is past its limit of age: only the full listing's JSON has it. */
+  past?: PastFacts
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
   payouts: PayoutStanding
@@ -65,7 +69,9 @@ export interface DeriveInput {
   id: string
   facts: ListingFacts
   description: string
+  /** What still holds on the build's day. */
   evidence: Evidence
+  past?: PastFacts | undefined
   mark?: string | null
   /** The meter's results, where it reads a payout of the listing: then it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
@@ -82,17 +88,22 @@ export interface DeriveContext {
   /** `{base_url}`: replaces the placeholder in first-party URLs. */
   baseUrl: string
   directory: string
+  /** The build's day, such as 2026-11-26. */
+  asOf: string
 }
 
 export function deriveListing(
   given: DeriveInput,
-  { rules, baseUrl, directory }: DeriveContext,
+  { rules, baseUrl, directory, asOf }: DeriveContext,
 ): DerivedListing {
   // Every output is made from its result: foreign text is cleaned here once for all of them.
-  const { facts: written, description, evidence, notices = [] } = given
-  const input = { ...given, ...withoutHidden({ facts: written, description, evidence, notices }) }
+  const { facts: written, description, evidence, past, notices = [] } = given
+  const input = {
+    ...given,
+    ...withoutHidden({ facts: written, description, evidence, past, notices }),
+  }
   const facts = completeFacts(input, baseUrl, rules)
-  const trust = chooseTrust(input)
+  const trust = chooseTrust(input, asOf)
   const liveTested = isLiveTested(input.evidence.probes ?? [])
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
   const { interface: read } = input.evidence
@@ -112,7 +123,7 @@ export function deriveListing(
     isLiveTested: liveTested,
     probes: input.evidence.probes ?? [],
     badges: earnBadges({ status, trust, isLiveTested: liveTested, delivered: input.delivered }),
-    ...(input.delivered !== undefined && { delivered: input.delivered }),
+    ...present({ delivered: input.delivered, past: input.past }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface,
     notices: toNotices(input, surface),
@@ -159,17 +170,20 @@ function chooseSignals({
   measured,
   probes = [],
 }: Evidence): Pick<DerivedListing, 'signals' | 'signalsSource'> {
-  const provider = measured?.source ?? MEASURED_PROVIDER
-  return signals === undefined && probes.length > 0
-    ? { signals: toProbeSignals(probes), signalsSource: OWN_EVIDENCE }
-    : { signals: signals ?? {}, signalsSource: provider }
+  if (signals === undefined && probes.length > 0)
+    return { signals: toProbeSignals(probes), signalsSource: OWN_EVIDENCE }
+  const as_of = signals?.as_of ?? measured?.as_of
+  return {
+    signals: { ...signals, ...(signals !== undefined && as_of !== undefined && { as_of }) },
+    signalsSource: measured?.source ?? MEASURED_PROVIDER,
+  }
 }
 
 /** Both see the same chain: where the meter reads, only ours counts. */
-function chooseTrust({ evidence, own, payouts }: DeriveInput): TrustVerdict {
+function chooseTrust({ evidence, own, payouts }: DeriveInput, asOf: string): TrustVerdict {
   return own === undefined
-    ? judgeTrust(evidence.measured, payouts.sharers)
-    : judgeTrust(own.measured, own.sharers)
+    ? judgeTrust(evidence.measured, payouts.sharers, asOf)
+    : judgeTrust(own.measured, own.sharers, own.measured.as_of)
 }
 
 /** With our own address, and with the sign-in that machines read. */
@@ -234,6 +248,7 @@ export function toProbeSignals(probes: readonly Probe[]): Signals {
     ...toUptime('uptime_30d', month),
     // The nearest rank.
     ...(times.length >= LEAST_PROBES && { p95_ms: times[Math.ceil(0.95 * times.length) - 1] }),
+    as_of: last.at,
   }
 }
 

@@ -109,6 +109,8 @@ export const MeasuredSchema = v.pipe(
 )
 
 export const SignalsSchema = v.strictObject({
+  /** Without it, they are as old as the measure they came with. */
+  as_of: v.optional(InstantSchema),
   status: v.optional(token),
   verified: v.optional(v.boolean()),
   uptime_24h: v.optional(percent),

@@ -95,11 +95,6 @@ export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)
 }
 
-/** End of the day, UTC: two builds of one day are the same bytes. */
-export function windowEnd(now: number): number {
-  return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
-}
-
 function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): Purchase {
   return { day: Math.floor(at / DAY_MS), micros: usd_micro, owner, listings }
 }

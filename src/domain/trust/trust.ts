@@ -1,3 +1,4 @@
+import { isPast } from './age.ts'
 import type { Measured } from './evidence.ts'
 
 /** `hub-trust-v0.1`. The published constants are the ones used. */
@@ -40,38 +41,48 @@ export type TrustVerdict =
       sample: 'low' | null
       /** Whether its buyers can be told from invented ones: required for tiers and badges. */
       isVouched: boolean
-      /** Listings on its payout, at least 1. */
-      sharers: number
+      /** What the score is computed from. */
+      input: TrustInput
       measured: Measured
     }
 
-/** @param sharers listings that publish this payout, at least 1; 2 with `shared_payout` */
-export function judgeTrust(provided: Measured | undefined, sharers: number): TrustVerdict {
-  if (provided === undefined) return { evidence: 'no_payment_data' }
+/**
+ * A measure has a time: a window that ended more than thirty days before the build says nothing
+ * about its day, and recency counts from the build's day, never from the measure's own.
+ *
+ * @param sharers listings that publish this payout, at least 1; 2 with `shared_payout`
+ * @param asOf the build's day, such as 2026-11-26
+ */
+export function judgeTrust(
+  provided: Measured | undefined,
+  sharers: number,
+  asOf: string,
+): TrustVerdict {
+  if (provided === undefined || isPast(provided.as_of, 'measured', asOf))
+    return { evidence: 'no_payment_data' }
   const sharing = Math.max(sharers, provided.shared_payout ? 2 : 1)
   const measured = { ...provided, shared_payout: sharing > 1 }
   const { verified_buyers_30d, settlements_30d, last_settlement_at: last } = measured
-  const daysSinceLast =
-    last === null ? Infinity : (Date.parse(measured.as_of) - Date.parse(last)) / DAY_MS
+  const start = Date.parse(measured.as_of) - TRUST.windowDays * DAY_MS
   // Less than half a buyer is shown as zero.
   const hasSales = Math.round(verified_buyers_30d) > 0 && settlements_30d > 0
-  if (!hasSales || daysSinceLast > TRUST.windowDays)
+  if (!hasSales || last === null || Date.parse(last) < start)
     return { evidence: 'no_independent_paid_usage_30d', measured }
   const { sampleGate: gate } = TRUST
-  const score = scoreTrust({
+  const input = {
     buyers: verified_buyers_30d,
     settlements: settlements_30d,
     volumeUsd: measured.volume_usd_30d,
     topBuyerShare: measured.top_buyer_share_30d,
-    daysSinceLast,
+    daysSinceLast: Math.max(0, (windowEnd(Date.parse(asOf)) - Date.parse(last)) / DAY_MS),
     sharers: sharing,
-  })
+  }
   return {
     evidence: 'verified_non_wash_payments',
-    score,
+    score: scoreTrust(input),
     sample: verified_buyers_30d < gate.buyers || settlements_30d < gate.settlements ? 'low' : null,
     isVouched: measured.unknown_buyers_30d !== undefined,
-    sharers: sharing,
+    input,
     measured,
   }
 }
@@ -105,6 +116,11 @@ export function pointsOf(input: TrustInput) {
     sample: sum - recent,
     sum,
   }
+}
+
+/** End of the day, UTC: two builds of one day are the same bytes. */
+export function windowEnd(now: number): number {
+  return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }
 
 /** 1 up to a week, then linear down to the floor at the window's end. */

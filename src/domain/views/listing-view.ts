@@ -5,6 +5,7 @@ import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import { DeliveredSchema } from '../receipts/delivered.ts'
+import { PastFactsSchema } from '../trust/age.ts'
 import type { Signals } from '../trust/evidence.ts'
 import { toUseSignals } from '../trust/reported-use.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
@@ -72,6 +73,8 @@ export const ListingViewSchema = v.object({
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
   ...callableEntries,
+  /** Facts past their limit of age, with their day; absent where there are none. */
+  past: v.optional(PastFactsSchema),
   buy: v.picklist(BUY),
   page: v.string(),
   kit_manifest: v.string(),
@@ -145,6 +148,7 @@ export function toListingView(
       return listing.digest
     },
     ...toCallableView(listing),
+    ...present({ past: listing.past }),
     buy: listing.buy.buy,
     page: pagePath(id),
     kit_manifest: kitPath(id),
@@ -162,7 +166,7 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
 }
 
 /** Signals whose wire name has the provider's id: they are its judgement, not a measurement. */
-const PREFIXED = new Set(['status', 'verified'])
+const PREFIXED = new Set(['status', 'verified', 'as_of'])
 
 /** Measurements of a provider, and counts of others. */
 function toAllSignals({ signals, signalsSource, evidence }: DerivedListing) {

@@ -42,6 +42,8 @@ const measuredExtras = {
   last_settlement_at: v.nullable(v.string()),
   shared_payout: v.boolean(),
   method: v.literal(TRUST_METHOD),
+  /** End of the thirty days. */
+  as_of: v.string(),
   /** Attribution text of the data's provider. */
   source: v.string(),
   /** Ways of paying of the counted payments; absent where not recorded. */
@@ -115,7 +117,7 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
   // The evidence's own members: its source is the attribution here, and days are separate.
-  const { as_of, days, source: _, watch, ...measured } = trust.measured
+  const { days, source: _, watch, ...measured } = trust.measured
   return { ...measured, ...summary, method: TRUST_METHOD, source }
 }
 

@@ -1,20 +1,19 @@
 import type { ScorePart } from '../../compiled.ts'
 import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
-import { pointsOf, type TrustInput, type TrustVerdict } from '../../domain/trust/trust.ts'
+import { pointsOf, type TrustVerdict } from '../../domain/trust/trust.ts'
 
 /** The explanation of a score; empty without one. */
 export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   if (trust.evidence !== 'verified_non_wash_payments') return []
-  const input = toInput(trust)
+  const { input, measured } = trust
   const points = pointsOf(input)
-  const days = Math.floor(input.daysSinceLast)
   const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
   const labels = {
     buyers: toCountText(Math.round(input.buyers), 'buyer'),
     settlements: `${toCountText(Math.round(input.settlements), 'settlement')}${among}`,
     volume: `${toSumText(input.volumeUsd)} volume${among}`,
     share: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,
-    recency: days === 0 ? 'Paid within a day' : `Last paid ${toCountText(days, 'day')} before`,
+    recency: `Last paid ${(measured.last_settlement_at ?? measured.as_of).slice(0, 10)}`,
     sample: `Sample of ${toCountText(Math.round(input.buyers), 'buyer')}`,
   }
   const parts = RULES.map((rule) => ({ rule, label: labels[rule], points: points[rule] }))
@@ -31,20 +30,6 @@ function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
   return rounded.map((part, index) =>
     index === rounded.length - 1 ? { ...part, points: roundTo(part.points + rest) } : part,
   )
-}
-
-type Scored = Extract<TrustVerdict, { evidence: 'verified_non_wash_payments' }>
-
-function toInput({ measured, sharers }: Scored): TrustInput {
-  const last = Date.parse(measured.last_settlement_at ?? measured.as_of)
-  return {
-    buyers: measured.verified_buyers_30d,
-    settlements: measured.settlements_30d,
-    volumeUsd: measured.volume_usd_30d,
-    topBuyerShare: measured.top_buyer_share_30d,
-    daysSinceLast: Math.max(0, (Date.parse(measured.as_of) - last) / 86_400_000),
-    sharers,
-  }
 }
 
 function roundTo(points: number): number {

@@ -161,7 +161,7 @@ export function createJudge(market: Market, measured = true): Judge {
     return {
       scoreOf(id) {
         const { measured: own, sharers = 1 } = scores.get(id) ?? {}
-        const verdict = judgeTrust(own, sharers)
+        const verdict = judgeTrust(own, sharers, as_of)
         return verdict.evidence === 'verified_non_wash_payments' ? verdict.score : 0
       },
       buyersOf: (id) => scores.get(id)?.measured.verified_buyers_30d ?? 0,

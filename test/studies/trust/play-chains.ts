@@ -55,7 +55,7 @@ async function playOne(
   }
   const { settlements } = await meter.facts([CHEAT, OTHER])
   const measured = settlements.get('x402.0')
-  const verdict = judgeTrust(measured, 1)
+  const verdict = judgeTrust(measured, 1, measured?.as_of ?? '')
   const score = verdict.evidence === 'verified_non_wash_payments' ? verdict.score : 0
   return { id, name, payments: PAYMENTS, counted: measured?.settlements_30d ?? 0, score }
 }

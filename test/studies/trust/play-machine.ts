@@ -151,7 +151,7 @@ async function build(store: Ledger['store'], content: ReturnType<typeof readMark
   const owners = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, NOON)) }
   const payees = () => readPayees(content, owners, BASE_URL)
   const ledger = { ...owners, ...(await readVerifiedSettlements(store, payees, NOON)) }
-  return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, ledger })
+  return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, asOf: '2026-11-20', ledger })
 }
 
 /** The play, and twenty buyers who pay the seller five times each by Permit2. */

@@ -1,0 +1,154 @@
+import * as v from 'valibot'
+import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
+import { present } from '../wire/parse-json.ts'
+import { HTTP_METHODS } from '../wire/vocabulary.ts'
+import {
+  DriftSchema,
+  type Evidence,
+  MeasuredSchema,
+  PackageRunSchema,
+  ProbeSchema,
+  SignalsSchema,
+} from './evidence.ts'
+import { InstantSchema } from './instant.ts'
+import type { SeenOperation } from './interface.ts'
+import { ReportedUseSchema } from './reported-use.ts'
+import { SeenAnswerSchema } from './seen-answer.ts'
+
+/**
+ * How many days a fact is shown and counted. After that it leaves rows and pages by itself, and
+ * only the full listing's JSON keeps it, with its day.
+ */
+export const AGE_LIMITS = {
+  /** From the end of a provider's window. */
+  measured: 30,
+  probes: 90,
+  signals: 90,
+  drift: 90,
+  reported_use: 180,
+  package_run: 180,
+  /** Prices that machines read from the seller. */
+  prices: 180,
+} as const
+
+const DAY_MS = 86_400_000
+
+/**
+ * Whole days from a fact's day to the build's; negative for one that is yet to come.
+ *
+ * @param at ISO 8601
+ * @param asOf `AS_OF`, such as 2026-11-26
+ */
+export function ageOf(at: string, asOf: string): number {
+  return (Date.parse(asOf) - Date.parse(at.slice(0, 10))) / DAY_MS
+}
+
+export function isPast(at: string, fact: keyof typeof AGE_LIMITS, asOf: string): boolean {
+  return ageOf(at, asOf) > AGE_LIMITS[fact]
+}
+
+/** Facts past their limit, as the full listing's JSON keeps them. */
+export const PastFactsSchema = v.object({
+  measured: v.optional(MeasuredSchema),
+  signals: v.optional(v.object({ ...SignalsSchema.entries, as_of: InstantSchema })),
+  reported_use: v.optional(v.array(ReportedUseSchema)),
+  probes: v.optional(v.array(ProbeSchema)),
+  /** Prices and answers of operations. */
+  operations: v.optional(
+    v.array(
+      v.object({
+        at: InstantSchema,
+        method: v.picklist(HTTP_METHODS),
+        url: v.string(),
+        price: v.optional(OperationPriceSchema),
+        offers: v.optional(v.array(OfferSchema)),
+        seen: v.optional(SeenAnswerSchema),
+      }),
+    ),
+  ),
+  drift: v.optional(v.array(DriftSchema)),
+  package_run: v.optional(PackageRunSchema),
+})
+export type PastFacts = v.InferOutput<typeof PastFactsSchema>
+
+/**
+ * Divides evidence into what still holds on a day and what is past its limit.
+ *
+ * @returns `past` is undefined where nothing is
+ */
+export function splitByAge(
+  evidence: Evidence,
+  asOf: string,
+): { current: Evidence; past: PastFacts | undefined } {
+  const { measured, signals, interface: read, reported_use, drift, probes, package_run } = evidence
+  const isOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) =>
+    at !== undefined && isPast(at, fact, asOf)
+  // A provider gives its signals with its measure.
+  const signalled = signals?.as_of ?? measured?.as_of
+  const uses = divide(reported_use, ({ as_of }) => isOld('reported_use', as_of))
+  const changes = divide(drift, ({ at }) => isOld('drift', at))
+  const handshakes = divide(probes, ({ at }) => isOld('probes', at))
+  const operations = read?.operations?.map((each) => splitOperation(each, read.at, isOld))
+  const calls = operations?.flatMap((each) => each.past ?? []) ?? []
+  const past = present({
+    measured: isOld('measured', measured?.as_of) ? measured : undefined,
+    signals: isOld('signals', signalled) ? { ...signals, as_of: signalled ?? '' } : undefined,
+    reported_use: uses.past,
+    probes: handshakes.past,
+    operations: calls.length > 0 ? calls : undefined,
+    drift: changes.past,
+    package_run: isOld('package_run', package_run?.at) ? package_run : undefined,
+  })
+  if (Object.keys(past).length === 0) return { current: evidence, past: undefined }
+  const left = present({
+    measured: past.measured === undefined ? measured : undefined,
+    signals: past.signals === undefined ? withDay(signals, signalled) : undefined,
+    reported_use: uses.current,
+    interface:
+      read === undefined || operations === undefined
+        ? read
+        : { ...read, operations: operations.map((each) => each.current) },
+    drift: changes.current,
+    probes: handshakes.current,
+    package_run: past.package_run === undefined ? package_run : undefined,
+  })
+  return {
+    current: { ...left, ...present({ sign_in: evidence.sign_in, notices: evidence.notices }) },
+    past,
+  }
+}
+
+type IsOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) => boolean
+
+/** The measure that they came with may leave before them. */
+function withDay(signals: Evidence['signals'], as_of: string | undefined) {
+  return signals === undefined || as_of === undefined ? signals : { ...signals, as_of }
+}
+
+/** Empty lists become undefined. */
+function divide<Row>(rows: readonly Row[] = [], isGone: (row: Row) => boolean) {
+  const [current, past] = [rows.filter((row) => !isGone(row)), rows.filter(isGone)]
+  return {
+    current: current.length > 0 ? current : undefined,
+    past: past.length > 0 ? past : undefined,
+  }
+}
+
+/** @param at when its interface was read */
+function splitOperation({ seen, price, offers, ...rest }: SeenOperation, at: string, isOld: IsOld) {
+  const answer = isOld('probes', seen?.at ?? at) ? seen : undefined
+  const [oldPrice, oldOffers] = isOld('prices', at) ? [price, offers] : []
+  const gone = present({ price: oldPrice, offers: oldOffers, seen: answer })
+  const { method, url } = rest
+  return {
+    current: {
+      ...rest,
+      ...present({
+        price: oldPrice === undefined ? price : undefined,
+        offers: oldOffers === undefined ? offers : undefined,
+        seen: answer === undefined ? seen : undefined,
+      }),
+    },
+    past: Object.keys(gone).length === 0 ? undefined : { at, method, url, ...gone },
+  }
+}
