@@ -104,9 +104,9 @@ export function deriveListing(
   }
   const facts = completeFacts(input, baseUrl, rules)
   const trust = chooseTrust(input, asOf)
-  const liveTested = isLiveTested(input.evidence.probes ?? [])
+  const { probes = [], interface: read } = input.evidence
+  const liveTested = isLiveTested(probes)
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
-  const { interface: read } = input.evidence
   const surface = toSurface(facts, read, rules)
   const isRotating = (input.notices ?? []).some(({ id }) => id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
@@ -121,7 +121,7 @@ export function deriveListing(
     buy: judgeBuy(facts, rules),
     trust,
     isLiveTested: liveTested,
-    probes: input.evidence.probes ?? [],
+    probes,
     badges: earnBadges({ status, trust, isLiveTested: liveTested, delivered: input.delivered }),
     ...present({ delivered: input.delivered, past: input.past }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
