@@ -52,7 +52,7 @@ describe('past its limit of age a fact leaves rows and pages', () => {
     ['measured', { measured: toMeasured({ as_of: AT, last_settlement_at: AT }) }],
     ['probes', { probes: toProbes(AT) }],
     ['signals', { signals: { as_of: AT, status: 'online' } }],
-    ['drift', { drift: [{ at: AT, what: 'tool', name: 'forecast' }] }],
+    ['drift', { drift: [{ at: AT, what: 'tools', name: 'forecast', of: 'look' }] }],
     ['reported_use', { reported_use: [{ source: 'cdp_bazaar', as_of: AT, calls_30d: 6 }] }],
     ['package_run', { package_run: { at: AT, outcome: 'runs_as_declared' } }],
     [

@@ -96,19 +96,14 @@ export function deriveListing(
   given: DeriveInput,
   { rules, baseUrl, directory, asOf }: DeriveContext,
 ): DerivedListing {
-  // Every output is made from its result: foreign text is cleaned here once for all of them.
-  const { facts: written, description, evidence, past, notices = [] } = given
-  const input = {
-    ...given,
-    ...withoutHidden({ facts: written, description, evidence, past, notices }),
-  }
+  const input = cleaned(given)
   const facts = completeFacts(input, baseUrl, rules)
   const trust = chooseTrust(input, asOf)
   const { probes = [], interface: read } = input.evidence
   const liveTested = isLiveTested(probes)
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
   const surface = toSurface(facts, read, rules)
-  const isRotating = (input.notices ?? []).some(({ id }) => id === 'payout_rotating')
+  const isRotating = input.notices.some(({ id }) => id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
   let digest: string | undefined
   return {
@@ -137,6 +132,12 @@ export function deriveListing(
     },
     ...chooseSignals(input.evidence),
   }
+}
+
+/** Every output is made from a derived listing: foreign text is cleaned here once for all of them. */
+function cleaned(given: DeriveInput) {
+  const { facts, description, evidence, past, notices = [] } = given
+  return { ...given, ...withoutHidden({ facts, description, evidence, past, notices }) }
 }
 
 /** Newest first: notices from its evidence and the ledger, and about its suspicious texts. */
