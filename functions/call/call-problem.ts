@@ -1,3 +1,4 @@
+import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
 import { type Difference, toSentences } from '../../src/domain/pins/offer.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
@@ -34,6 +35,10 @@ const ENDS = {
     `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
   ),
   late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
+  long_terms: unreachable(
+    'http_response_body_size',
+    `The 402 is longer than ${MAX_TERMS_BYTES} bytes, unpacked: its terms were not read, and no payment was passed on.`,
+  ),
   invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
 }
 

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, request } from 'undici'
+import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
 import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Config } from '../ports/config.ts'
 import type { Resolver } from '../ports/resolver.ts'
@@ -187,11 +188,13 @@ async function send(
 
 /** Reads until the end, a limit, the deadline or enough; then releases the connection. */
 async function readBody(
-  { body, headers }: Dispatcher.ResponseData,
+  { statusCode, body, headers }: Dispatcher.ResponseData,
   limits: HttpLimits,
   deadline: AbortSignal,
   isEnough: HttpRequest['isEnough'],
 ): Promise<ReadBody> {
+  const most = statusCode === 402 ? MAX_TERMS_BYTES : Number.POSITIVE_INFINITY
+  const bodyBytes = Math.min(most, limits.bodyBytes)
   const coding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
   const decoder = new TextDecoder()
   const chunks: Buffer[] = []
@@ -200,9 +203,9 @@ async function readBody(
   try {
     for await (const chunk of body) {
       const bytes = Buffer.from(chunk)
-      chunks.push(bytes.subarray(0, limits.bodyBytes - size))
+      chunks.push(bytes.subarray(0, bodyBytes - size))
       size += bytes.length
-      if (size > limits.bodyBytes) {
+      if (size > bodyBytes) {
         cut = 'size'
         break
       }
@@ -213,7 +216,7 @@ async function readBody(
   } finally {
     body.destroy()
   }
-  return decodeBody(Buffer.concat(chunks), coding, cut, limits.decodedBytes)
+  return decodeBody(Buffer.concat(chunks), coding, cut, Math.min(most, limits.decodedBytes))
 }
 
 function toHeaderLists(headers: Dispatcher.ResponseData['headers']): ProbeAnswer['headers'] {

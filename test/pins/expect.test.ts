@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/domain/pins/expectation.ts'
@@ -111,6 +112,36 @@ describe('what is as expected', () => {
     unpaid = inBody(terms)
     const { status, text } = await call(PINNED)
     expect([status, JSON.parse(text)]).toEqual([402, JSON.parse(JSON.stringify(terms))])
+  })
+})
+
+describe('a compressed 402', () => {
+  const v1 = (more: object = {}) => ({
+    x402Version: 1,
+    accepts: [offer({ network: 'base', maxAmountRequired: '10000', amount: undefined })],
+    ...more,
+  })
+  const inGzip = (terms: object) => (res: ServerResponse) => {
+    res.writeHead(402, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+    res.end(gzipSync(JSON.stringify(terms)))
+  }
+
+  test('is judged by what it unpacks to, and passes as it came', async () => {
+    unpaid = inGzip(v1())
+    const { status, text, headers } = await call(PINNED)
+    expect([status, JSON.parse(text)]).toEqual([402, JSON.parse(JSON.stringify(v1()))])
+    expect(headers.get('content-encoding')).toBe('gzip')
+    unpaid = inGzip(termsOf(offer({ payTo: THIEF })))
+    expect(await call(PINNED)).toMatchObject({ status: 409, what: ['payee'] })
+  })
+
+  test('that unpacks to more than 256 KiB is not passed on, and says so', async () => {
+    unpaid = inGzip(v1({ error: ' '.repeat(8 * 1024 * 1024) }))
+    const { status, text } = await call(PINNED)
+    expect([status, JSON.parse(text)]).toMatchObject([
+      502,
+      { code: 'seller-unreachable', detail: expect.stringContaining('262144 bytes, unpacked') },
+    ])
   })
 })
 

@@ -1,3 +1,4 @@
+import { MAX_TERMS_BYTES } from '../../../src/domain/doors/paid-call.ts'
 import { parseRetryAfter } from '../../../src/domain/probe/read/probe-answer.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Problem } from './answers.ts'
@@ -11,8 +12,6 @@ import { WaypostError } from './waypost-error.ts'
  * The time limit holds until the body is read: else an answer that never ends would never time out.
  */
 const KIB = 1024
-/** Of a 402, whoever sends it. */
-const MAX_TERMS_BYTES = 256 * KIB
 export const MAX_DIRECTORY_BYTES = 16 * KIB * KIB
 /** Of a seller's answer, unless the caller says otherwise. */
 export const MAX_ANSWER_BYTES = 64 * KIB * KIB

@@ -6,6 +6,9 @@ import { parseJson } from '../wire/parse-json.ts'
 export const PAYMENT_META = 'x402/payment'
 export const RECEIPT_META = 'x402/payment-response'
 
+/** Of a 402, unpacked: no terms are longer, and whoever reads them for a caller reads no more. */
+export const MAX_TERMS_BYTES = 256 * 1024
+
 const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })
 const RequiredSchema = v.looseObject({
   x402Version: v.number(),

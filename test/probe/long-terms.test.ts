@@ -1,0 +1,27 @@
+import { gzipSync } from 'node:zlib'
+import { afterEach, expect, test } from 'vitest'
+import { createTestClient, startSite } from './probe-world.ts'
+
+/** Probes read as much of a 402 as the relay and the client do, counted after unpacking. */
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+test.each([
+  ['plain', (text: string) => text, {}],
+  ['compressed', (text: string) => gzipSync(text), { 'content-encoding': 'gzip' }],
+])('a long 402 that is %s is cut', async (_, pack, headers) => {
+  const read = async (status: number, length: number) => {
+    const site = await startSite((_req, res) =>
+      res.writeHead(status, headers).end(pack(' '.repeat(length))),
+    )
+    const client = createTestClient()
+    closing.push(site.close, client.close)
+    const reply = await client.fetch({ method: 'GET', url: site.url })
+    return reply.answered ? [reply.answer.cut, reply.answer.body.length] : []
+  }
+  expect(await read(402, 256 * 1024)).toEqual([null, 256 * 1024])
+  expect((await read(402, 256 * 1024 + 1))[0]).toBe('size')
+  expect(await read(200, 300 * 1024)).toEqual([null, 300 * 1024])
+})
