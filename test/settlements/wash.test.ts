@@ -222,15 +222,19 @@ describe('a burst of same-amount first-time payers', () => {
     ['a mint', { from: `0x${'0'.repeat(40)}`, from_contract: false }, 0],
     ['a bridge', { from: wallet(1), from_contract: true }, 0],
     ['an exchange', { from: wallet(1), from_contract: false }, 30],
-  ])('is none where %s filled its wallets: that is nobody’s hand', (_, giver, others) => {
-    const cohort = burst(12, irregular)
-    const give = (to: string, n: number) =>
-      aTransfer({ ...giver, to, at: NOON - DAY_MS - n * 60_000, amount: '20000' })
-    const filled = cohort.map(({ payer }, n) => give(payer, n))
-    const elsewhere = Array.from({ length: others }, (__, n) => give(wallet(7000 + n), n))
-    expect(flagsAmong(cohort, { transfers: [...filled, ...elsewhere] })).toEqual([])
-    expect(flagsAmong(cohort, { transfers: [...filled, ...elsewhere], others: cohort })).toEqual([])
-  })
+  ])(
+    'filled by %s: that is nobody’s hand, and wallets that never paid anyone else are one all the same',
+    (_, giver, others) => {
+      const cohort = burst(12, irregular)
+      const give = (to: string, n: number) =>
+        aTransfer({ ...giver, to, at: NOON - DAY_MS - n * 60_000, amount: '20000' })
+      const filled = cohort.map(({ payer }, n) => give(payer, n))
+      const elsewhere = Array.from({ length: others }, (__, n) => give(wallet(7000 + n), n))
+      const transfers = [...filled, ...elsewhere]
+      expect(flagsAmong(cohort, { transfers })).toEqual([{ flag: 'burst_cohort', settlements: 12 }])
+      expect(flagsAmong(cohort, { transfers, others: cohort.slice(0, 1) })).toEqual([])
+    },
+  )
 })
 
 describe('a crowd that a rival sends', () => {

@@ -82,7 +82,7 @@ export const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand, and money from those is not a sign. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange are nobody’s hand: that one of them funded the wallets is no sign. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
 }
 
 export const GETS_PAST = [
@@ -111,7 +111,7 @@ export const GETS_PAST = [
   'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
   'On Solana, money that reached a payer through any other wallet is not recognised.',
   'On Solana each transfer is looked up by itself, ten in a second. Somebody who sends a payee dust all day keeps the payees after it waiting.',
-  'Many wallets within minutes that pay different amounts are not a burst to us. Nor are wallets that a contract filled: it looks like a bridge, and may be the seller’s own.',
+  'Many wallets within minutes that pay different amounts are not a burst to us. Nor are wallets that a contract filled where one of them paid somebody else too: it looks like a bridge, and may be the seller’s own.',
   'Of one payee we look up at most 500 transactions in each stretch of blocks, those that paid most first. Who pays a seller more than its buyers do, by 500 transfers in such a stretch, hides what they paid by Permit2 or on Tempo. The seller keeps that money.',
   'A chain node may leave payments out: we ask one node a chain and do not prove its answers. Anybody can check the published rows with another node.',
 ]

@@ -111,8 +111,8 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
 }
 
 /**
- * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. Where a
- * mint, a bridge or an exchange filled half of it, these are buyers who just arrived: neither is a sign.
+ * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. A
+ * mint, a bridge and an exchange fill everybody's wallets: as funders they are no sign.
  *
  * @returns the payers it is a sign against
  */
@@ -125,21 +125,17 @@ function findHand(
     from === MINT ||
     from_contract === true ||
     transfers.countReceivers(normalizeWallet(from)) >= 2 * cohort.length
-  const givers = cohort.map((first) => ({ first, own: findFunders(first, transfers) }))
-  const isHalf = (count: number) => count >= WASH.burst.funderShare * cohort.length
-  const arrived = givers.filter(({ own }) => [...own.values()].flat().some(isNobodys))
-  if (isHalf(arrived.length)) return new Set()
   const payers = cohort.map(({ payer }) => payer)
   if (!payers.some(hasPaidOthers)) return new Set(payers)
-  const funded = givers.flatMap(({ first: { payer }, own }) =>
-    [...own.keys()].map((funder) => ({ funder, payer })),
+  const funded = cohort.flatMap((first) =>
+    [...findFunders(first, transfers)]
+      .filter(([, given]) => !given.some(isNobodys))
+      .map(([funder]) => ({ funder, payer: first.payer })),
   )
   const hands = [...Map.groupBy(funded, ({ funder }) => funder).values()]
-  return new Set(hands.filter(({ length }) => isHalf(length)).flatMap(toPayers))
-}
-
-function toPayers(hand: readonly { payer: string }[]): string[] {
-  return hand.map(({ payer }) => payer)
+  const isHalf = ({ length }: { length: number }) =>
+    length >= WASH.burst.funderShare * cohort.length
+  return new Set(hands.filter(isHalf).flatMap((hand) => hand.map(({ payer }) => payer)))
 }
 
 /** Sources of coins that are new on a chain: burnt by a bridge on another one, for example. */
