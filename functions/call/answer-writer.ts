@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
 import { toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
 import type { SellerHead } from './seller-call.ts'
 
@@ -73,12 +72,13 @@ const SHORT_BODY = 4 * 1024
 /** Below this size a chunk is cheaper to keep than to return (bytes). */
 const LARGE_CHUNK = 16 * 1024
 
-/** A response that never had a socket may keep the chunk; a slice is not ours to free. */
+/** A response without a connection may keep the chunk; a slice is not ours to free. */
 function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
   return (
     chunk.length >= LARGE_CHUNK &&
     chunk.length === chunk.buffer.byteLength &&
-    socket instanceof Socket
+    socket !== null &&
+    'connecting' in socket
   )
 }
 

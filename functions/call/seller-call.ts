@@ -1,8 +1,8 @@
-import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
-import { dialGuarded, type GuardOptions } from '../net/guard.ts'
+import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
 import type { AnswerClock } from './answer-clock.ts'
 import { CallAborted } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
@@ -115,8 +115,7 @@ class OneCall implements SellerCall {
     this.#hangUp = () => void socket.destroy()
     const { target, method, path, headers, body } = this.#asked
     try {
-      this.#request = openRequest({
-        createConnection: () => socket,
+      this.#request = requestOver(socket, {
         host: target.hostname,
         method,
         path,

@@ -1,12 +1,12 @@
+import { type ClientRequest, type RequestOptions, request } from 'node:http'
 import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { connect as openTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import type { ResolvedAddress } from '../ports/address-lookup.ts'
 import type { Config } from '../ports/config.ts'
-import type { Resolver } from '../ports/resolver.ts'
 import { PURPOSES, type Purpose, privateTargetsOf } from './purposes.ts'
+import type { ResolvedAddress, Resolver } from './resolver.ts'
 
 /**
  * Connections to foreign hosts.
@@ -103,6 +103,11 @@ export class ConnectDeadlineError extends Error {
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   return (target, callback) => void dialGuarded(target, options, callback)
+}
+
+/** One request by Node's own client, without an agent, on a connection that `dialGuarded` opened. */
+export function requestOver(socket: Socket, options: RequestOptions): ClientRequest {
+  return request({ ...options, createConnection: () => socket })
 }
 
 /** Called with the connection or the error; never before `dialGuarded` has returned. */

@@ -2,12 +2,12 @@ import { Agent, type Dispatcher, request } from 'undici'
 import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
 import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
 import type { Config } from '../ports/config.ts'
-import type { Resolver } from '../ports/resolver.ts'
 import { decodeBody, type ReadBody } from './decode-body.ts'
 import { toFailure } from './failure.ts'
 import { countVerdict, createGuardedConnector, type GuardOptions, toGuard } from './guard.ts'
 import { createOwnName } from './own-address.ts'
 import { type HttpLimits, PURPOSES, type Purpose } from './purposes.ts'
+import type { Resolver } from './resolver.ts'
 
 /**
  * The one HTTP client of this process. Its purpose decides all limits.

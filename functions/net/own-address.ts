@@ -2,8 +2,8 @@ import { isIP, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 import type { Config } from '../ports/config.ts'
-import type { Resolver } from '../ports/resolver.ts'
 import { portOf, unbracket } from './guard.ts'
+import type { Resolver } from './resolver.ts'
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
 

@@ -1,7 +1,7 @@
 import { addressOf, type ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
 import type { Finding } from '../../src/domain/probe/read/finding.ts'
 import type { Fetcher } from '../net/http-client.ts'
-import type { Resolver } from '../ports/resolver.ts'
+import type { Resolver } from '../net/resolver.ts'
 import { probeHandshake } from './probe-handshake.ts'
 
 /** Silent hosts in a row; so many are more likely a fault of our network than theirs. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createHttpClient, type Fetcher } from '../../functions/net/http-client.ts'
+import { createResolver } from '../../functions/net/resolver.ts'
 import type { Config } from '../../functions/ports/config.ts'
-import { createResolver } from '../../functions/ports/resolver.ts'
 import {
   aboutOf,
   findReport,

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createAddressLookup } from '../../functions/ports/address-lookup.ts'
-import { createHostsFile, createResolver } from '../../functions/ports/resolver.ts'
+import {
+  createAddressLookup,
+  createHostsFile,
+  createResolver,
+} from '../../functions/net/resolver.ts'
 import { problemOf } from '../call/problem-of.ts'
 import {
   aListing,

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGuardedConnector, type GuardOptions } from '../../functions/net/guard.ts'
-import type { ResolvedAddress } from '../../functions/ports/address-lookup.ts'
-import type { Resolver } from '../../functions/ports/resolver.ts'
+import type { ResolvedAddress, Resolver } from '../../functions/net/resolver.ts'
 
 /** The address a seller answers on, and one on the same port that nothing may ever reach. */
 const SELLER = '127.0.0.2'
@@ -113,7 +112,7 @@ describe('names', () => {
   })
 
   test('localhost is refused by name too', async () => {
-    const { createResolver } = await import('../../functions/ports/resolver.ts')
+    const { createResolver } = await import('../../functions/net/resolver.ts')
     for (const host of ['localhost', 'LOCALHOST.', 'a.localhost']) {
       const resolver = createResolver(['127.0.0.1:1'])
       const outcome = await outcomeOf(`http://${host}:${port}/`, { resolver, allowPrivate: false })

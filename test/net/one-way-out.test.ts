@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as v from 'valibot'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listVerdicts } from '../../functions/net/guard.ts'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { PURPOSES, type Purpose } from '../../functions/net/purposes.ts'
@@ -14,8 +12,10 @@ import { inspectService } from '../../seeds/review/inspect-service.ts'
 import { createReviewClient } from '../../seeds/review/reports.ts'
 import { readClaimHost } from '../../src/domain/owners/claim-rules.ts'
 import { liveListing } from '../support/live-listing.ts'
+import { findNetworkUse } from '../support/network-use.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { readSourceTree, toSourceFile } from '../support/source-tree.ts'
 
 let site: SellerSite
 let waypost: RunningService
@@ -108,24 +108,70 @@ test('every purpose has a caller here', () => {
   expect(new Set(CALLERS.map(([, purpose]) => purpose))).toEqual(new Set(Object.keys(PURPOSES)))
 })
 
-/** Files that send requests to what their operator names, with clients of their own. */
-const OTHERS = [
-  // Our own health.
-  'functions/commands/health.ts',
-  // The relay's streams, over a connection of the guard.
-  'functions/call/seller-call.ts',
-]
+describe('no other file opens a connection', () => {
+  test('in the product', () => {
+    const files = readSourceTree(['src', 'functions', 'seeds', 'packages'])
+    expect(files.length).toBeGreaterThan(200)
+    expect(files.flatMap(findNetworkUse)).toEqual([])
+  })
 
-test('no other file opens a connection by HTTP', () => {
-  const dials = /from 'undici'|from 'node:https'|globalThis\.fetch|\brequest as openRequest\b/
-  const fetches = /\b(?:await|return) fetch\(/
-  const hasClient = /\{ fetch \}: Fetcher/
-  const sends = (text: string) => dials.test(text) || (fetches.test(text) && !hasClient.test(text))
-  const files = ['functions', 'seeds'].flatMap((root) =>
-    readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name)),
-  )
-  const found = files
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('functions/net/'))
-    .filter((file) => sends(readFileSync(file, 'utf8')))
-  expect(found.toSorted()).toEqual(OTHERS.toSorted())
+  const usesIn = (text: string, path = 'functions/x.ts') =>
+    findNetworkUse(toSourceFile(path, text)).length
+
+  test.each([
+    'await fetch(url)',
+    'const x = fetch',
+    'send({ fetch })',
+    'send({ by: fetch })',
+    'const x = globalThis.fetch',
+    "const x = globalThis['fetch']",
+    'const { fetch: x } = globalThis',
+    'const all = globalThis',
+    'function f({ fetch }) {} fetch(url)',
+    'export { fetch }',
+    'new WebSocket(url)',
+    'navigator.sendBeacon(url)',
+    "import { request } from 'node:http'",
+    "import { get as read, createServer } from 'https'",
+    "import http from 'node:http'",
+    "import * as http2 from 'node:http2'",
+    "import { connect } from 'node:tls'",
+    "import { Socket } from 'node:net'",
+    "import { lookup } from 'node:dns/promises'",
+    "import { Agent } from 'undici'",
+    "export { request } from 'node:http'",
+    "const { request } = await import('node:http')",
+    "const net = require('net')",
+    "const net = process.getBuiltinModule('net')",
+    "const http = createRequire(import.meta.url)('node:http')",
+    "process.binding('tcp_wrap')",
+  ])('under any name: %s', (text) => {
+    expect(usesIn(text)).toBeGreaterThan(0)
+    expect(usesIn(text, 'functions/net/x.ts')).toBe(0)
+  })
+
+  test.each([
+    "import type { Server } from 'node:http'",
+    "import { createServer, type Server } from 'node:http'",
+    "import { isIP } from 'node:net'",
+    'client.fetch(url)',
+    'const send = ({ fetch }: Client) => fetch(url)',
+    'const { fetch } = client; fetch(url)',
+    'interface Client { fetch?: typeof fetch }',
+    'const app = { async fetch(request) {}, self: 1 }',
+    'globalThis.crypto',
+  ])('and what opens none is let through: %s', (text) => {
+    expect(usesIn(text)).toBe(0)
+  })
+
+  test('pages and the client may fetch, but not by another way', () => {
+    for (const path of [
+      'src/site/try.ts',
+      'packages/client/src/a.ts',
+      'functions/commands/health.ts',
+    ]) {
+      expect(usesIn('await fetch(url)', path)).toBe(0)
+      expect(usesIn("import { request } from 'node:http'", path)).toBe(1)
+    }
+  })
 })

@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { createHttpClient, type HttpClient } from '../../functions/net/http-client.ts'
 import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
+import { createResolver } from '../../functions/net/resolver.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { createResolver } from '../../functions/ports/resolver.ts'
 import { type Caller, createAnonymousProbes } from '../../functions/probe/anonymous-probes.ts'
 
 /** A server of a test on loopback. */

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { toImports } from './import-graph.ts'
+import { findNetworkUse } from './network-use.ts'
 import { ROOT, readSourceTree, type SourceFile } from './source-tree.ts'
 
 /**
- * `npm run test:fast -- <room>`: lint, types and tests of one room, side by side. A room is a folder
+ * `npm run test:fast -- <room>`: lint, types, ways to the network and tests of one room, side by side. A room is a folder
  * (`functions/call`, `src/domain/trust`, `seeds`) or its last name (`call`). Its tests are those that
  * import it and those in the folder of `test` with its name; `npm test` runs all.
  */
@@ -20,15 +21,18 @@ if (room === null) {
 } else process.exitCode = await checkRoom(room)
 
 async function checkRoom(folder: string): Promise<number> {
-  const own = files.filter(({ path }) => isUnder(path, folder)).map(({ path }) => path)
+  const held = files.filter(({ path }) => isUnder(path, folder))
+  const own = held.map(({ path }) => path)
   const tests = findTests(folder)
+  const uses = held.flatMap(findNetworkUse)
+  for (const use of uses) console.error(`${use}: requests leave through functions/net alone`)
   console.log(`${folder}: ${own.length} files, ${tests.length} files of tests`)
   const codes = await Promise.all([
     run('biome', ['ci', '--error-on-warnings', folder, ...tests]),
     run('tsc', ['--noEmit', '--project', writeProject([...own, ...tests])]),
     tests.length === 0 ? 0 : run('vitest', ['run', '--no-isolate', ...tests]),
   ])
-  return Math.max(...codes)
+  return Math.max(...codes, uses.length > 0 ? 1 : 0)
 }
 
 function findRoom(tree: readonly SourceFile[], name: string): string | null {

@@ -9,9 +9,9 @@ import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
 import { createHttpClient, type HttpClient } from '../../net/http-client.ts'
+import { createResolver } from '../../net/resolver.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
-import { createResolver } from '../../ports/resolver.ts'
 
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
 

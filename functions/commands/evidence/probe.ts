@@ -8,10 +8,10 @@ import { EvidenceSchema, toEvidenceText } from '../../../src/domain/trust/eviden
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { createHttpClient } from '../../net/http-client.ts'
+import { createResolver } from '../../net/resolver.ts'
 import { takeFileLock } from '../../operations/file-lock.ts'
 import { runMain, untilStopped } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
-import { createResolver } from '../../ports/resolver.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probe/probe-content.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 

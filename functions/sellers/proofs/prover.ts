@@ -1,7 +1,7 @@
 import type { ClaimMethod } from '../../../src/domain/wire/vocabulary.ts'
+import { type Resolver, ResolversDisagreeError } from '../../net/resolver.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { within } from '../../ports/clock.ts'
-import { type Resolver, ResolversDisagreeError } from '../../ports/resolver.ts'
 import { TXT_PREFIX, txtName } from './claim-instructions.ts'
 import { missed, type ProofCheck, type Prove, showObserved, toProof } from './proof.ts'
 import { proveByWellKnown } from './proof-well-known.ts'
