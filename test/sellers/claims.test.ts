@@ -586,4 +586,25 @@ describeStores('claiming a listing', ({ newPlace }) => {
     const out = await ann.post('/opt-out', { listing_id: 'x402.local' })
     expect(await out.json()).toMatchObject({ removed: true, effective: 'next_build' })
   })
+
+  test('a removal that waits is in `me` until it is taken back, and says when it has happened', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    const removal = async () => (await (await ann.get('/me')).json()).claims[0].removal
+    site.publish(token)
+    await check(ann, claim.id)
+    expect(await removal()).toBeNull()
+    const since = new Date(world.clock.now()).toISOString().slice(0, 16)
+    await ann.post('/opt-out', { listing_id: 'x402.local' })
+    expect(await removal()).toEqual({
+      since: expect.stringContaining(since),
+      effective: 'next_build',
+    })
+    // The next build leaves it out.
+    const listing = world.listings.get('x402.local')
+    world.listings.delete('x402.local')
+    world.optedOut.set('x402.local', { id: 'x402.local', url: listing?.url ?? '' })
+    expect(await removal()).toMatchObject({ effective: 'now' })
+    await ann.post('/opt-out', { listing_id: 'x402.local', removed: false })
+    expect(await removal()).toBeNull()
+  })
 })

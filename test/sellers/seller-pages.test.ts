@@ -111,6 +111,25 @@ describe('the dashboard', () => {
   })
 })
 
+test('a removal that waits is on every load of the dashboard, and can be taken back there', async () => {
+  const claims = await fetch(`${waypost.url}/api/v1/sellers/claim`, { headers: { cookie } })
+  const [claim]: { id: string }[] = (await claims.json()).claims
+  const { db } = waypost.service.parts.ledger.store
+  const { id = '' } = claim ?? {}
+  const verified = { state: 'verified' as const, verified_at: Date.now() }
+  await db.updateTable('claim').set(verified).where('id', '=', id).execute()
+  const load = async () =>
+    (await fetch(`${waypost.url}/sellers/dashboard`, { headers: { cookie } })).text()
+  expect(await load()).toContain('Yes, remove it')
+  await act({ do: 'opt_out', claim_id: id, listing_id: 'x402.weather', removed: 'yes' })
+  const waiting = await load()
+  expect(waiting).toContain('It leaves the directory with the next build')
+  expect(waiting).toContain('<button>Keep it listed</button>')
+  expect(waiting).not.toContain('Yes, remove it')
+  await act({ do: 'opt_out', claim_id: id, listing_id: 'x402.weather' })
+  expect(await load()).toContain('Yes, remove it')
+})
+
 test('a signature that cannot be read keeps the text to sign', async () => {
   const claims = await fetch(`${waypost.url}/api/v1/sellers/claim`, { headers: { cookie } })
   const [claim]: { id: string }[] = (await claims.json()).claims

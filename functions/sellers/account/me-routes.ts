@@ -3,6 +3,7 @@ import type * as v from 'valibot'
 import {
   type ListingAnalyticsSchema,
   MailsBodySchema,
+  type OwnClaim,
 } from '../../../src/domain/views/seller-views.ts'
 import {
   type ClickCount,
@@ -13,8 +14,9 @@ import {
 import { jsonAnswer } from '../../http/problem.ts'
 import type { Parts } from '../../parts/parts.ts'
 import { readReceiptsOf, type SeenReceipt } from '../../receipts/log/read-deliveries.ts'
+import type { Release } from '../../release/release.ts'
 import { toDate, toDay } from '../../store/schema/click.ts'
-import type { Tables } from '../../store/schema/store.ts'
+import type { ClaimTable, Tables } from '../../store/schema/store.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
 import { listPayouts } from '../payouts/payout-store.ts'
 import { createSignedInRoute, type SellerRoute, takeBody } from '../sessions/seller-route.ts'
@@ -30,9 +32,13 @@ export function createMe(parts: Parts): SellerRoute {
   return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
     await expireClaims(db, sellerId, clock.now())
     const { claims, owned, listings } = await readOwn(parts, sellerId)
+    const removals = await readRemovals(db, release(), owned)
     return jsonAnswer({
       seller: toSellerView(email, createdAt),
-      claims: claims.map(toClaimView),
+      claims: claims.map((claim) => ({
+        ...toClaimView(claim),
+        removal: owned.includes(claim) ? (removals.get(claim.listing_id) ?? null) : null,
+      })),
       unlisted: owned
         .map(({ listing_id }) => listing_id)
         .filter((id) => !release().listings.has(id)),
@@ -45,6 +51,27 @@ export function createMe(parts: Parts): SellerRoute {
       },
     })
   })
+}
+
+/** Removals that their owners want, by listing. */
+async function readRemovals(
+  db: Kysely<Tables>,
+  { listings }: Pick<Release, 'listings'>,
+  owned: readonly ClaimTable[],
+): Promise<Map<string, OwnClaim['removal']>> {
+  if (owned.length === 0) return new Map()
+  const ids = owned.map(({ listing_id }) => listing_id)
+  const rows = await db.selectFrom('opt_out').selectAll().where('listing_id', 'in', ids).execute()
+  return new Map(
+    rows.map(({ listing_id, created_at, moved_to }) => [
+      listing_id,
+      {
+        since: new Date(created_at).toISOString(),
+        effective: listings.has(listing_id) ? 'next_build' : 'now',
+        ...(moved_to !== null && { moved_to }),
+      },
+    ]),
+  )
 }
 
 /** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of one's listings on or off. */

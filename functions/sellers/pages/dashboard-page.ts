@@ -34,11 +34,8 @@ const ACTS = {
     const removed = read('removed') === 'yes'
     const send = { listing_id: read('listing_id'), removed }
     const answer = await ask('opt_out', { send })
-    if ('kind' in answer) return answer
-    const line = removed
-      ? 'It leaves the directory at the next build, and importers do not bring it back.'
-      : 'It stays in the directory, or returns to it at the next build.'
-    return { at: read('claim_id'), line, removed }
+    // The page shows it: the answer of `me` has it.
+    return 'kind' in answer ? answer : { at: read('claim_id') }
   },
   async mails(ask, read) {
     const answer = await ask('seller_mails', { send: { listings: read('listings') === 'yes' } })

@@ -6,6 +6,7 @@ import type {
   ClaimView,
   KnownPayout,
   Me,
+  OwnClaim,
   PayoutChecked,
 } from './seller-views.ts'
 
@@ -37,6 +38,7 @@ export interface ClaimCard {
 }
 
 export interface OwnedListing extends ClaimCard {
+  claim: OwnClaim
   payouts: readonly KnownPayout[]
   numbers: ListingNumbers | null
 }
@@ -49,8 +51,6 @@ export interface Said {
   payout?: string
   line?: string
   refused?: Refused
-  /** The listing was taken out of the directory, which shows with the next build. */
-  removed?: boolean
   started?: ClaimStarted
   /** The text that the wallet of the payout has to sign. */
   challenge?: string

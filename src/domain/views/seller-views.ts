@@ -150,9 +150,24 @@ export const MailsBodySchema = v.strictObject({
   ),
 })
 
+/** The owner's removal of a listing: since when it is wanted, and whether a build has carried it out. */
+const RemovalSchema = v.object({
+  since: v.string(),
+  effective: v.picklist(['next_build', 'now']),
+  /** The listing that it becomes, where its owner named one. */
+  moved_to: v.optional(v.string()),
+})
+
+const OwnClaimSchema = v.object({
+  ...ClaimSchema.entries,
+  /** Null where the listing is to stay; its owner takes a removal back by opt-out with removed: false. */
+  removal: v.nullable(RemovalSchema),
+})
+export type OwnClaim = v.InferOutput<typeof OwnClaimSchema>
+
 export const MeSchema = v.object({
   seller: SellerSchema,
-  claims: v.array(ClaimSchema),
+  claims: v.array(OwnClaimSchema),
   /** Owned listings that are not in the directory now, as after a removal. */
   unlisted: v.array(v.string()),
   payouts: v.array(KnownPayoutSchema),

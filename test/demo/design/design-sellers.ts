@@ -29,7 +29,10 @@ export function toSellerCards(view: ListingView | null, now: number): Markup {
   const owned = states.map(({ payouts, verified }) =>
     toOwnedListing(
       {
-        claim: toClaim({ state: 'verified', last_check: toCheck(verified) }),
+        claim: {
+          ...toClaim({ state: 'verified', last_check: toCheck(verified) }),
+          removal: verified ? null : { since: '2026-11-20T09:00:00.000Z', effective: 'next_build' },
+        },
         view: payouts.length === 0 && !verified ? null : view,
         payouts,
         numbers: toNumbers(verified ? 7 : 0, now),

@@ -2,7 +2,7 @@ import { BADGE_TEXTS } from '../../../domain/derived/tiers.ts'
 import { reportPath } from '../../../domain/reports/report.ts'
 import type { ListingView } from '../../../domain/views/listing-view.ts'
 import type { OwnedListing, Said } from '../../../domain/views/seller-pages.ts'
-import type { ClaimView } from '../../../domain/views/seller-views.ts'
+import type { OwnClaim } from '../../../domain/views/seller-views.ts'
 import type { TiersView } from '../../../domain/views/summary-view.ts'
 import { badgePath, pagePath, toEditUrl } from '../../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../../domain/wire/vocabulary.ts'
@@ -10,7 +10,7 @@ import { escapeHtml, html, type Markup } from '../../frame/html.ts'
 import { toCopyBlock, toLinkedText } from '../../frame/sentences.ts'
 import { toKnownList } from '../../listing/known-facts.ts'
 import { toShape, toTile } from '../../rows/tile.ts'
-import { toClaimSight, toForm, toLine } from '../controls/said.ts'
+import { toClaimSight, toForm, toLine, toTime } from '../controls/said.ts'
 import { toPayoutsPanel } from '../payouts/payout-list.ts'
 import { toClicksPanel, toNumbers } from './listing-numbers.ts'
 import { toNextSteps } from './next-steps.ts'
@@ -56,7 +56,7 @@ export function toOwnedListing(
           </section>
           <section class="panel">
             <h3>In the directory</h3>
-            ${toRemoval(claim, view !== null, here?.removed === true)}
+            ${toRemoval(claim, view !== null)}
             ${here?.payout === undefined && toLine(here)}
           </section>
         </div>
@@ -121,14 +121,17 @@ export function toBadgeEmbeds({
 }
 
 /** A removal is asked for twice; it can be taken back at any time. */
-function toRemoval({ id, listing_id }: ClaimView, isHere: boolean, isRemoved: boolean): Markup {
+function toRemoval({ id, listing_id, removal }: OwnClaim, isHere: boolean): Markup {
   const target = { claim: id, listing_id }
   const remove = { ...target, removed: 'yes' }
-  if (isHere && !isRemoved)
+  if (removal === null && isHere)
     return html`
       <details><summary>Remove this listing</summary>
         ${toForm('opt_out', remove, html`<button>Yes, remove it</button>`)}</details>`
+  if (removal === null)
+    return html`<p class="small soft">It is not in the directory now. Unless it was withdrawn, it returns with the next build.</p>`
   return html`
-    ${!isHere && html`<p class="small soft">This listing is not in the directory.</p>`}
-    ${toForm('opt_out', target, html`<button>Bring it back</button>`)}`
+    <p>You removed it on ${toTime(removal.since)}.
+      ${isHere ? 'It leaves the directory with the next build, and importers do not bring it back.' : 'It is not in the directory.'}</p>
+    ${toForm('opt_out', target, html`<button>${isHere ? 'Keep it listed' : 'Bring it back'}</button>`)}`
 }
