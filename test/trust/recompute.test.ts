@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { scoreFiles } from '../../packages/client/cli/recompute.ts'
+import { scoreFiles } from '../../packages/client/cli/trust.ts'
 import { readContent } from '../../src/compile/content/read-content.ts'
 import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'

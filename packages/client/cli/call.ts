@@ -1,14 +1,27 @@
 import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/lock.ts'
 import { toMppTerm } from '../../../src/domain/probe/read/mpp-terms.ts'
-import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { codeOf } from '../../../src/domain/wire/operator-error.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Rail } from '../../../src/domain/wire/vocabulary.ts'
-import { challengesIn, type PayWith, type Witnessed, witnessedIn } from '../src/payment.ts'
+import {
+  challengesIn,
+  type PayWith,
+  type Wallet,
+  type Witnessed,
+  witnessedIn,
+} from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
 import {
   EXIT,
+  print,
+  printJson,
+  printJsonText,
+  printNote,
   type Run,
   readArguments,
   readChoice,
@@ -16,10 +29,8 @@ import {
   readSubject,
   UsageFault,
 } from './command-line.ts'
-import { readLock } from './lock.ts'
 import { keepReceipt } from './own-receipts.ts'
-import { escapeJson, printJson, toPrintable } from './printable.ts'
-import { loadWallet } from './wallet.ts'
+import { readLock } from './pins.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -39,7 +50,7 @@ export const runCall: Run = async (args, connect) => {
   const id = readSubject(positionals, 'id')
   const method = readChoice('method', values.method, METHODS)
   const headers = readHeaders(values.header ?? [])
-  const pay = await readPay(values.wallet, readNumber('max-usd', values['max-usd']))
+  const pay = await readPay(values)
   const waypost = connect(values.base)
   if (values.info === true) {
     printJson(await waypost.callInfo(id, values.endpoint))
@@ -53,7 +64,7 @@ export const runCall: Run = async (args, connect) => {
     headers: withJsonType(headers, values.data),
     body: values.data,
   })
-  console.error(toPrintable(`${filled.method} ${filled.endpoint ?? id}`))
+  printNote(`${filled.method} ${filled.endpoint ?? id}`)
   const maxBytes = readNumber('max-bytes', values['max-bytes'])
   const reply = await waypost.call(id, { ...filled, lock, pay, maxBytes })
   tell(reply)
@@ -84,7 +95,7 @@ async function findLock(waypost: Waypost, id: string, named: string | undefined)
   const lock = await readLock(named ?? LOCK_FILE, waypost)
   if (lock !== null && Object.hasOwn(lock.listings, id)) return lock
   if (named !== undefined) throw new UsageFault(`${named}: ${id} is not pinned`)
-  if (lock !== null) console.error(`${id} is not pinned; it is called as it is today`)
+  if (lock !== null) printNote(`${id} is not pinned; it is called as it is today`)
   return undefined
 }
 
@@ -107,29 +118,31 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   )
 }
 
-/** A wallet is a module of the caller's own: keys never come near this command. */
-async function readPay(
-  file: string | undefined,
-  maxUsd: number | undefined,
-): Promise<PayWith | undefined> {
-  if (file === undefined && maxUsd === undefined) return undefined
-  if (file === undefined || maxUsd === undefined)
+/** Who pays and how much at most, as `call` and `do` take it: both or neither. */
+export async function readPay(values: {
+  wallet?: string
+  'max-usd'?: string
+}): Promise<PayWith | undefined> {
+  const { wallet } = values
+  const maxUsd = readNumber('max-usd', values['max-usd'])
+  if (wallet === undefined && maxUsd === undefined) return undefined
+  if (wallet === undefined || maxUsd === undefined)
     throw new UsageFault('--wallet and --max-usd go together: who pays, and the most it may cost')
-  return { ...(await loadWallet(file)), maxUsd }
+  return { ...(await loadWallet(wallet)), maxUsd }
 }
 
 function tell({ response, terms, paid, receipt }: CallReply): void {
-  const { status } = response
+  const { status, headers } = response
   const sent = paid === undefined ? '' : `, $${paid.usd} by ${paid.rail} to ${paid.payee} was sent`
-  console.error(toPrintable(`status ${status}${sent}`))
+  printNote(`status ${status}${sent}`)
   if (terms !== undefined && paid === undefined)
-    console.error(toPrintable(`the seller asks: ${JSON.stringify(terms.accepts)}`))
+    printNote(`the seller asks: ${JSON.stringify(terms.accepts)}`)
   if (status === 402 && paid === undefined)
-    for (const term of challengesIn(response.headers).flatMap((each) => toMppTerm(each) ?? []))
-      console.error(toPrintable(`the seller asks by MPP: ${JSON.stringify(term)}`))
-  if (receipt !== undefined) console.error(toPrintable(`receipt: ${JSON.stringify(receipt)}`))
+    for (const term of challengesIn(headers).flatMap((each) => toMppTerm(each) ?? []))
+      printNote(`the seller asks by MPP: ${JSON.stringify(term)}`)
+  if (receipt !== undefined) printNote(`receipt: ${JSON.stringify(receipt)}`)
   const witnessed = witnessedIn(response)
-  if (witnessed !== undefined) console.error(toPrintable(toVerifyText(witnessed)))
+  if (witnessed !== undefined) printNote(toVerifyText(witnessed))
 }
 
 /** The directory's receipt, and the secret that is given out once. */
@@ -141,11 +154,43 @@ export function toVerifyText({ id, secret }: Witnessed): string {
 async function printAnswer(response: Response): Promise<number> {
   if (process.stdout.isTTY) {
     const text = await response.text()
-    console.log(
-      parseJson(text) === undefined ? toPrintable(text) : escapeJson(text.replaceAll('\r', '')),
-    )
+    if (parseJson(text) === undefined) print(text)
+    else printJsonText(text)
   } else if (response.body !== null)
     for await (const chunk of response.body)
       if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
   return response.ok ? EXIT.ok : EXIT.refused
+}
+
+/** A wallet is a module of the caller's own, for either rail: keys never come near this command. */
+async function loadWallet(file: string) {
+  const loaded: { default?: unknown; allowTestCoins?: unknown } = await importWallet(file)
+  const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
+  if (!isWallet(wallet))
+    throw new UsageFault(
+      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, with createCredential(response), such as a client of mppx, or a function that makes one`,
+    )
+  return { wallet, allowTestCoins: loaded.allowTestCoins === true }
+}
+
+async function importWallet(file: string) {
+  try {
+    return await import(pathToFileURL(resolve(file)).href)
+  } catch (error) {
+    const advice =
+      codeOf(error) === 'ERR_MODULE_NOT_FOUND'
+        ? '. What it imports is installed beside it: npm install @x402/core @x402/evm for x402, npm install mppx for MPP'
+        : ''
+    throw new UsageFault(
+      `--wallet ${file}: ${error instanceof Error ? error.message : error}${advice}`,
+    )
+  }
+}
+
+function isWallet(value: unknown): value is Wallet {
+  return (
+    isJsonObject(value) &&
+    (typeof value.createPaymentPayload === 'function' ||
+      typeof value.createCredential === 'function')
+  )
 }

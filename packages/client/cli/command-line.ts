@@ -44,6 +44,50 @@ export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
 export type Connect = (base: string | undefined) => Waypost
 export type Run = (args: readonly string[], connect: Connect) => Promise<number>
 
+/** Control, format and direction characters: what moves a terminal's cursor or hides text. */
+const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/**
+ * Prints texts of sellers, safe for a terminal: lines stay, nothing else moves the cursor. Every
+ * command prints by this or by `printJson`.
+ */
+export function print(...texts: readonly (string | readonly string[])[]): void {
+  for (const line of texts.flat()) console.log(toPrintable(line))
+}
+
+/** The same beside the result, to stderr. */
+export function printNote(...texts: readonly (string | readonly string[])[]): void {
+  for (const line of texts.flat()) console.error(toPrintable(line))
+}
+
+/** @example toPrintable('a\u001b[2Jb\n') → 'a [2Jb\n' */
+export function toPrintable(text: string): string {
+  return text.toWellFormed().replace(NOT_PRINTABLE, (character) => {
+    return character === '\n' || character === '\t' ? character : ' '
+  })
+}
+
+/** One line of it. */
+export function toLine(text: string): string {
+  return toPrintable(text).replace(/\s+/g, ' ').trim()
+}
+
+/** For programs, and safe for a terminal. */
+export function printJson(value: unknown, indent: number | undefined = 2): void {
+  printJsonText(JSON.stringify(value, null, indent))
+}
+
+/** JSON with the same characters as escapes: it says the same, and moves no cursor. */
+export function printJsonText(json: string): void {
+  const escaped = json.replaceAll('\r', '').replace(NOT_PRINTABLE, (character) => {
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    return /[\n\t]/.test(character)
+      ? character
+      : units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  })
+  console.log(escaped)
+}
+
 /** The command itself is wrong: says what, and what would be right. */
 export class UsageFault extends Error {}
 

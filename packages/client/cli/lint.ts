@@ -1,13 +1,16 @@
 import type { LintReport } from '../src/answers.ts'
 import {
   EXIT,
+  print,
+  printJson,
   type Run,
   readArguments,
   readChoice,
   readSubject,
+  toLine,
+  toPrintable,
   UsageFault,
 } from './command-line.ts'
-import { printJson, toLine, toPrintable } from './printable.ts'
 
 const PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
 const EXITS = { clean: EXIT.ok, problems: EXIT.refused, not_reached: EXIT.unreachable } as const
@@ -26,9 +29,9 @@ export const runLint: Run = async (args, connect) => {
     throw new UsageFault('--json and --format exclude each other')
   const report = await connect(values.base).lint({ url, as })
   if (values.json === true) printJson(report)
-  else if (format === 'github') console.log(toWorkflowCommands(report))
-  else if (format === 'sarif') console.log(toSarif(report, values.file ?? findBlamed()))
-  else console.log(toText(report))
+  else if (format === 'github') print(toWorkflowCommands(report))
+  else if (format === 'sarif') printJson(toSarif(report, values.file ?? findBlamed()))
+  else print(toText(report))
   return EXITS[report.verdict]
 }
 
@@ -75,7 +78,7 @@ function findBlamed(): string {
  * SARIF 2.1.0 (OASIS). The message names the probed address.
  * @param file of the repository, relative to its root
  */
-function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): string {
+function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): object {
   const uri = file.split('/').map(encodeURIComponent).join('/')
   const ruleId = took_for ?? 'service'
   const text = `What ${took_for === null ? 'a service' : `a service of ${took_for}`} answers to a client.`
@@ -86,10 +89,9 @@ function toSarif({ target, took_for, problems, verdict }: LintReport, file: stri
     locations: [{ physicalLocation: { artifactLocation: { uri } } }],
   }))
   const invocations = [{ executionSuccessful: verdict !== 'not_reached' }]
-  const log = {
+  return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
     runs: [{ tool: { driver }, invocations, results }],
   }
-  return JSON.stringify(log, null, 2)
 }

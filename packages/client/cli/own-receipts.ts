@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { ReceiptIdSchema } from '../../../src/domain/receipts/receipt.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
-import { UsageFault } from './command-line.ts'
+import { printNote, UsageFault } from './command-line.ts'
 
 /** The caller's own record of a paid call: the directory has neither the secret nor the answer. */
 const OwnReceiptSchema = v.object({
@@ -38,7 +38,7 @@ export async function keepReceipt(receipt: OwnReceipt): Promise<void> {
     // Lines are appended whole, so that several commands may share a file.
     await appendFile(file, `${JSON.stringify(receipt)}\n`, { mode: MODE })
   } catch (error) {
-    console.error(`the receipt was not stored: ${error instanceof Error ? error.message : error}`)
+    printNote(`the receipt was not stored: ${error instanceof Error ? error.message : error}`)
   }
 }
 

@@ -1,10 +1,17 @@
 import type { Receipt } from '../../../src/domain/receipts/receipt.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { EXIT, type Run, readArguments, UsageFault } from './command-line.ts'
+import {
+  EXIT,
+  print,
+  printJson,
+  type Run,
+  readArguments,
+  toLine,
+  UsageFault,
+} from './command-line.ts'
 import type { LogCopy } from './log-copy.ts'
 import { growLogCopy, isSound, readLogCopy, writeLogCopy } from './log-copy.ts'
 import { type OwnReceipt, readOwnReceipts, receiptsFile } from './own-receipts.ts'
-import { printJson, toLine } from './printable.ts'
 import { checkReceipt, getKeys, toReceiptText } from './verify.ts'
 
 /** The result for one receipt. `unproved`: no head covers it yet; one comes every minute. */
@@ -37,7 +44,7 @@ export const runReceipts: Run = async (args, connect) => {
   const checked = copy === null ? await askEach(baseUrl, own) : own.map((one) => findIn(copy, one))
   const head = copy?.head ?? null
   if (values.json === true) printJson({ receipts: checked, log: head })
-  else for (const line of toLines(checked, head)) console.log(toLine(line))
+  else print(toLines(checked, head).map(toLine))
   return checked.some(({ standing }) => standing === 'missing' || standing === 'false')
     ? EXIT.refused
     : EXIT.ok

@@ -12,9 +12,16 @@ import {
   saltedHash,
   verifyReceipt,
 } from '../../../src/domain/receipts/verify-receipt.ts'
-import { EXIT, type Run, readArguments, readSubject } from './command-line.ts'
+import {
+  EXIT,
+  print,
+  printJson,
+  type Run,
+  readArguments,
+  readSubject,
+  toLine,
+} from './command-line.ts'
 import { getJson } from './get-json.ts'
-import { printJson, toLine } from './printable.ts'
 
 /**
  * `waypost verify <receipt>`: checks that a receipt is signed, that the log has it, and that the
@@ -33,7 +40,7 @@ export const runVerify: Run = async (args, connect) => {
   const checks = { ...proof, ...(isAnswer !== null && { isAnswer }) }
   const isSound = Object.values(checks).every((check) => check)
   if (values.json === true) printJson({ receipt, checks, ok: isSound })
-  else console.log([toReceiptText(receipt), ...toLines(checks)].map(toLine).join('\n'))
+  else print([toReceiptText(receipt), ...toLines(checks)].map(toLine))
   return isSound ? EXIT.ok : EXIT.refused
 }
 

@@ -3,17 +3,24 @@ import type { ReportTaken } from '../src/answers.ts'
 import { createWaypost, type Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import { runCall } from './call.ts'
-import { EXIT, HELP, type Run, readArguments, readSubject, UsageFault } from './command-line.ts'
-import { runDo } from './do.ts'
-import { runFind, runSearch } from './find-listings.ts'
+import {
+  EXIT,
+  HELP,
+  print,
+  printJson,
+  printNote,
+  type Run,
+  readArguments,
+  readSubject,
+  toLine,
+  UsageFault,
+} from './command-line.ts'
 import { runLint } from './lint.ts'
-import { runCheck, runPin } from './lock.ts'
-import { runPlan, runTasks } from './plan.ts'
-import { printJson, toLine, toPrintable } from './printable.ts'
+import { runFind, runSearch, runShow } from './listings.ts'
+import { runCheck, runPin } from './pins.ts'
 import { runReceipts } from './receipts.ts'
-import { runRecompute } from './recompute.ts'
-import { runShow } from './show.ts'
-import { supplyGroupBy } from './supply-group-by.ts'
+import { runDo, runPlan, runTasks } from './tasks.ts'
+import { runRecompute, supplyGroupBy } from './trust.ts'
 import { runVerify } from './verify.ts'
 
 /** `waypost add <url>`: proposes a service to the maintainers; nothing goes live by itself. */
@@ -30,7 +37,7 @@ const runAdd: Run = async (args, connect) => {
     ...(email !== undefined && { email }),
   })
   if (values.json === true) printJson(taken)
-  else console.log(toText(taken))
+  else print(toText(taken))
   return EXIT.ok
 }
 
@@ -57,7 +64,7 @@ process.exitCode = await main(process.argv.slice(2))
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
   const isAsking = [name, args[0] ?? ''].some((word) => word === '--help' || word === '-h')
   if (name === '' || name === 'help' || isAsking) {
-    console.log(HELP)
+    print(HELP)
     return name === '' ? EXIT.usage : EXIT.ok
   }
   const run = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
@@ -83,16 +90,16 @@ function connect(base: string | undefined): Waypost {
 
 function report(error: unknown): number {
   if (error instanceof UsageFault) {
-    console.error(`${error.message}\n\n${HELP}`)
+    printNote(`${error.message}\n\n${HELP}`)
     return EXIT.usage
   }
   if (!(error instanceof WaypostError)) throw error
-  console.error(toPrintable(error.message))
+  printNote(error.message)
   for (const { name, detail, allowed } of error.problem?.errors ?? []) {
     const list = allowed === undefined ? '' : ` (${allowed.join(', ')})`
-    console.error(toPrintable(`  ${name}: ${detail}${list}`))
+    printNote(`  ${name}: ${detail}${list}`)
   }
-  if (error.retryAfter !== undefined) console.error(`  again in ${error.retryAfter} s`)
+  if (error.retryAfter !== undefined) printNote(`  again in ${error.retryAfter} s`)
   return error.code === 'unreachable' || error.code === 'timeout' ? EXIT.unreachable : EXIT.refused
 }
 

@@ -14,8 +14,16 @@ import {
 import type { Kit } from '../src/answers.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { EXIT, type Run, readArguments, UsageFault } from './command-line.ts'
-import { printJson, toLine } from './printable.ts'
+import {
+  EXIT,
+  print,
+  printJson,
+  printNote,
+  type Run,
+  readArguments,
+  toLine,
+  UsageFault,
+} from './command-line.ts'
 
 const OPTIONS = {
   lock: { type: 'string' },
@@ -39,7 +47,7 @@ export const runPin: Run = async (args, connect) => {
   let held = 0
   for (const id of ids) if (!(await pinOne(waypost, lock, id, values))) held += 1
   await writeLock(file, lock)
-  if (held > 0) console.error(`${held} changed and keep their old pins; --update moves them.`)
+  if (held > 0) printNote(`${held} changed and keep their old pins; --update moves them.`)
   return held > 0 ? EXIT.refused : EXIT.ok
 }
 
@@ -55,7 +63,7 @@ async function pinOne(
   const none = only?.find((call) => is.calls[call] === undefined)
   if (none !== undefined) throw new UsageFault(`${id} has no call ${none}; its kit names them`)
   const drift = was === undefined ? ['pinned'] : describeDrift(was, is)
-  console.log(toText(id, drift))
+  print(toText(id, drift))
   if (drift.length === 0) return true
   if (was === undefined || isUpdate) lock.listings[id] = is
   return was === undefined || isUpdate
@@ -81,7 +89,7 @@ export const runCheck: Run = async (args, connect) => {
     if (positionals.length > 0 && !positionals.includes(id)) continue
     const { drift, probedAt } = await findDrift(waypost, id, was)
     drifts[id] = drift
-    if (values.json !== true) console.log(toText(id, drift, probedAt))
+    if (values.json !== true) print(toText(id, drift, probedAt))
   }
   if (values.json === true) printJson(drifts)
   return Object.values(drifts).every((drift) => drift.length === 0) ? EXIT.ok : EXIT.refused

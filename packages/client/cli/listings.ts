@@ -1,7 +1,22 @@
-import type { CompactRow, OperationsAnswer, SearchParameters } from '../src/answers.ts'
+import type {
+  CompactRow,
+  Kit,
+  Listing,
+  OperationsAnswer,
+  SearchParameters,
+} from '../src/answers.ts'
 import type { Waypost } from '../src/waypost.ts'
-import { EXIT, type Run, readArguments, readNumber, UsageFault } from './command-line.ts'
-import { printJson, toLine } from './printable.ts'
+import {
+  EXIT,
+  print,
+  printJson,
+  type Run,
+  readArguments,
+  readNumber,
+  readSubject,
+  toLine,
+  UsageFault,
+} from './command-line.ts'
 
 const TEXTS = [
   'kind',
@@ -30,11 +45,11 @@ export const runSearch: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   const asked = toAsked(values, positionals)
   const waypost = connect(values.base)
-  const print = (row: CompactRow) =>
-    console.log(values.json === true ? JSON.stringify(row) : toText(row))
+  const printRow = (row: CompactRow) =>
+    values.json === true ? printJson(row, 0) : print(toText(row))
   if (values.all === true) {
     if (asked.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
-    await printAll(waypost, asked, print)
+    await printAll(waypost, asked, printRow)
     return EXIT.ok
   }
   const answer = await waypost.search({ ...asked, limit: asked.limit ?? ROWS })
@@ -56,9 +71,8 @@ function printAnswer<Row>(
   toRowText: (row: Row) => string,
 ): number {
   const { results, notes, total } = answer
-  const lines = [...results.map(toRowText), ...notes.map(toLine), `${results.length} of ${total}`]
   if (isJson === true) printJson(answer)
-  else console.log(lines.join('\n'))
+  else print(results.map(toRowText), notes.map(toLine), `${results.length} of ${total}`)
   return EXIT.ok
 }
 
@@ -99,11 +113,11 @@ function toAsked(values: Record<string, unknown>, words: readonly string[]): Ask
   }
 }
 
-async function printAll(waypost: Waypost, asked: Asked, print: (row: CompactRow) => void) {
+async function printAll(waypost: Waypost, asked: Asked, printRow: (row: CompactRow) => void) {
   const { limit: _, ...rest } = asked
   let count = 0
   for await (const row of waypost.results(rest)) {
-    print(row)
+    printRow(row)
     count += 1
     if (count >= MOST_ROWS) return
   }
@@ -117,9 +131,73 @@ function toText({ id, name, summary, price, rails, auth, trust, call }: CompactR
     trust === null ? '' : `trust ${trust}`,
     call ? 'callable here' : '',
   ]
-  return `${toLine(id)}  ${toLine(name)} · ${facts.filter(Boolean).join(' · ')}\n    ${toLine(summary)}`
+  const first = `${id}  ${name} · ${facts.filter(Boolean).join(' · ')}`
+  return `${toLine(first)}\n    ${toLine(summary)}`
 }
 
 function toPrice({ min_usd, max_usd }: { min_usd: number; max_usd: number }): string {
   return min_usd === max_usd ? `$${min_usd}` : `$${min_usd}–$${max_usd}`
+}
+
+/** `waypost show <id>`: the listing; `--kit` how to call it; `--snippet` only code, to be piped. */
+export const runShow: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, {
+    kit: { type: 'boolean' },
+    snippet: { type: 'string' },
+  })
+  const id = readSubject(positionals, 'id')
+  const waypost = connect(values.base)
+  const show = <Found>(found: Found, toShown: (found: Found) => string) =>
+    values.json === true ? printJson(found) : print(toShown(found))
+  if (values.snippet !== undefined) print(findSnippet(await waypost.kit(id), values.snippet))
+  else if (values.kit === true) show(await waypost.kit(id), toKitText)
+  else show(await waypost.listing(id), toListingText)
+  return EXIT.ok
+}
+
+function findSnippet({ id, snippets }: Kit, name: string): string {
+  const code = Object.hasOwn(snippets, name) ? snippets[name] : undefined
+  if (code === undefined)
+    throw new UsageFault(
+      `--snippet: ${id} has ${Object.keys(snippets).join(', ') || 'none'}, got ${JSON.stringify(name)}`,
+    )
+  return code
+}
+
+function toListingText(listing: Listing): string {
+  const { trust, pricing, operations, tools, skills, notices } = listing
+  return lines([
+    `${listing.name} (${listing.id}, ${listing.kind})`,
+    listing.summary,
+    listing.url,
+    `cost: ${listing.cost}; price: ${pricing.model === 'unknown' ? 'unknown' : `$${pricing.min_usd} to $${pricing.max_usd} a call`}; auth: ${listing.auth.type}`,
+    trust.score === null
+      ? `trust: no score (${trust.evidence})`
+      : `trust: ${trust.score} of 100, ${trust.verified_buyers_30d} buyers and ${trust.settlements_30d} settlements in 30 days`,
+    ...operations.map(({ method, url, description }) => `  ${method} ${url}  ${description ?? ''}`),
+    ...tools.map(({ name, description }) => `  tool ${name}  ${description}`),
+    ...skills.map(({ name, description }) => `  skill ${name}  ${description}`),
+    ...notices.map(({ id, note }) => `notice ${id}: ${note}`),
+    ...(listing.buy === 'relay_x402' ? [`callable here: waypost call ${listing.id}`] : []),
+  ])
+}
+
+function toKitText({ name, id, url, auth, invoke, operations, payment, snippets }: Kit): string {
+  return lines([
+    `${name} (${id})`,
+    url,
+    `auth: ${auth.type}${auth.name === undefined ? '' : ` in ${auth.in} ${auth.name}`}`,
+    ...(payment.rails.length === 0 ? [] : [`pays by ${payment.rails.join(', ')}`]),
+    ...operations.map(({ example: { method, url, body } }) =>
+      body === undefined ? `  ${method} ${url}` : `  ${method} ${url}  ${JSON.stringify(body)}`,
+    ),
+    ...invoke.flatMap((entry) => ('transport' in entry ? [`  ${JSON.stringify(entry)}`] : [])),
+    `snippets: ${Object.keys(snippets).join(', ') || 'none'} (waypost show ${id} --snippet NAME)`,
+  ])
+}
+
+function lines(texts: readonly string[]): string {
+  return texts
+    .map((text) => (text.startsWith('  ') ? `  ${toLine(text)}` : toLine(text)))
+    .join('\n')
 }

@@ -6,9 +6,16 @@ import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { MAX_ANSWER_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { EXIT, type Run, readArguments, readSubject } from './command-line.ts'
+import {
+  EXIT,
+  print,
+  printJson,
+  type Run,
+  readArguments,
+  readSubject,
+  toLine,
+} from './command-line.ts'
 import { getJson, readAs } from './get-json.ts'
-import { printJson, toLine } from './printable.ts'
 
 /**
  * `waypost recompute <id>`: the score of a listing from only the published rows, next to the one it
@@ -24,7 +31,7 @@ export const runRecompute: Run = async (args, connect) => {
   const shown = { score: trust.score, evidence: trust.evidence }
   const isSame = own.score === shown.score && own.evidence === shown.evidence
   if (values.json === true) printJson({ id, ...own, shown, same: isSame })
-  else console.log(toText(id, own, shown).map(toLine).join('\n'))
+  else print(toText(id, own, shown).map(toLine))
   return isSame ? EXIT.ok : EXIT.refused
 }
 
@@ -97,4 +104,26 @@ function toText(id: string, own: Score, shown: Pick<Score, 'score' | 'evidence'>
     `${id}: ${say(own)} from the published rows; the listing shows ${say(shown)}`,
     `from ${buyers} buyers, ${settlements} payments and $${volume_usd}`,
   ]
+}
+
+/**
+ * `Map.groupBy` came with Node 21, and the code that computes scores uses it. The package promises Node 20.3.
+ */
+export function supplyGroupBy(): void {
+  Map.groupBy ??= groupBy
+}
+
+function groupBy<Key, Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item, place: number) => Key,
+): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  let place = 0
+  for (const item of items) {
+    const key = keyOf(item, place++)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
 }
