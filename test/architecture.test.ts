@@ -242,7 +242,7 @@ function toRoomImports(toRoom: (path: string) => string): Pick<Import, 'from' | 
   return [...new Map(between.map((each) => [`${each.from} ${each.to}`, each])).values()]
 }
 
-/** @example roomOf('src/domain/probe/read/finding.ts') → 'src/domain/probe' */
+/** @example roomOf('src/domain/probe/finding.ts') → 'src/domain/probe' */
 function roomOf(path: string): string {
   const depth = /^(?:src|packages)\//.test(path) ? 3 : 2
   return dirname(path).split('/').slice(0, depth).join('/')

@@ -1,6 +1,6 @@
 import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi-operations.ts'
 import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
-import { CARD_PATHS } from '../../src/domain/probe/read/judge-a2a.ts'
+import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'

@@ -5,7 +5,7 @@ import {
   toResourceMetadataUrls,
   toServerMetadataUrls,
   toSignIn,
-} from '../../src/domain/probe/read/oauth-metadata.ts'
+} from '../../src/domain/probe/oauth.ts'
 
 export interface Protected {
   /** The address that requires a token. */

@@ -4,9 +4,9 @@ import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
 import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
+import { type Caller, toCaller, toPageCaller } from '../limits/client-key.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
-import { type Caller, toCaller, toPageCaller } from '../probe/anonymous-probes.ts'
 import {
   createSellerRoute,
   isCrossSite,

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http'
-import { isIPv4 } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIPv4, type Socket } from 'node:net'
+import type { H3Event } from 'h3'
 import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 import type { Config } from '../ports/config.ts'
 
@@ -38,6 +39,30 @@ export function nodeClientOf(
   { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
 ): string {
   return clientKey(socket.remoteAddress, String(headers['x-forwarded-for'] ?? ''), TRUST_PROXY)
+}
+
+/** Whoever makes this service do something that takes a while. */
+export interface Caller {
+  client: string
+  signal: AbortSignal
+  /** The caller's connection; a run never requests the address at our end of it. */
+  socket: Socket | undefined
+}
+
+export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {
+  return {
+    client: clientOf(req, config),
+    signal: req.signal,
+    socket: req.runtime?.node?.req.socket,
+  }
+}
+
+export function toPageCaller(req: IncomingMessage, res: ServerResponse, config: Config): Caller {
+  const left = new AbortController()
+  res.once('close', () => {
+    if (!res.writableEnded) left.abort()
+  })
+  return { client: nodeClientOf(req, config), signal: left.signal, socket: req.socket }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import type { ProbeAnswer } from '../../src/domain/probe/read/probe-answer.ts'
+import type { ProbeAnswer } from '../../src/domain/probe/finding.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 
 export type ReadBody = Pick<ProbeAnswer, 'body' | 'cut'>

@@ -1,4 +1,4 @@
-import type { ProbeFailure } from '../../src/domain/probe/read/probe-answer.ts'
+import type { ProbeFailure } from '../../src/domain/probe/finding.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { AddressRefusedError, OwnAddressError } from './guard.ts'
 

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
-import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/finding.ts'
 import type { Config } from '../ports/config.ts'
 import { decodeBody, type ReadBody } from './decode-body.ts'
 import { toFailure } from './failure.ts'

@@ -7,7 +7,7 @@ import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { moveRows } from '../analytics/move-rows.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { readProbeEvidence } from '../probe/probe-content.ts'
+import { readProbeEvidence } from '../probes/schedule.ts'
 import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
+import { toInertLine } from '../../src/domain/probe/finding.ts'
 
 export interface Command {
   path: string

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
-import { toToolFacts } from '../../src/domain/probe/keep/tool-facts.ts'
-import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
+import { toInertLine } from '../../src/domain/probe/finding.ts'
 import {
   type AskMcp,
   DISCOVER,
@@ -14,9 +13,10 @@ import {
   type RpcReply,
   readDiscovered,
   readInitialized,
+  readTools,
   toInitialized,
-} from '../../src/domain/probe/read/mcp-messages.ts'
-import { readTools } from '../../src/domain/probe/read/mcp-tools.ts'
+  toToolFacts,
+} from '../../src/domain/probe/mcp.ts'
 import type { PackageRun } from '../../src/domain/trust/evidence.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import { type PackagePlan, placeholdersOf, toPlaceholder } from './package-plan.ts'

@@ -3,7 +3,7 @@ import { createHttpClient } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
-import type { ProbeReply } from '../../src/domain/probe/read/probe-answer.ts'
+import type { ProbeReply } from '../../src/domain/probe/finding.ts'
 import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'
 
 /** Sellers read at once; each host one at a time. */

@@ -3,11 +3,7 @@ import { dirname, join } from 'node:path'
 import { createOperatorClient, type Fetcher } from '../../functions/net/http-client.ts'
 import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import {
-  headerOf,
-  type ProbeAnswer,
-  parseRetryAfter,
-} from '../../src/domain/probe/read/probe-answer.ts'
+import { headerOf, type ProbeAnswer, parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import type { SeedSource, SourcePage } from '../facts/seed-source.ts'
 import { parsePage } from './parse-rows.ts'

@@ -1,7 +1,7 @@
 import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
-import { examineUrl } from '../../functions/lint/lint-url.ts'
 import type { Fetcher } from '../../functions/net/http-client.ts'
-import type { Finding, Sight } from '../../src/domain/probe/read/finding.ts'
+import { examineUrl } from '../../functions/probes/lint.ts'
+import type { Finding, Sight } from '../../src/domain/probe/finding.ts'
 
 /** A service's own facts. Foreign words as they came: code that prints them makes them inert. */
 export interface FoundService {

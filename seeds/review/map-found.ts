@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'
 import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
-import type { PaymentTerm } from '../../src/domain/probe/read/finding.ts'
+import type { PaymentTerm } from '../../src/domain/probe/finding.ts'
 import { type Offer, pricingOf } from '../../src/domain/sources/unite-offers.ts'
 import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
 import { renderListing } from '../content/listing-text.ts'

@@ -15,7 +15,7 @@ declare namespace App {
     /** The outcome of a report, or the empty form; absent where no function serves the page. */
     reported?: import('../domain/reports/report.ts').ReportPage | undefined
     /** The linter's report on the address in the query; absent without functions. */
-    checked?: import('../domain/lint/lint-report.ts').CheckAnswer | undefined
+    checked?: import('../domain/lint/lint.ts').CheckAnswer | undefined
     /** What a seller sees of their listings, or that nobody is signed in; absent where no function serves the page. */
     dashboard?: import('../domain/views/seller-pages.ts').DashboardPage | undefined
     /** The sign-in form of sellers, or its outcome; absent without functions. */

@@ -4,7 +4,7 @@ import { bundleClient } from '../../packages/client/pack/bundle.ts'
 import { toWait } from '../../packages/client/src/requests.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import { WaypostError } from '../../packages/client/src/waypost-error.ts'
-import { parseRetryAfter } from '../../src/domain/probe/read/probe-answer.ts'
+import { parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import { type Seller, startSeller } from '../call/relay-world.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 

@@ -162,7 +162,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     'a probe reads the terms of seller %s on rail %s and pays nothing',
     async (slug, rail, version, usd) => {
       const { createTestClient } = await import('../probe/probe-world.ts')
-      const { probeHandshake } = await import('../../functions/probe/probe-handshake.ts')
+      const { probeHandshake } = await import('../../functions/probes/handshake.ts')
       const operation = { method: 'GET', url: `${running[slug].url}/paid` } as const
       const request = { ...operation, headers: {} }
       const handshake = {

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { toSurface } from '../../src/domain/operation/surface.ts'
-import { payeesOf, toDigest } from '../../src/domain/pins/caller-facts.ts'
+import { payeesOf, toDigest } from '../../src/domain/pins/pins.ts'
 import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
 
 const RULES = { allowPrivate: false }

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasLocalReferencesOnly, isWithin } from '../../src/domain/probe/read/bounded-json.ts'
-import { toInertLine } from '../../src/domain/probe/read/inert-text.ts'
-import { createEventReader } from '../../src/domain/probe/read/mcp-messages.ts'
-import { readTools, SEEN } from '../../src/domain/probe/read/mcp-tools.ts'
+import { hasLocalReferencesOnly, isWithin, toInertLine } from '../../src/domain/probe/finding.ts'
+import { createEventReader, readTools, SEEN } from '../../src/domain/probe/mcp.ts'
 
 test('whatever comes in, one printable line of bounded length goes out', () => {
   fc.assert(

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createCheck } from '../../functions/lint/check-form.ts'
-import { findPlanAt, lintPlan } from '../../functions/lint/lint-url.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
+import { createCheck, findPlanAt, lintPlan } from '../../functions/probes/lint.ts'
+import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { aCaller, createTestClient, createTestRuns, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
-import { lintUrl } from '../../functions/lint/lint-url.ts'
+import { lintUrl } from '../../functions/probes/lint.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { startService } from '../support/running-service.ts'
 import { startFormer } from './mcp-sites.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
+import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 

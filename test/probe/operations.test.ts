@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { toDriftNotices } from '../../src/domain/probe/keep/drift.ts'
-import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
-import { planProbe } from '../../src/domain/probe/keep/plan-probe.ts'
-import type { ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import { orderByNeed, toCandidate } from '../../src/domain/probe/keep/probe-plan.ts'
-import type { Finding, OtherAnswer, PaymentTerm } from '../../src/domain/probe/read/finding.ts'
+import { toDriftNotices } from '../../src/domain/probe/drift.ts'
+import type { Finding, OtherAnswer, PaymentTerm } from '../../src/domain/probe/finding.ts'
+import { mergeFinding } from '../../src/domain/probe/merge.ts'
+import type { ProbePlan } from '../../src/domain/probe/plan.ts'
+import { orderByNeed, planProbe, toCandidate } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 
 const FactsSchema = createListingFactsSchema({ allowPrivate: true })

@@ -1,6 +1,6 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
 import { afterEach, describe, expect, test } from 'vitest'
-import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
+import { probeHandshake } from '../../functions/probes/handshake.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import { createTestClient, startSite } from './probe-world.ts'
 

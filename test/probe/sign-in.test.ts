@@ -1,15 +1,15 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { probeHandshake } from '../../functions/probe/probe-handshake.ts'
+import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { registrationOf } from '../../src/domain/listing/sign-in.ts'
-import { mergeFinding } from '../../src/domain/probe/keep/merge-finding.ts'
+import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import {
   readNamedMetadata,
   readResourceMetadata,
   readServerMetadata,
   toResourceMetadataUrls,
   toServerMetadataUrls,
-} from '../../src/domain/probe/read/oauth-metadata.ts'
+} from '../../src/domain/probe/oauth.ts'
 import { withSeenSignIn } from '../../src/domain/trust/access.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 

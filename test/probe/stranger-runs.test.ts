@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
-import { lintUrl } from '../../functions/lint/lint-url.ts'
 import { ANONYMOUS_PROBES } from '../../functions/net/purposes.ts'
+import { lintUrl } from '../../functions/probes/lint.ts'
 import { startService } from '../support/running-service.ts'
 import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findSuspiciousTexts, toSuspicionNotice } from '../../src/domain/lint/suspicious-text.ts'
 import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
-import { readTools } from '../../src/domain/probe/read/mcp-tools.ts'
+import { findSuspiciousTexts, readTools, toSuspicionNotice } from '../../src/domain/probe/mcp.ts'
 
 const AT = '2026-11-20T00:00:00Z'
 const tool = (name: string, description: string): Tool => ({ name, description, input_schema: {} })

@@ -3,15 +3,15 @@ import { basename, dirname } from 'node:path'
 import { createListingParser } from '../../../src/compile/content/join-listing.ts'
 import { MAX_FILE_BYTES } from '../../../src/compile/content/parse-front-matter.ts'
 import { faultOf, formatFault } from '../../../src/compile/content/schema-faults.ts'
-import type { LintProblem, LintReport } from '../../../src/domain/lint/lint-report.ts'
+import type { LintProblem, LintReport } from '../../../src/domain/lint/lint.ts'
 import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'
-import { planProbe } from '../../../src/domain/probe/keep/plan-probe.ts'
+import { planProbe } from '../../../src/domain/probe/plan.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
-import { lintPlan, lintUrl } from '../../lint/lint-url.ts'
 import { createHttpClient, type HttpClient } from '../../net/http-client.ts'
 import { createResolver } from '../../net/resolver.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
+import { lintPlan, lintUrl } from '../../probes/lint.ts'
 
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
 

@@ -1,9 +1,5 @@
 import { ownerDomainOf, type SharedHosts } from '../../../src/domain/owners/shared-hosts.ts'
-import {
-  headerOf,
-  type ProbeAnswer,
-  type ProbeReply,
-} from '../../../src/domain/probe/read/probe-answer.ts'
+import { headerOf, type ProbeAnswer, type ProbeReply } from '../../../src/domain/probe/finding.ts'
 import { createHttpClient, type Fetcher } from '../../net/http-client.ts'
 import { PURPOSES } from '../../net/purposes.ts'
 import type { Parts } from '../../parts/parts.ts'

@@ -6,7 +6,7 @@ import {
 } from '../../../src/domain/doors/paid-call.ts'
 import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
-import { parseChallenges, toMppTerm } from '../../../src/domain/probe/read/mpp-terms.ts'
+import { parseChallenges, toMppTerm } from '../../../src/domain/probe/mpp.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_SECRET_HEADER,

@@ -1,5 +1,5 @@
 import { MAX_TERMS_BYTES } from '../../../src/domain/doors/paid-call.ts'
-import { parseRetryAfter } from '../../../src/domain/probe/read/probe-answer.ts'
+import { parseRetryAfter } from '../../../src/domain/probe/finding.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Problem } from './answers.ts'
 import { WaypostError } from './waypost-error.ts'

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { toToolFacts } from '../../../src/domain/probe/keep/tool-facts.ts'
-import { readTools } from '../../../src/domain/probe/read/mcp-tools.ts'
+import { readTools, toToolFacts } from '../../../src/domain/probe/mcp.ts'
 import { InstantSchema } from '../../../src/domain/trust/instant.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { count } from '../../../src/domain/wire/shapes.ts'

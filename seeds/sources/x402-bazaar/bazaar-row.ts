@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { toSeenInput } from '../../../src/domain/probe/read/x402-input.ts'
-import { toSeenOutput } from '../../../src/domain/probe/read/x402-output.ts'
+import { toSeenInput, toSeenOutput } from '../../../src/domain/probe/x402.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { AcceptSchema } from '../../facts/price.ts'
 import * as member from '../../facts/row-members.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ParamSchema, PayloadSchema } from '../listing/operation.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
-import { toDigest, toFactsOfCall } from '../pins/caller-facts.ts'
+import { toDigest, toFactsOfCall } from '../pins/pins.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import type { DerivedListing } from './derived-listing.ts'
 

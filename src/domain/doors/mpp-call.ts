@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseChallenges } from '../probe/read/mpp-terms.ts'
+import { parseChallenges } from '../probe/mpp.ts'
 import { MOST_HEADER, parseBase64Json, toBase64Url } from '../relay/base64-json.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { callsOf, toDigest, toFactsOfCall } from '../pins/caller-facts.ts'
+import { callsOf, toDigest, toFactsOfCall } from '../pins/pins.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { AUTH_TYPES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { chooseOperation } from './choose-operation.ts'

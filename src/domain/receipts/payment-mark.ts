@@ -1,5 +1,5 @@
 import { normalizePayout } from '../listing/caip-account.ts'
-import { readSignedPayee } from '../pins/signed-payment.ts'
+import { readSignedPayee } from '../pins/expectation.ts'
 import { readSolanaTransfer } from '../settlement/solana-transfer.ts'
 import { tokenAccountOf } from '../settlement/token-account.ts'
 import { toCaip2 } from '../settlement/usd-assets.ts'

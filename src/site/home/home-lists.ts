@@ -1,5 +1,5 @@
 import type { ListingHistory } from '../../compiled.ts'
-import { toDriftSentence } from '../../domain/probe/keep/drift.ts'
+import { toDriftSentence } from '../../domain/probe/drift.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'

@@ -5,7 +5,7 @@ import { probeAsChore } from '../../../functions/operations/chores.ts'
 import { systemClock } from '../../../functions/ports/clock.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { openStore } from '../../../functions/store/open-store.ts'
-import type { ProbePlan } from '../../../src/domain/probe/keep/probe-plan.ts'
+import type { ProbePlan } from '../../../src/domain/probe/plan.ts'
 import { silentLog } from '../../support/stores.ts'
 
 /** One server of the fleet: the chore alone, turn after turn, until it is killed. */

@@ -1,10 +1,18 @@
 import * as v from 'valibot'
-import { toCountText } from '../../operation/price-text.ts'
-import { isJsonObject } from '../../wire/parse-json.ts'
-import { type Finding, judgeStatus, type Sight, toFinding, toWrong } from './finding.ts'
-import { toInertLine } from './inert-text.ts'
-import { readSkills } from './mcp-tools.ts'
-import { jsonOf, type ProbeAnswer, toHeadText } from './probe-answer.ts'
+import { toCountText } from '../operation/price-text.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
+import {
+  type Finding,
+  jsonOf,
+  judgeStatus,
+  type ProbeAnswer,
+  type Sight,
+  toFinding,
+  toHeadText,
+  toInertLine,
+  toWrong,
+} from './finding.ts'
+import { readSkills } from './mcp.ts'
 
 /** Paths of cards: the current one, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const

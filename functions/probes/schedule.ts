@@ -1,8 +1,142 @@
-import { addressOf, type ProbePlan } from '../../src/domain/probe/keep/probe-plan.ts'
-import type { Finding } from '../../src/domain/probe/read/finding.ts'
+import * as v from 'valibot'
+import type { Finding, ProbeOutcome } from '../../src/domain/probe/finding.ts'
+import { toFacts } from '../../src/domain/probe/mcp.ts'
+import { mergeFinding } from '../../src/domain/probe/merge.ts'
+import {
+  addressOf,
+  type Candidate,
+  orderByNeed,
+  type ProbePlan,
+  toCandidate,
+} from '../../src/domain/probe/plan.ts'
+import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../net/resolver.ts'
-import { probeHandshake } from './probe-handshake.ts'
+import type { Store } from '../store/schema/store.ts'
+import { probeHandshake } from './handshake.ts'
+
+/** Where results are kept: files of the content, or a server's ledger. */
+export interface EvidenceKeeper {
+  /** Nothing where the listing has not been probed yet. */
+  read(id: string): Promise<Evidence>
+  write(id: string, evidence: Evidence): Promise<void>
+  /** Called before a listing is probed; false where it was probed within the day. */
+  begin?(id: string): Promise<boolean>
+}
+
+export interface ProbeContentOptions extends Omit<ProbeRunOptions, 'begin' | 'onResult'> {
+  /** Leaves out listings probed less than this long ago (milliseconds). */
+  staleMs: number
+  limit: number
+  /** Keeps no sellers' texts: for content that is published as one's own. */
+  factsOnly?: boolean
+  evidence: EvidenceKeeper
+  /** Called with each result after it is written. */
+  onProbe: (id: string, finding: Finding, at: string) => void
+}
+
+export type ProbeSummary = Awaited<ReturnType<typeof probeContent>>
+
+/** Probes listings and writes their evidence, one by one, as results come in. */
+export async function probeContent(options: ProbeContentOptions) {
+  const { evidence: keeper, plans, now, staleMs, limit, onProbe } = options
+  const started = now()
+  const candidates: Candidate[] = []
+  for (const plan of plans) candidates.push(toCandidate(plan, await keeper.read(plan.id)))
+  const due = orderByNeed(candidates, { now: started, staleMs })
+  const outcomes: Partial<Record<ProbeOutcome, number>> = {}
+  const tally = await runProbes({
+    ...options,
+    plans: due.slice(0, limit),
+    begin: async ({ id }) => (await keeper.begin?.(id)) ?? true,
+    onResult: async (plan, finding, moment) => {
+      const at = toInstant(moment)
+      const evidence = await keeper.read(plan.id)
+      const kept = options.factsOnly === true ? toFacts(finding) : finding
+      await keeper.write(plan.id, mergeFinding(evidence, kept, plan, at))
+      outcomes[finding.outcome] = (outcomes[finding.outcome] ?? 0) + 1
+      onProbe(plan.id, finding, at)
+    },
+  })
+  return {
+    listings: plans.length,
+    /** Probed recently enough, or an endpoint that cannot be probed and is recorded as such. */
+    not_due: plans.length - due.length,
+    probed: tally.probed,
+    held_back: tally.heldBack,
+    outcomes,
+    is_offline: tally.isOffline,
+    seconds: Math.round((now() - started) / 100) / 10,
+  }
+}
+
+/** Whole seconds: fractions would only make the files longer. */
+export function toInstant(moment: number): string {
+  return new Date(moment).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
+
+/** Evidence as rows of the ledger: a server may have no content folder. */
+export function createEvidenceRows(
+  { db }: Store,
+  now: () => number,
+  staleMs: number,
+): Required<EvidenceKeeper> {
+  return {
+    // Written first: a server that is killed during a probe must not make another repeat it.
+    async begin(id) {
+      const asked_at = now()
+      const begun = await db
+        .insertInto('probe_evidence')
+        .values({ listing_id: id, evidence: '{}', probed_at: asked_at, asked_at })
+        .onConflict((conflict) =>
+          conflict
+            .column('listing_id')
+            .doUpdateSet({ asked_at })
+            .where(({ or, eb }) =>
+              or([
+                eb('probe_evidence.asked_at', 'is', null),
+                eb('probe_evidence.asked_at', '<=', asked_at - staleMs),
+              ]),
+            ),
+        )
+        .returning('listing_id')
+        .execute()
+      return begun.length > 0
+    },
+    async read(id) {
+      const row = await db
+        .selectFrom('probe_evidence')
+        .select('evidence')
+        .where('listing_id', '=', id)
+        .executeTakeFirst()
+      return row === undefined ? {} : toEvidence(row.evidence)
+    },
+    async write(id, evidence) {
+      const row = { evidence: JSON.stringify(evidence), probed_at: now() }
+      await db
+        .insertInto('probe_evidence')
+        .values({ listing_id: id, asked_at: null, ...row })
+        .onConflict((conflict) => conflict.column('listing_id').doUpdateSet(row))
+        .execute()
+    },
+  }
+}
+
+export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evidence>> {
+  const rows = await db
+    .selectFrom('probe_evidence')
+    .select(['listing_id', 'evidence'])
+    .orderBy('listing_id')
+    .execute()
+  return new Map(rows.map(({ listing_id, evidence }) => [listing_id, toEvidence(evidence)]))
+}
+
+/** Evidence of an earlier version that this one does not accept counts as not probed yet. */
+function toEvidence(text: string): Evidence {
+  const parsed = v.safeParse(EvidenceSchema, parseJson(text))
+  return parsed.success ? parsed.output : {}
+}
 
 /** Silent hosts in a row; so many are more likely a fault of our network than theirs. */
 const MANY_SILENT = 20
@@ -13,7 +147,7 @@ const ALL_SILENT = 3
 /** The signs of our own network being down: nobody answers, no name resolves. */
 const SILENT = new Set(['timeout', 'no_such_host', 'own_network', 'dns'])
 
-export interface ProbeRunOptions {
+interface ProbeRunOptions {
   /** In the order they should be probed. */
   plans: readonly ProbePlan[]
   client: Fetcher
@@ -34,7 +168,7 @@ export interface ProbeRunOptions {
  * Probes the listings: one at a time per host (name and port), at most four per address, each
  * result stored as soon as it is known, so that a killed run resumes where it was.
  */
-export async function runProbes(options: ProbeRunOptions) {
+async function runProbes(options: ProbeRunOptions) {
   const { plans, concurrency, onResult, signal } = options
   // A host's plans run one after another, in turns with those of other hosts.
   const lanes = [...Map.groupBy(plans, hostOf).values()]

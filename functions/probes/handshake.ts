@@ -1,21 +1,21 @@
 import { parse } from 'tldts'
-import { judgeHeard } from '../../src/domain/lint/judge-declared.ts'
-import type { Handshake, OtherRequest } from '../../src/domain/probe/keep/probe-plan.ts'
+import { judgeHeard } from '../../src/domain/lint/lint.ts'
+import { judgeCard } from '../../src/domain/probe/a2a.ts'
 import {
   type Finding,
   type OtherAnswer,
   toFailureFinding,
   toFinding,
-} from '../../src/domain/probe/read/finding.ts'
-import { judgeCard } from '../../src/domain/probe/read/judge-a2a.ts'
-import { judgeHttp, judgePayment } from '../../src/domain/probe/read/judge-operation.ts'
+} from '../../src/domain/probe/finding.ts'
+import type { Handshake, OtherRequest } from '../../src/domain/probe/plan.ts'
+import { judgeHttp, judgePayment } from '../../src/domain/probe/x402.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
-import { probeMcp, probeMcpSse } from './probe-mcp.ts'
+import { probeMcp, probeMcpSse } from './mcp.ts'
 
 /** Time limit of a whole handshake, however many requests it takes (milliseconds). */
-export const HANDSHAKE_MS = 45_000
+const HANDSHAKE_MS = 45_000
 
 /**
  * One probe: sends the planned requests and returns the outcome. It pays nothing, sends no message

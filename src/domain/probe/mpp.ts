@@ -1,18 +1,16 @@
 import * as v from 'valibot'
-import { toPayout } from '../../listing/caip-account.ts'
-import { parseBase64Json } from '../../relay/base64-json.ts'
-import { TEMPO_CHAIN_ID, toUsd } from '../../settlement/usd-assets.ts'
-import type { PaymentTerm } from './finding.ts'
-import type { ProbeAnswer } from './probe-answer.ts'
-import { MAX_TERMS, type ReadTerms } from './x402-terms.ts'
+import { toPayout } from '../listing/caip-account.ts'
+import { parseBase64Json } from '../relay/base64-json.ts'
+import { TEMPO_CHAIN_ID, toUsd } from '../settlement/usd-assets.ts'
+import { MAX_TERMS, type PaymentTerm, type ProbeAnswer, type ReadTerms } from './finding.ts'
 
 const MAX_REQUEST_LENGTH = 32 * 1024
 const MAX_HEADER_LENGTH = 64 * 1024
 
-const short = v.pipe(v.string(), v.minLength(1), v.maxLength(2000))
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2000))
 const ChallengeSchema = v.object({
-  id: short,
-  realm: short,
+  id: text,
+  realm: text,
   method: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,40}$/i)),
   intent: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,40}$/i)),
   request: v.string(),

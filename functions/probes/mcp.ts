@@ -1,16 +1,21 @@
 import {
   type Finding,
+  headerOf,
   judgeStatus,
+  mediaTypeOf,
+  type ProbeAnswer,
+  type ProbeReply,
   toFailureFinding,
   toFinding,
+  toHeadText,
   toWrong,
-} from '../../src/domain/probe/read/finding.ts'
-import { toMcpFinding } from '../../src/domain/probe/read/judge-mcp.ts'
+} from '../../src/domain/probe/finding.ts'
 import {
   createEventReader,
   DISCOVER,
   INITIALIZE,
   isCurrentEraError,
+  judgeNoMcp,
   listTools,
   type McpMessage,
   type McpServerInfo,
@@ -20,19 +25,14 @@ import {
   readDiscovered,
   readInitialized,
   toInitialized,
+  toMcpFinding,
   toSessionHeaders,
-} from '../../src/domain/probe/read/mcp-messages.ts'
-import {
-  headerOf,
-  mediaTypeOf,
-  type ProbeAnswer,
-  type ProbeReply,
-  toHeadText,
-} from '../../src/domain/probe/read/probe-answer.ts'
+} from '../../src/domain/probe/mcp.ts'
+import { readNamedMetadata } from '../../src/domain/probe/oauth.ts'
+import { readSignIn } from '../discovery/read-sign-in.ts'
 import type { Fetcher } from '../net/http-client.ts'
-import { judgeRefusal } from './judge-refusal.ts'
 
-export interface McpTarget {
+interface McpTarget {
   url: string
   client: Fetcher
   /** Milliseconds since the epoch. */
@@ -237,4 +237,26 @@ function unanswered(method: string, reply: RpcReply | null): Finding {
     outcome: reply === null ? 'dead' : 'wrong_protocol',
     saw: `the stream opened, but ${method} was ${reply === null ? 'not answered' : 'refused'}`,
   }
+}
+
+/** A server that requires a token may say where to get one: that is worth knowing too. */
+async function judgeRefusal(
+  target: { url: string; client: Fetcher; now: () => number },
+  answer: ProbeAnswer,
+  reply: RpcReply | null,
+): Promise<Finding> {
+  const finding = judgeNoMcp(answer, reply, target.now())
+  if (answer.status !== 401) return finding
+  const named = readNamedMetadata(answer)
+  const read = (url: string) => readMetadata(target.client, url)
+  const signIn = await readSignIn({ url: target.url, named, read })
+  return signIn === null ? finding : { ...finding, signIn }
+}
+
+async function readMetadata(client: Fetcher, url: string): Promise<string | null> {
+  const headers = { accept: 'application/json' }
+  const reply = await client.fetch({ method: 'GET', url, headers })
+  return reply.answered && reply.answer.status === 200 && reply.answer.cut === null
+    ? reply.answer.body
+    : null
 }

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../../listing/sign-in.ts'
-import { findUrlFault, type UrlRules } from '../../listing/target-url.ts'
-import { isJsonObject, parseJson, present } from '../../wire/parse-json.ts'
-import { isWithin } from './bounded-json.ts'
-import { parseChallenges } from './mpp-terms.ts'
-import type { ProbeAnswer } from './probe-answer.ts'
+import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../listing/sign-in.ts'
+import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
+import { isJsonObject, parseJson, present } from '../wire/parse-json.ts'
+import { isWithin, type ProbeAnswer } from './finding.ts'
+import { parseChallenges } from './mpp.ts'
 
 const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }
@@ -40,7 +39,7 @@ export function toServerMetadataUrls(issuer: string): string[] {
   ]
 }
 
-export interface ResourceMetadata {
+interface ResourceMetadata {
   resource: string
   authorization_servers: string[]
   scopes_supported?: string[]

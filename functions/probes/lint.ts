@@ -1,0 +1,355 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { H3Event } from 'h3'
+import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
+import {
+  type AskedStep,
+  type CheckAnswer,
+  chooseFinding,
+  type DeclaredOperation,
+  judgeDeclared,
+  type LintProblem,
+  type LintReport,
+  toLintReport,
+} from '../../src/domain/lint/lint.ts'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
+import { toDriftSentence } from '../../src/domain/probe/drift.ts'
+import {
+  type Finding,
+  type ProbeProtocol,
+  type ProbeReply,
+  toHeadText,
+  toInertLine,
+} from '../../src/domain/probe/finding.ts'
+import { mergeFinding } from '../../src/domain/probe/merge.ts'
+import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
+import type { NotListedReason } from '../../src/domain/unlisted/not-listed.ts'
+import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
+import { countForm, refuse, toProblem } from '../forms/form.ts'
+import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
+import { type Budget, createBudget, type Reached } from '../limits/budget.ts'
+import { type Caller, toCaller, toPageCaller } from '../limits/client-key.ts'
+import { createHttpClient, type Fetcher } from '../net/http-client.ts'
+import { createOwnAddress, isOwnHost } from '../net/own-address.ts'
+import { ANONYMOUS_PROBES, privateTargetsOf } from '../net/purposes.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
+import { probeHandshake } from './handshake.ts'
+import { toInstant } from './schedule.ts'
+
+const NAMES = ['url', 'as']
+
+interface CheckRequest {
+  url: string
+  as: ProbeProtocol | undefined
+  caller: Caller
+}
+
+type Check = (request: CheckRequest) => Promise<CheckAnswer>
+
+type CheckParts = Pick<Parts, 'config' | 'clock'> & {
+  limits: Pick<Parts['limits'], 'take'>
+  runs: AnonymousProbes
+  plans: () => Promise<readonly ProbePlan[]>
+  /** The listings' declarations of good answers, by which paid calls are judged. */
+  declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
+  /** Why no listing has an address; null where one does. */
+  whyNotListed: (url: string) => NotListedReason | null
+}
+
+/** The linter's report on an address, for HTTP and page. A listing's is probed as it declares. */
+export function createCheck(parts: CheckParts): Check {
+  const { config, limits, clock, runs, plans, declared, whyNotListed } = parts
+  const ownUrl = new URL(config.BASE_URL)
+  return async ({ url, as, caller }) => {
+    if (url === '') return { kind: 'empty' }
+    const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
+    if (fault !== null) return refuse('invalid-parameter', `${fault}.`)
+    if (isOwnHost(new URL(url), ownUrl))
+      return refuse('invalid-parameter', 'expected a service elsewhere: this is our own host.')
+    const answer = await runs.run<CheckAnswer>(url, caller, async (client) => {
+      const refused = await countForm({ limits }, 'check', 'checks', caller)
+      if (refused !== null) return refused
+      const now = () => clock.now()
+      const plan = as === undefined ? findPlanAt(await plans(), url) : null
+      if (plan === null) {
+        const report = await lintUrl(url, as, client, now)
+        const not_listed = whyNotListed(url)
+        return { kind: 'report', report: { ...report, ...(not_listed && { not_listed }) } }
+      }
+      const own = [...(await declared()).values()].filter((row) => row.listing_id === plan.id)
+      const target = toInertLine(url, MAX_SHOWN_URL)
+      const report = await lintPlan(target, plan, client, now, { declared: own })
+      const taken = `It is listed as ${plan.id}, and was asked as listed.`
+      return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
+    })
+    return answer.kind === 'busy' ? { ...answer, kind: 'refused', code: 'rate-limited' } : answer
+  }
+}
+
+export function createCheckPage(
+  { config }: Pick<Parts, 'config'>,
+  check: Check,
+): (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer> {
+  return async (req, res) => {
+    const query = new URL(req.url ?? '', 'http://x').searchParams
+    return check({
+      url: toAddress(query.get('url')?.trim() ?? ''),
+      as: PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as')),
+      caller: toPageCaller(req, res, config),
+    })
+  }
+}
+
+/** People type a bare host. */
+function toAddress(text: string): string {
+  return text === '' || text.includes('://') ? text : `https://${text}`
+}
+
+/** `GET /api/v1/lint?url=&as=`: the report of `/sellers/check` for programs. */
+export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'>, check: Check) {
+  const lint: Handler = async (event: H3Event) => {
+    const asked = readAsked(event.url.searchParams)
+    if ('errors' in asked) return refuseParameters(problem, asked.errors)
+    const answer = await check({ ...asked, caller: toCaller(event, config) })
+    if (answer.kind === 'report') return publicJson(answer.report)
+    if (answer.kind === 'empty')
+      return refuseParameters(problem, [toQueryError('url', 'expected the address of a service.')])
+    if (answer.code === 'invalid-parameter')
+      return refuseParameters(problem, [toQueryError('url', answer.reason)])
+    return toProblem(answer, problem)
+  }
+  return lint
+}
+
+function readAsked(query: URLSearchParams) {
+  const errors = findNameErrors(query, NAMES)
+  const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
+  if (query.has('as') && as === undefined)
+    errors.push(toQueryError('as', 'expected one of these.', PROBE_PROTOCOLS))
+  return errors.length > 0 ? { errors } : { url: query.get('url')?.trim() ?? '', as }
+}
+
+const MAX_SHOWN_URL = 300
+const MAX_SENTENCE = 300
+
+/**
+ * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
+ * HTTP are tried in turn until one speaks.
+ *
+ * @param as tries only this protocol
+ * @param now milliseconds since the epoch
+ */
+export async function lintUrl(
+  url: string,
+  as: ProbeProtocol | undefined,
+  client: Fetcher,
+  now: () => number,
+): Promise<LintReport> {
+  const { chosen, asked } = await examineUrl(url, as, client, now)
+  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked)
+}
+
+/** The handshakes behind it: the finding that says what the address is, and every request. */
+export async function examineUrl(
+  url: string,
+  as: ProbeProtocol | undefined,
+  client: Fetcher,
+  now: () => number,
+): Promise<{ chosen: Finding; asked: AskedStep[] }> {
+  const asked: AskedStep[] = []
+  const findings: Finding[] = []
+  const watched = { fetch: watch(client, asked) }
+  for (const handshake of toHandshakes(url, as)) {
+    const finding = await probeHandshake(handshake, watched, now)
+    findings.push(finding)
+    // Stop once a protocol spoke, or once the host cannot be reached.
+    if (finding.outcome === 'spoke' || finding.failure !== undefined) break
+    if (finding.outcome === 'unknown') break
+  }
+  return { chosen: chooseFinding(findings) ?? NOTHING, asked }
+}
+
+const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'nothing was asked' }
+
+function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
+  const paid = (method: 'GET' | 'POST', rails: ('x402' | 'mpp')[]): Handshake => ({
+    kind: 'payment',
+    request: {
+      method,
+      url,
+      headers: method === 'POST' ? { 'content-type': 'application/json' } : {},
+      ...(method === 'POST' && { body: '{}' }),
+    },
+    operation: { method, url },
+    rails,
+    is_guess: false,
+  })
+  const card = /\.json$/.test(new URL(url).pathname)
+    ? [url]
+    : CARD_PATHS.map((path) => new URL(path, url).href)
+  const request = { method: 'GET', url, headers: {} } as const
+  const all: Record<ProbeProtocol, Handshake[]> = {
+    mcp: [{ kind: 'mcp', url }],
+    x402: [paid('GET', ['x402']), paid('POST', ['x402'])],
+    mpp: [paid('GET', ['mpp']), paid('POST', ['mpp'])],
+    a2a: [{ kind: 'a2a', urls: card }],
+    http: [{ kind: 'http', request, expected: null }],
+  }
+  if (as !== undefined) return all[as]
+  const either = [paid('GET', ['x402', 'mpp']), paid('POST', ['x402', 'mpp'])]
+  return [...all.mcp, ...either, ...all.a2a, ...all.http]
+}
+
+function watch({ fetch }: Fetcher, asked: AskedStep[]): Fetcher['fetch'] {
+  return async (request) => {
+    const reply = await fetch(request)
+    const url = toInertLine(request.url, MAX_SHOWN_URL)
+    asked.push({ method: request.method, url, came_back: toWords(reply) })
+    return reply
+  }
+}
+
+function toWords(reply: ProbeReply): string {
+  const ms = `${Math.round(reply.answered ? reply.answer.ms : reply.ms)} ms`
+  if (!reply.answered) return toInertLine(`no answer: ${reply.failure} ${reply.detail}, ${ms}`, 200)
+  const { answer } = reply
+  const size = `${answer.cut === 'size' ? 'more than ' : ''}${answer.body.length} characters`
+  return toInertLine(`${toHeadText(answer)}, ${size}, ${ms}`, 200)
+}
+
+/** A listing's own facts, apart from how it is probed. */
+interface ListingWords {
+  own?: readonly LintProblem[]
+  declared?: readonly DeclaredOperation[]
+}
+
+/**
+ * Probes a listing's service as the prober does, operation by operation, and reports where the
+ * answers and the listing disagree.
+ *
+ * @param own errors of the listing itself, found before
+ * @param declared its operations that declare a good answer
+ * @param now milliseconds since the epoch
+ */
+export async function lintPlan(
+  target: string,
+  plan: ProbePlan,
+  client: Fetcher,
+  now: () => number,
+  { own = [], declared = [] }: ListingWords = {},
+): Promise<LintReport> {
+  const asked: AskedStep[] = []
+  const finding = await probeHandshake(plan.handshake, { fetch: watch(client, asked) }, now)
+  const { drift = [] } = mergeFinding({}, finding, plan, toInstant(now()))
+  const drifted = drift.map((row) => ({
+    what: toInertLine(toDriftSentence(row), MAX_SENTENCE),
+    change: 'Make the two agree.',
+  }))
+  return toLintReport(target, finding, asked, [
+    ...own,
+    ...drifted,
+    ...judgeDeclared(declared, finding),
+  ])
+}
+
+/** The listing with an operation at this address, or the only one at a bare origin. */
+export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan | null {
+  const wanted = new URL(url)
+  wanted.hash = ''
+  const exact = plans.find((plan) => addressesOf(plan).includes(wanted.href))
+  if (exact !== undefined) return exact
+  if (wanted.href !== `${wanted.origin}/`) return null
+  const there = plans.filter((plan) =>
+    addressesOf(plan).some((each) => URL.parse(each)?.origin === wanted.origin),
+  )
+  return there.length === 1 ? (there[0] ?? null) : null
+}
+
+/** Operations as declared and as probed; other listings have only one address. */
+function addressesOf(plan: ProbePlan): string[] {
+  return operationsOf(plan).flatMap(({ request, operation }) =>
+    operation === undefined ? [request.url] : [request.url, operation.url],
+  )
+}
+
+function operationsOf({ handshake }: ProbePlan) {
+  if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
+  return [handshake, ...(handshake.others ?? [])]
+}
+
+const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } = ANONYMOUS_PROBES
+
+export type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
+
+/**
+ * Requests that strangers make this service send: checks of an address. One run per client and one
+ * per host at a time. A run ends when its caller leaves.
+ */
+export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
+  const clients = createBudget(ANONYMOUS_PROBES)
+  const hosts = createBudget({
+    perClient: perHost,
+    perNetwork: perHost,
+    inAll: ANONYMOUS_PROBES.inAll,
+  })
+  return {
+    async run<T>(url: string, caller: Caller, work: (client: Fetcher) => Promise<T>) {
+      const host = new URL(url).host.replace(/\.(?=:|$)/, '')
+      const leave = enter(clients, hosts, caller.client, host)
+      if (typeof leave === 'string')
+        return {
+          kind: 'busy' as const,
+          reason: `${REASONS[leave]} Try again in ${RETRY_S} s.`,
+          headers: { 'Retry-After': String(RETRY_S) },
+        }
+      const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
+      await using http = createHttpClient('stranger', { config, resolver, isOwnAddress })
+      return await work(bound(http, caller.signal)).finally(leave)
+    },
+  }
+}
+
+/** @returns a release function for both slots, or the reason for having none. */
+function enter(clients: Budget, hosts: Budget, client: string, host: string) {
+  const place = clients.take(client)
+  if (typeof place === 'string') return place
+  const visit = hosts.take(host)
+  if (typeof visit !== 'string')
+    return () => {
+      place.release()
+      visit.release()
+    }
+  place.release()
+  return 'host'
+}
+
+const REASONS: Record<Reached | 'host', string> = {
+  client: 'Each client may check one address at a time, and one check of yours is running.',
+  network: 'Several checks for your network are running.',
+  host: 'This host is being checked for somebody else.',
+  process: 'Many checks are running.',
+}
+
+/** How much a run may send and how long it may take; it ends at once when its caller leaves. */
+function bound(http: Fetcher, left: AbortSignal): Fetcher {
+  const deadline = AbortSignal.timeout(RUN_MS)
+  const end = AbortSignal.any([left, deadline])
+  let sent = 0
+  return {
+    async fetch(request) {
+      if (sent >= MAX_REQUESTS) return toCutOff(`${MAX_REQUESTS} requests`)
+      sent += 1
+      const { signal } = request
+      const reply = await http.fetch({
+        ...request,
+        signal: signal === undefined ? end : AbortSignal.any([end, signal]),
+      })
+      const isComplete = reply.answered && reply.answer.cut === null
+      return end.aborted && !isComplete ? toCutOff(`${RUN_MS / 1000} s`) : reply
+    },
+  }
+}
+
+function toCutOff(detail: string): ProbeReply {
+  return { answered: false, failure: 'own_bound', detail, ms: 0 }
+}

@@ -1,0 +1,274 @@
+import type { Operation } from '../listing/operation.ts'
+import type { SignIn } from '../listing/sign-in.ts'
+import type { Skill, Tool } from '../listing/tools-and-skills.ts'
+import type { Accept } from '../trust/seen-answer.ts'
+import { parseJson } from '../wire/parse-json.ts'
+import type {
+  DeliveryVerdict,
+  HttpMethod,
+  PROBE_OUTCOMES,
+  PROBE_PROTOCOLS,
+  Rail,
+} from '../wire/vocabulary.ts'
+
+export type ProbeProtocol = (typeof PROBE_PROTOCOLS)[number]
+export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
+
+export interface PaymentTerm {
+  rail: Rail
+  /** CAIP-2, or null for a chain or means this directory has no id for. */
+  network: string | null
+  /** x402 scheme or MPP method and intent, as sent. */
+  scheme: string
+  /** The price of one call in USD; null where asset or scheme don't tell. */
+  usd: number | null
+  /** CAIP-10, or null. */
+  payout: string | null
+  /** Everything a payer signs, where an offer of x402 says all of it. */
+  accept?: Accept
+}
+
+/** Offers read from one 402; the rest is cut and marked so. */
+export const MAX_TERMS = 50
+
+/** The terms of a 402 by the rules of one rail. */
+export type ReadTerms =
+  | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean }
+  | { found: false; saw: string }
+
+/** What an answer revealed about the service itself. */
+export interface Sight {
+  from: 'x402' | 'mpp' | 'http' | 'mcp' | 'agent_card'
+  tools?: Tool[]
+  skills?: Skill[]
+  server?: { name: string; version: string; protocol: string; url?: string; binding?: string }
+  terms?: PaymentTerm[]
+  /** The probed operation, with its input and output where the answer described them. */
+  operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body' | 'response'>
+  /** Something was longer than we keep. */
+  truncated?: true
+}
+
+export interface OtherAnswer {
+  operation: { method: HttpMethod; url: string }
+  finding: Finding
+}
+
+export interface Finding {
+  protocol: ProbeProtocol
+  outcome: ProbeOutcome
+  status?: number
+  /** Of the first answer. */
+  ms?: number
+  /** Of the protocol, as negotiated or declared. */
+  version?: string
+  /** One printable line of at most 200 characters. */
+  saw: string
+  sight?: Sight
+  /** The listing's other probed operations, in that order. They never change the outcome. */
+  others?: OtherAnswer[]
+  /** Where to get a token, from the seller's own metadata. */
+  signIn?: SignIn
+  /** How long the seller asked to be left alone, in seconds. */
+  retryAfterS?: number
+  failure?: ProbeFailure
+  /** By the operation's declared answer; only the verdict is kept. */
+  judged?: { verdict: DeliveryVerdict; reason: string }
+}
+
+const MAX_SAW_LENGTH = 200
+
+/** A finding whose foreign words are inert. @param answer the answer it is based on */
+export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
+  const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
+  return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
+}
+
+export function toFailureFinding(
+  protocol: ProbeProtocol,
+  { failure, detail, ms }: Extract<ProbeReply, { answered: false }>,
+): Finding {
+  const { outcome, saw: means } = FAILURES[failure]
+  const saw = detail === '' ? means : `${means} (${detail})`
+  return toFinding({ protocol, outcome, ms: Math.round(ms), saw, failure })
+}
+
+/**
+ * @param now milliseconds since the epoch, for a `Retry-After` that is a date
+ * @returns null where the protocol's own rule decides
+ */
+export function judgeStatus(
+  protocol: ProbeProtocol,
+  answer: ProbeAnswer,
+  now: number,
+): Finding | null {
+  const { status } = answer
+  const seen = (outcome: ProbeOutcome, words = '') => {
+    const saw = words === '' ? `status ${status}` : `status ${status}, ${words}`
+    return toFinding({ protocol, outcome, saw }, answer)
+  }
+  const wait = retryAfterOf(answer, now)
+  if (status === 429 || (status === 503 && wait !== null)) {
+    const words = wait === null ? '' : `retry after ${wait} s`
+    return { ...seen('unknown', words), ...(wait !== null && { retryAfterS: wait }) }
+  }
+  if (status === 401 || status === 403) return seen('gated')
+  if (status >= 300 && status <= 399)
+    return seen('wrong_protocol', `a redirect to ${headerOf(answer, 'location') ?? 'nowhere'}`)
+  if (status === 404 || status === 410 || status >= 500) return seen('dead')
+  return null
+}
+
+/** An unexpected answer; one that stopped halfway is not an answer at all. */
+export function toWrong(protocol: ProbeProtocol, answer: ProbeAnswer, saw: string): Finding {
+  const isHalf = answer.cut === 'time' || answer.cut === 'broken'
+  const half = `status ${answer.status}, then the answer stopped half-way`
+  const [outcome, words] = isHalf ? (['dead', half] as const) : (['wrong_protocol', saw] as const)
+  return toFinding({ protocol, outcome, saw: words }, answer)
+}
+
+/** The answer to one request of a probe, cut to its limits. */
+export interface ProbeAnswer {
+  status: number
+  /** Lower-case names; repeated lines stay repeated. */
+  headers: ReadonlyMap<string, readonly string[]>
+  /** Decoded as UTF-8; only the beginning where `cut` is set. */
+  body: string
+  /** `size`: over our limit. `time`: it stopped coming. `broken`: the connection was lost. */
+  cut: 'size' | 'time' | 'broken' | null
+  /** From the first byte sent to the answer's head, including the connection. */
+  ms: number
+}
+
+/** The meaning of no answer at all. Our own faults never count against a seller. */
+const FAILURES = {
+  refused: { outcome: 'dead', saw: 'the connection was refused' },
+  reset: { outcome: 'dead', saw: 'the connection was reset' },
+  timeout: { outcome: 'dead', saw: 'no answer in time' },
+  tls: { outcome: 'dead', saw: 'TLS failed' },
+  no_such_host: { outcome: 'dead', saw: 'the host name does not exist' },
+  dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
+  address_refused: { outcome: 'unprobeable', saw: 'the host is not a public address' },
+  own_network: { outcome: 'unknown', saw: 'our own network failed' },
+  own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
+  not_http: { outcome: 'wrong_protocol', saw: 'the answer is not HTTP/1.1' },
+} as const
+export type ProbeFailure = keyof typeof FAILURES
+
+export type ProbeReply =
+  | { answered: true; answer: ProbeAnswer }
+  | { answered: false; failure: ProbeFailure; detail: string; ms: number }
+
+export function headerOf(answer: ProbeAnswer, name: string): string | undefined {
+  return answer.headers.get(name)?.[0]
+}
+
+/** The media type without its parameters, lower case; '' where none was sent. */
+export function mediaTypeOf(answer: ProbeAnswer): string {
+  const [type = ''] = (headerOf(answer, 'content-type') ?? '').split(';')
+  return type.trim().toLowerCase()
+}
+
+/** @example toHeadText(answer) → 'status 404, text/html' */
+export function toHeadText(answer: ProbeAnswer): string {
+  return `status ${answer.status}, ${mediaTypeOf(answer) || 'no content type'}`
+}
+
+export function isJsonType(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
+}
+
+/** The body as JSON; undefined if it is not JSON or was cut. */
+export function jsonOf(answer: ProbeAnswer): unknown {
+  return answer.cut === null ? parseJson(answer.body) : undefined
+}
+
+/** Longest wait a seller may ask for: a day, after which a probe is due anyway. */
+const MAX_RETRY_AFTER_S = 86_400
+
+function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
+  const seconds = parseRetryAfter(headerOf(answer, 'retry-after'), now)
+  return seconds === null ? null : Math.min(MAX_RETRY_AFTER_S, seconds)
+}
+
+/**
+ * Seconds that a `Retry-After` asks to wait (RFC 9110); null where it does not.
+ *
+ * @param now milliseconds since the epoch
+ * @example parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60
+ */
+export function parseRetryAfter(header: string | null | undefined, now: number): number | null {
+  const text = header?.trim() ?? ''
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
+}
+
+/**
+ * Walks with a list of its own, not the call stack, and stops at the first bound: depth costs
+ * nothing. @param bounds `characters` are those of all strings and keys together
+ */
+export function isWithin(
+  whole: unknown,
+  bounds: { depth: number; nodes: number; characters: number },
+): boolean {
+  const waiting: { value: unknown; depth: number }[] = [{ value: whole, depth: 1 }]
+  let { nodes, characters } = bounds
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, depth } = next
+    const children = typeof value === 'object' ? Object.entries(value ?? {}) : []
+    nodes -= 1
+    characters -= lengthOf(value, children)
+    if (nodes < waiting.length + children.length || characters < 0) return false
+    if (children.length > 0 && depth >= bounds.depth) return false
+    for (const [, child] of children) waiting.push({ value: child, depth: depth + 1 })
+  }
+  return true
+}
+
+/** Characters of a string, or of an object's keys. */
+function lengthOf(value: unknown, children: readonly [string, unknown][]): number {
+  if (typeof value === 'string') return value.length
+  return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
+}
+
+/** Whether all references are local: readers would fetch others. The value must be bounded. */
+export function hasLocalReferencesOnly(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, child]) => {
+    const isReference = key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef'
+    if (isReference && typeof child === 'string') return child.startsWith('#')
+    return hasLocalReferencesOnly(child)
+  })
+}
+
+const ELLIPSIS = '…'
+
+/** Control, format and direction characters, private use, and separators other than a space. */
+const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu
+
+/**
+ * One printable line: nothing in it moves a cursor, reverses text or is invisible. Its words stay,
+ * including orders to agents: pages and kits show it as text.
+ * @param maxLength in UTF-16 units, including the ellipsis
+ * @example toInertLine('a\u202eb\n\tc', 80) → 'a b c'
+ */
+export function toInertLine(text: string, maxLength: number): string {
+  // Only the part that may be kept is read: a hostile text can be as long as its answer.
+  const start = text.slice(0, maxLength * 4)
+  const line = start.toWellFormed().replace(NOT_PRINTABLE, ' ').replace(/\s+/g, ' ').trim()
+  if (line.length <= maxLength && start.length === text.length) return line
+  if (line.length < maxLength) return `${line}${ELLIPSIS}`
+  return `${line.slice(0, maxLength - ELLIPSIS.length).replace(/[\ud800-\udbff]$/, '')}${ELLIPSIS}`
+}
+
+/** With its method a name of at most 100 characters, as rows of changes hold it. */
+const MAX_PATH_LENGTH = 90
+
+/** @example { method: 'GET', url: 'https://x.example/users/{id}' } → 'GET /users/{id}' */
+export function toOperationName({ method, url }: { method: string; url: string }): string {
+  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
+  return `${method} ${toInertLine(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
+}
+
+/** How long probes are kept, and what they saw: payouts, operations, changes. */
+export const KEEP_MS = 90 * 86_400_000

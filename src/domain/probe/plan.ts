@@ -1,0 +1,331 @@
+import * as v from 'valibot'
+import type { ListingFacts } from '../listing/listing-facts.ts'
+import type { Operation } from '../listing/operation.ts'
+import { railsOf } from '../listing/pricing.ts'
+import { encodeBody, toExampleRequest } from '../operation/example-request.ts'
+import type { Evidence, Probe } from '../trust/evidence.ts'
+import { largestOf } from '../wire/extremes.ts'
+import { present } from '../wire/parse-json.ts'
+import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../wire/vocabulary.ts'
+import { CARD_PATHS } from './a2a.ts'
+
+/** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */
+export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
+  if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
+  const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
+  const first = chosen.first ?? (facts.kind === 'http_api' ? guessOperation(facts) : undefined)
+  return {
+    id,
+    handshake: toHandshake(facts, chosen),
+    declared: {
+      operations: [...(first === undefined ? [] : [first]), ...chosen.others].map((operation) => ({
+        method: operation.method,
+        url: operation.url,
+        max_usd: toHighestPrice(facts, operation),
+      })),
+      networks: facts.pricing.model === 'per_call' ? facts.pricing.networks : [],
+      payouts: facts.payout,
+    },
+  }
+}
+
+const NO_OPERATIONS: ChosenOperations = { first: undefined, others: [] }
+
+function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
+  if (facts.kind === 'mcp_server') return toMcpHandshake(facts)
+  if (facts.kind === 'a2a_agent') {
+    const card = facts.discovery.agent_card
+    const places = CARD_PATHS.map((path) => new URL(path, facts.url).href)
+    return { kind: 'a2a', urls: card === undefined ? places : [card] }
+  }
+  const rails = [...railsOf(facts.pricing)].sort((a, b) => (a < b ? 1 : -1))
+  if (rails.length > 0) return toPaymentHandshake(facts, rails, chosen)
+  const { first } = chosen
+  if (first === undefined) return none('http', 'no operation is declared that is safe to call')
+  const { is_paid: _, is_guess: _guess, ...asked } = toOther(first, facts)
+  return { kind: 'http', ...asked, ...toOthers(facts, chosen) }
+}
+
+function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
+  return others.length > 0 && { others: others.map((operation) => toOther(operation, facts)) }
+}
+
+/** A remote endpoint where there is one: nothing has to be run to probe it. */
+function toMcpHandshake(facts: ListingFacts): Handshake {
+  const { invoke } = facts
+  const remotes = invoke.flatMap((entry) => (entry.kind === 'mcp' ? [entry] : []))
+  const modern = remotes.find(({ transport }) => transport === 'streamable-http')
+  const [first] = remotes
+  if (modern !== undefined) return { kind: 'mcp', url: modern.url }
+  if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
+  return none('mcp', 'a package has no endpoint to ask')
+}
+
+function toPaymentHandshake(
+  facts: ListingFacts,
+  rails: ReturnType<typeof railsOf>,
+  chosen: ChosenOperations,
+): Handshake {
+  const guess = guessOperation(facts)
+  const asked = chosen.first ?? guess
+  if (asked === undefined)
+    return none(
+      rails[0] ?? 'x402',
+      'no operation can be asked: a POST needs an example of its body, every required parameter one of its own',
+    )
+  const { request, operation, is_guess } = toOther(asked, facts)
+  return {
+    kind: 'payment',
+    request,
+    operation,
+    rails: [...rails],
+    is_guess: is_guess || guess !== undefined,
+    ...toOthers(facts, chosen),
+  }
+}
+
+/** A listing without operations has only its address. */
+function guessOperation({ http, url }: ListingFacts): Operation | undefined {
+  return http.length === 0 ? { method: 'GET', url } : undefined
+}
+
+function none(
+  protocol: Extract<Handshake, { kind: 'none' }>['protocol'],
+  reason: string,
+): Handshake {
+  return { kind: 'none', protocol, reason }
+}
+
+const RequestSchema = v.strictObject({
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+  headers: v.record(v.string(), v.string()),
+  body: v.optional(v.string()),
+})
+
+/** As the listing declares it, with unfilled placeholders. */
+const DeclaredOperationSchema = v.strictObject({
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+})
+
+/** The declared answer in addition to its media type: for judging free operations. */
+const ShapeSchema = v.strictObject({
+  schema: v.optional(v.unknown()),
+  example: v.optional(v.unknown()),
+})
+
+/** Another operation to probe, once the first one succeeded. */
+const OtherRequestSchema = v.strictObject({
+  request: RequestSchema,
+  operation: DeclaredOperationSchema,
+  /** It must answer 402; one that is free or has no declared price may also answer 2xx. */
+  is_paid: v.boolean(),
+  /** Media type of the declared answer. */
+  expected: v.nullable(v.string()),
+  shape: v.optional(ShapeSchema),
+  is_guess: v.boolean(),
+})
+
+/** How one listing is probed. `none` is a listing that no handshake fits, and why. */
+const HandshakeSchema = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('payment'),
+    request: RequestSchema,
+    operation: DeclaredOperationSchema,
+    rails: v.array(v.picklist(RAILS)),
+    is_guess: v.boolean(),
+    // An older release may be read: it has neither these nor `operation` of `http`.
+    others: v.optional(v.array(OtherRequestSchema)),
+  }),
+  v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
+  v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
+  /** Addresses of the card; the next one is tried where the first has none. */
+  v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
+  v.strictObject({
+    kind: v.literal('http'),
+    request: RequestSchema,
+    /** Media type of the declared answer. */
+    expected: v.nullable(v.string()),
+    shape: v.optional(ShapeSchema),
+    operation: v.optional(DeclaredOperationSchema),
+    others: v.optional(v.array(OtherRequestSchema)),
+  }),
+  v.strictObject({
+    kind: v.literal('none'),
+    protocol: v.picklist(PROBE_PROTOCOLS),
+    reason: v.string(),
+  }),
+])
+
+/** Exactly the facts of a listing that a prober needs. The build writes one for each. */
+export const ProbePlanSchema = v.strictObject({
+  id: v.string(),
+  handshake: HandshakeSchema,
+  /** The listing's own facts, so that drift can be detected. */
+  declared: v.strictObject({
+    /** The probed operations, the deciding one first, each with its highest price in USD. */
+    operations: v.array(
+      v.strictObject({ ...DeclaredOperationSchema.entries, max_usd: v.nullable(v.number()) }),
+    ),
+    networks: v.array(v.string()),
+    /** CAIP-10. */
+    payouts: v.array(v.string()),
+  }),
+})
+
+export type Handshake = v.InferOutput<typeof HandshakeSchema>
+type PlannedRequest = v.InferOutput<typeof RequestSchema>
+export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
+export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
+
+/** The address probed first; null without one. */
+export function addressOf(handshake: Handshake): string | null {
+  if ('request' in handshake) return handshake.request.url
+  if ('url' in handshake) return handshake.url
+  return handshake.kind === 'a2a' ? (handshake.urls[0] ?? null) : null
+}
+
+export type Candidate = ReturnType<typeof toCandidate>
+
+/**
+ * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller asked to
+ *   be left alone until then
+ */
+export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' | 'interface'>) {
+  const { probes = [], interface: seen } = evidence
+  const times = probes.map(({ at }) => Date.parse(at))
+  const lastAt = times.length === 0 ? null : largestOf(times)
+  const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
+  // Any of its operations may have asked for it, each at its own time.
+  const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
+    answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
+  )
+  const waits = [...last, ...answers].map(
+    (answer) => (Date.parse(answer.at) || 0) + waitOf(answer) * 1000,
+  )
+  return { plan, lastAt, notBefore: largestOf(waits, 0) }
+}
+
+/**
+ * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an endpoint
+ * is recorded once. @param staleMs leaves out those probed since; 0 for nobody
+ */
+export function orderByNeed(
+  candidates: readonly Candidate[],
+  { now, staleMs }: { now: number; staleMs: number },
+): ProbePlan[] {
+  return candidates
+    .filter(({ plan, lastAt, notBefore }) => {
+      if (lastAt === null) return true
+      if (plan.handshake.kind === 'none') return false
+      return now - lastAt >= staleMs && now >= notBefore
+    })
+    .toSorted((a, b) => {
+      const [left, right] = [a.lastAt ?? -1, b.lastAt ?? -1]
+      return left === right ? (a.plan.id < b.plan.id ? -1 : 1) : left - right
+    })
+    .map(({ plan }) => plan)
+}
+
+/** Seconds requested by the last answer; written by `judgeStatus`. */
+function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
+  if (outcome !== 'unknown') return 0
+  return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)
+}
+
+/** Operations probed after the first: enough to judge a seller, too few to be a burden. */
+const MAX_OTHERS = 5
+
+interface ChosenOperations {
+  /** The one a buyer most likely wants, among those that may be probed: it decides the outcome. */
+  first: Operation | undefined
+  /** In the order they are probed: priced ones, then the rest, as in the listing. */
+  others: Operation[]
+}
+
+/**
+ * Which operations of a listing are probed. Only those that change nothing: GET, a paid POST with
+ * its declared example (an unpaid call is answered with the price), and those marked `safe` by the
+ * listing. The others are on the first one's own origin, and each is another request.
+ */
+function chooseOperations(facts: ListingFacts): ChosenOperations {
+  const askable = facts.http.filter((operation) => isAskable(operation, facts))
+  const priced = askable.filter(({ price }) => price !== undefined)
+  const first = priced.find(hasPriceAboveZero) ?? priced[0] ?? askable[0]
+  if (first === undefined) return { first, others: [] }
+  const asked = [first]
+  for (const operation of [...priced, ...askable])
+    if (asked.length <= MAX_OTHERS && isAnother(operation, asked)) asked.push(operation)
+  return { first, others: asked.slice(1) }
+}
+
+/** Without credentials: an endpoint that requires them answers 401, which is recorded. */
+function toRequest(operation: Operation): PlannedRequest {
+  const { method, url, headers, body } = toExampleRequest(operation, { type: 'none' })
+  const type = operation.body?.content_type ?? 'application/json'
+  return { method, url, headers, ...(body !== undefined && { body: encodeBody(type, body) }) }
+}
+
+function toOther(operation: Operation, facts: ListingFacts): OtherRequest {
+  const is_paid = isPaid(operation, facts)
+  const { content_type = null, schema, example } = operation.response ?? {}
+  const shape = present({ schema, example })
+  return {
+    request: toRequest(operation),
+    operation: { method: operation.method, url: operation.url },
+    is_paid,
+    expected: content_type,
+    ...(!is_paid && content_type !== null && { shape }),
+    is_guess: operation.assumed?.includes('method') ?? false,
+  }
+}
+
+/** USD. Null where the listing names no price for one call: then none can have drifted. */
+function toHighestPrice(
+  { pricing }: ListingFacts,
+  operation: Operation | undefined,
+): number | null {
+  const { price } = operation ?? {}
+  if (price !== undefined) return price.per === 'call' ? price.max_usd : null
+  return pricing.model === 'per_call' ? pricing.max_usd : null
+}
+
+function isAskable(operation: Operation, facts: ListingFacts): boolean {
+  const { method, safe = false, body } = operation
+  const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
+  const hasBody = method === 'GET' || safe || body?.example !== undefined
+  const { url, headers, body: sent = '' } = toRequest(operation)
+  // Values a caller would have to know that are not documented.
+  const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
+    /<[A-Z0-9_]+>/.test(text),
+  )
+  return isHarmless && hasBody && isComplete
+}
+
+/** Where some operations have a price, the others may be free, and a POST would do its work. */
+function isPaid(operation: Operation, { http, pricing }: ListingFacts): boolean {
+  if (railsOf(pricing).length === 0) return false
+  return hasPriceOfItsOwn(operation)
+    ? hasPriceAboveZero(operation)
+    : !http.some((each) => hasPriceOfItsOwn(each))
+}
+
+function hasPriceOfItsOwn({ price, offers }: Operation): boolean {
+  return price !== undefined || (offers !== undefined && offers.length > 0)
+}
+
+function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
+  return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
+}
+
+/** On the origin of the first, and different from every earlier operation and request. */
+function isAnother(operation: Operation, asked: readonly Operation[]): boolean {
+  const sent = toRequest(operation).url
+  const origin = URL.parse(sent)?.origin
+  return asked.every((each, at) => {
+    const known = toRequest(each).url
+    if (at === 0 && URL.parse(known)?.origin !== origin) return false
+    return each.method !== operation.method || (each.url !== operation.url && known !== sent)
+  })
+}
