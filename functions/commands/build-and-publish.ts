@@ -1,17 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readMoves } from '../../src/compile/content/check-moves.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { readTombstones } from '../../src/compile/content/read-evidence.ts'
-import { formatFault } from '../../src/compile/content/schema-faults.ts'
-import { readPayees } from '../../src/compile/derive/payout-standings.ts'
-import { lazy, openBuildCache } from '../../src/compile/files/build-cache.ts'
-import { createReader, digestCode, type ReadFile } from '../../src/compile/files/code-digest.ts'
+import { lazy } from '../../src/compile/files/build-cache.ts'
 import { buildRelease } from '../../src/compile/release/build-release.ts'
 import { recordChanges } from '../../src/compile/release/record-changes.ts'
 import { nameRelease } from '../../src/compile/release/release-name.ts'
-import type { UrlRules } from '../../src/domain/listing/target-url.ts'
+import { readMoves } from '../../src/content/check.ts'
+import { formatFault } from '../../src/content/faults.ts'
+import { readContent, readTombstones } from '../../src/content/read.ts'
+import { readPayees } from '../../src/derive/payouts.ts'
 import {
   type LedgerFacts,
   NO_LEDGER_FACTS,
@@ -63,10 +60,9 @@ await runMain(async () => {
 async function publish(config: Config, outDir: string, look: Look): Promise<void> {
   const { CONTENT_DIR: contentDir, BASE_URL: baseUrl, OIDC_ISSUER: issuer, AS_OF: asOf } = config
   const allowPrivate = config.PRIVATE_TARGETS
-  const read = createReader()
-  const readOnce = lazy(() => readKnown(outDir, contentDir, { rules: { allowPrivate }, read }))
+  const readOnce = lazy(() => readContent(contentDir, { allowPrivate }))
   const ledger = await readLedger(config, readOnce)
-  const name = nameRelease({ contentDir, baseUrl, allowPrivate, issuer, asOf, ledger, read })
+  const name = nameRelease({ contentDir, baseUrl, allowPrivate, issuer, asOf, ledger })
   const there = findObjects(outDir, name, look)
   if (there?.isComplete === true) {
     if (readCurrent(outDir) !== name) switchTo(outDir, name)
@@ -90,19 +86,6 @@ async function publish(config: Config, outDir: string, look: Look): Promise<void
   console.log(
     `release ${name} built in ${seconds(performance.now() - start)}, peak memory ${peak} MiB (without Astro and Pagefind)`,
   )
-}
-
-/** Files unchanged since an earlier build of the same code are not parsed again. */
-function readKnown(
-  outDir: string,
-  contentDir: string,
-  { rules, read }: { rules: UrlRules; read: ReadFile },
-) {
-  const version = `${digestCode()} ${JSON.stringify(rules)}`
-  const cache = openBuildCache(join(outDir, 'cache/listings'), version)
-  const report = readContent(contentDir, rules, { cache, read })
-  cache.close()
-  return report
 }
 
 /** What reads a ledger is loaded where there is one; the content is read for it only where it has settlements. */

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { readMoves } from '../../src/compile/content/check-moves.ts'
-import { findStale } from '../../src/compile/content/listing-warnings.ts'
+import { findStale, readMoves } from '../../src/content/check.ts'
+import { type Fault, faultOf, formatFault } from '../../src/content/faults.ts'
 import {
   type Content,
   type ContentReport,
   readContent,
-} from '../../src/compile/content/read-content.ts'
-import { readTombstones } from '../../src/compile/content/read-evidence.ts'
-import { type Fault, faultOf, formatFault } from '../../src/compile/content/schema-faults.ts'
+  readTombstones,
+} from '../../src/content/read.ts'
 import {
   countQuality,
   countResponses,

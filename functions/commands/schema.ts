@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toSchemaFiles } from '../../src/compile/content/content-schemas.ts'
+import { toSchemaFiles } from '../../src/content/schemas.ts'
 import { parseConfig } from '../ports/config.ts'
 
 /** `npm run schema`: writes the JSON Schemas that let an editor complete and check content files. */

@@ -1,4 +1,4 @@
-import { sourceFileOf } from '../../src/compile/content/read-sources.ts'
+import { sourceFileOf } from '../../src/content/read.ts'
 import {
   createRowParser,
   renderSourceFile,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sourceFileOf } from '../../src/compile/content/read-sources.ts'
+import { sourceFileOf } from '../../src/content/read.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { toWithdrawnNotice } from '../../src/domain/sources/join-evidence.ts'
 import { uniteFacts } from '../../src/domain/sources/join-facts.ts'

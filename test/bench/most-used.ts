@@ -4,9 +4,9 @@
  * official listing of that name is first.
  */
 import { join } from 'node:path'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { type Catalogue, createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
+import { readContent } from '../../src/content/read.ts'
+import { type Catalogue, createCatalogue } from '../../src/derive/catalogue.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
 import { ownDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'

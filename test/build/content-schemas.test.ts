@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { toSchemaFiles } from '../../src/compile/content/content-schemas.ts'
+import { toSchemaFiles } from '../../src/content/schemas.ts'
 
 const FOLDER = 'content/schema'
 const files = toSchemaFiles()

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { formatFault } from '../../src/compile/content/schema-faults.ts'
+import { formatFault } from '../../src/content/faults.ts'
+import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 let folder: ContentFolder | undefined

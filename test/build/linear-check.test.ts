@@ -5,9 +5,18 @@ import { afterEach, expect, test } from 'vitest'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 /** Twice the keys may take this much more work; a comparison of each with each takes four times. */
-const MOST = 2.2
+const MOST = 2.8
 
 const MANY = 150
+
+/** Our own tables are long: their words would drown what is counted. */
+const SMALL = {
+  'tables/foreign-words.yaml': '[]',
+  'tables/search-words.yaml': '[]',
+  'tables/marks.yaml': '[]',
+  'tables/roadmap.yaml': '[]',
+  'tables/shared_hosts.yaml': '[]',
+}
 
 let folders: ContentFolder[] = []
 afterEach(() => {
@@ -61,7 +70,6 @@ const FAULTY: [what: string, files: (count: number) => Record<string, string>][]
 ]
 
 test.each(FAULTY)('twice as many %s take twice the comparisons', (_, toFiles) => {
-  // Tables that did not change are read once: the first folder is not counted.
   const [, none = [], once = [], twice = []] = countSteps([0, 0, MANY, 2 * MANY].map(toFiles))
   const [idle = 0] = none
   expect(once[1]).toBeGreaterThanOrEqual(MANY)
@@ -73,7 +81,7 @@ test.each(FAULTY)('twice as many %s take twice the comparisons', (_, toFiles) =>
 
 /** How often V8 entered each block of code while a folder was checked, and the faults found: no time, so the same on every machine. */
 function countSteps(contents: readonly Record<string, string>[]): number[][] {
-  folders = contents.map((files) => createContentFolder(files))
+  folders = contents.map((files) => createContentFolder({ ...SMALL, ...files }))
   const script = fileURLToPath(new URL('../support/count-steps.ts', import.meta.url))
   const args = [script, ...folders.map(({ dir }) => dir)]
   const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n')

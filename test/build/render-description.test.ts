@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderDescription } from '../../src/compile/derive/render-description.ts'
+import { renderDescription } from '../../src/derive/description.ts'
 
 const headings = (source: string) => renderDescription(source).match(/<h\d>[^<]+/g)
 

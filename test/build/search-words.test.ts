@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { formatFault } from '../../src/compile/content/schema-faults.ts'
+import { formatFault } from '../../src/content/faults.ts'
+import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
 const OWN = readFileSync(

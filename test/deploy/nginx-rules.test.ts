@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toNginxRules } from '../../src/compile/deploy/nginx-rules.ts'
+import { toNginxRules } from '../../src/build/hosts.ts'
 import { FILES } from './released-files.ts'
 
 const locationsOf = (rules: string) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSimilarFinder } from '../../src/compile/derive/similar-listings.ts'
+import { createSimilarFinder } from '../../src/derive/similar.ts'
 import { toListing } from './listing-samples.ts'
 
 const api = (id: string, task: string, tags: string[]) =>

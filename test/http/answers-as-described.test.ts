@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { type RunningService, startService } from '../support/running-service.ts'

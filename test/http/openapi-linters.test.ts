@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectral from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
 import { expect, test } from 'vitest'
-import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const text = JSON.stringify(createOpenApi('https://waypost.example', SITE_TEXTS))

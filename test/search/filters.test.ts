@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import {
   FILTER_ROWS,
   LISTING_FILTERS,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readTables } from '../../src/compile/content/read-tables.ts'
+import { readTables } from '../../src/content/tables.ts'
 import { buildSearchIndex, type IndexOptions } from '../../src/search/index/build-search-index.ts'
 import { readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

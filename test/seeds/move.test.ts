@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { move as moveListing } from '../../seeds/commands/move.ts'
 import { renameId } from '../../seeds/content/rename-id.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from './run-here.ts'
 

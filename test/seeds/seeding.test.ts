@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { readContent } from '../../src/content/read.ts'
 import { createContentFixture, outcomesOf } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 

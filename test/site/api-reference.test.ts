@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toApiReference } from '../../src/site/docs/api-reference.ts'
 import { toApiRun, toRunPath } from '../../src/site/docs/api-run.ts'

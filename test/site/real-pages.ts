@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createOpenApi } from '../../src/compile/openapi/create-openapi.ts'
+import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { type PageBundle, preparePageBundle } from '../../src/compile/pages/page-bundle.ts'
 import { toCompiledListings, toCompiledSite } from '../../src/compile/pages/write-compiled.ts'
 import { beginDump } from '../../src/compile/release/write-dump.ts'

@@ -9,7 +9,7 @@ import { RECEIPT_TABLES } from '../../functions/store/migrations/receipt-tables.
 import { createMigrator, openPostgresStore, openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite/ledger-file.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { readContent } from '../../src/content/read.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 import { BEFORE_REPORTS } from './former-tables.ts'

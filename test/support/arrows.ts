@@ -59,12 +59,12 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   // Importers read content by the rules of the build and reach sellers through the server's guard.
   seeds: {
-    ours: ['src/domain', 'src/content', 'src/compile/content', 'functions'],
+    ours: ['src/domain', 'src/content', 'functions'],
     packages: ['node:*', 'tldts', 'valibot', 'yaml', 'js-yaml'],
   },
   // Published by itself: takes rules of the domain along, and runs wherever fetch does.
   'packages/client/src': {
-    ours: ['src/domain', 'src/compile/openapi', 'src/build'],
+    ours: ['src/domain', 'src/build/openapi'],
     packages: ['valibot'],
   },
   'packages/client/cli': {
@@ -72,7 +72,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*', 'valibot'],
   },
   'packages/client/pack': {
-    ours: ['src/compile/openapi', 'src/build'],
+    ours: ['src/build/openapi'],
     packages: ['node:*', 'esbuild'],
   },
   // A tool of its own for maintainers: nothing imports it.

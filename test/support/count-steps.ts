@@ -1,5 +1,5 @@
 import { Session } from 'node:inspector/promises'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { readContent } from '../../src/content/read.ts'
 
 /**
  * `node test/support/count-steps.ts <content folder>…`: checks each folder and prints, a JSON list a

@@ -1,15 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import {
   toDocumentRow,
   toIndexTables,
   toOperationDocuments,
   toSearchIndex,
 } from '../../src/compile/engine/write-engine.ts'
-import { openBuildCache } from '../../src/compile/files/build-cache.ts'
+import { readContent } from '../../src/content/read.ts'
+import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
@@ -20,10 +16,7 @@ import { FIXTURE_ENV } from './fixture-env.ts'
  * to read and to derive. No test may change it.
  */
 const rules = { allowPrivate: false }
-// What one process has parsed the others read: each run has a temporary folder of its own.
-const cache = openBuildCache(join(tmpdir(), 'own-content'), 'this run')
-const { content: read, faults } = readContent('content', rules, { cache, read: readFileSync })
-cache.close()
+const { content: read, faults } = readContent('content', rules)
 if (read === null) throw new Error('run "npm run check": the content has errors')
 export const { BASE_URL } = FIXTURE_ENV
 export const content = read

@@ -1,4 +1,4 @@
-import { readTables } from '../../src/compile/content/read-tables.ts'
+import { readTables } from '../../src/content/tables.ts'
 import { ownDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 
 /** The table the product ships, as a release holds it. */

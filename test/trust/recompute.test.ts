@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { scoreFiles } from '../../packages/client/cli/trust.ts'
-import { readContent } from '../../src/compile/content/read-content.ts'
-import { createCatalogue } from '../../src/compile/derive/catalogue.ts'
 import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
+import { readContent } from '../../src/content/read.ts'
+import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import {
   type LedgerPayee,

@@ -1,4 +1,4 @@
-import { hostAt, readPayoutStandings } from '../../../src/compile/derive/payout-standings.ts'
+import { hostAt, readPayoutStandings } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readLedgerFacts } from '../../analytics/ledger-facts.ts'

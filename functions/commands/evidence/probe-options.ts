@@ -1,4 +1,4 @@
-import { type Content, readContent } from '../../../src/compile/content/read-content.ts'
+import { type Content, readContent } from '../../../src/content/read.ts'
 import { isListingId } from '../../../src/domain/listing/listing-id.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readCommandLine, wrongCommand } from '../../operations/run-main.ts'

@@ -1,4 +1,4 @@
-import { createOpenApi } from '../../../src/compile/openapi/create-openapi.ts'
+import { createOpenApi } from '../../../src/build/openapi/create-openapi.ts'
 
 /**
  * TypeScript types from the published OpenAPI document: its own schemas are the only source, so

@@ -1,5 +1,5 @@
 import type { InferInput, InferOutput } from 'valibot'
-import type { SCHEMAS, SHARED_SCHEMAS } from '../../../src/compile/openapi/schemas.ts'
+import type { SCHEMAS, SHARED_SCHEMAS } from '../../../src/build/openapi/schemas.ts'
 import type { ProbeProtocol } from '../../../src/domain/probe/finding.ts'
 import type { SearchQuery } from '../../../src/domain/search/search-query.ts'
 

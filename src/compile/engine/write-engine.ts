@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
+import type { Catalogue } from '../../derive/catalogue.ts'
 import {
   type DerivedListing,
   isVouched,
@@ -28,7 +29,6 @@ import type { ReadDocument } from '../../search/index/read-document.ts'
 import type { SearchDocument } from '../../search/index/search-document.ts'
 import { findEnglish, latinWordsOf } from '../../search/query/foreign-words.ts'
 import { createWordSets } from '../../search/words/word-sets.ts'
-import type { Catalogue } from '../derive/catalogue.ts'
 import { KEY, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
 import { inThread } from '../files/in-thread.ts'
 import { digestOf, splitRows } from '../files/release-writer.ts'

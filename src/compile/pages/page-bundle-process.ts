@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type AstroIntegration, build } from 'astro'
 import * as v from 'valibot'
+import { PROJECT } from '../../build/code-digest.ts'
 import { isDiskFull } from '../../domain/wire/operator-error.ts'
-import { PROJECT } from '../files/code-digest.ts'
 import { type BundleOptions, BundleOptionsSchema, DISK_FULL } from './page-bundle.ts'
 
 /** The program that `preparePageBundle` runs; its only argument is the options as JSON. */

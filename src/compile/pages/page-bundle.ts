@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
-import { digestCode } from '../files/code-digest.ts'
+import { digestCode } from '../../build/code-digest.ts'
 import { digestOf, listFiles } from '../files/release-writer.ts'
 
 const PROGRAM = fileURLToPath(new URL('./page-bundle-process.ts', import.meta.url))

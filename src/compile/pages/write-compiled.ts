@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { createOpenApi } from '../../build/openapi/create-openapi.ts'
 import type { CompiledListing, CompiledSite, ListingHistory, ScorePart } from '../../compiled.ts'
+import type { Catalogue } from '../../derive/catalogue.ts'
+import { renderDescription } from '../../derive/description.ts'
+import { createSimilarFinder } from '../../derive/similar.ts'
 import { toCompareView } from '../../domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../domain/derived/derived-listing.ts'
 import { toPolicyView } from '../../domain/derived/policy.ts'
@@ -23,12 +27,7 @@ import {
 import { type DumpFacts, toStatsView } from '../../domain/views/stats-view.ts'
 import { toTrustMethodView } from '../../domain/views/trust-method-view.ts'
 import { toScoreParts } from '../../site/evidence/score-fall.ts'
-import type { Catalogue } from '../derive/catalogue.ts'
-import { renderDescription } from '../derive/render-description.ts'
-import { findAllSimilar } from '../derive/similar-listings.ts'
-import { noCache } from '../files/build-cache.ts'
 import type { ReleaseWriter } from '../files/release-writer.ts'
-import { createOpenApi } from '../openapi/create-openapi.ts'
 
 /** Every view of the site except those of single listings. */
 export function toCompiledSite(
@@ -62,9 +61,8 @@ export function toCompiledSite(
   }
 }
 
-/** @param cache results of earlier builds for the same listings */
-export function toCompiledListings(catalogue: Catalogue, cache = noCache()): LazyListing[] {
-  const similar = findAllSimilar(catalogue.listings, cache)
+export function toCompiledListings(catalogue: Catalogue): LazyListing[] {
+  const similar = catalogue.listings.map(createSimilarFinder(catalogue.listings))
   return catalogue.listings.map(
     (listing, place) =>
       new LazyListing(listing, catalogue, catalogue.keys[place] ?? '', similar[place] ?? []),

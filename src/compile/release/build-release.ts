@@ -1,18 +1,19 @@
 import { join, resolve } from 'node:path'
+import { digestCode } from '../../build/code-digest.ts'
+import {
+  groupByFolder,
+  toHeaderFiles,
+  toHeaderRules,
+  toNginxRules,
+  toRedirectRules,
+} from '../../build/hosts.ts'
+import type { Content } from '../../content/read.ts'
+import { type Catalogue, createCatalogue } from '../../derive/catalogue.ts'
 import type { TypedFile } from '../../domain/delivery/file-headers.ts'
 import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
 import { isDumpCopy } from '../../domain/wire/static-file.ts'
 import { openObjects } from '../../store/objects.ts'
-import type { Content } from '../content/read-content.ts'
-import {
-  groupByFolder,
-  toHeaderFiles,
-  toHeaderRules,
-  toRedirectRules,
-} from '../deploy/host-rules.ts'
-import { toNginxRules } from '../deploy/nginx-rules.ts'
-import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import {
   type Documents,
   makeSearchIndexes,
@@ -21,7 +22,6 @@ import {
   withEnglish,
 } from '../engine/write-engine.ts'
 import { type BuildCache, memoize, noCache, openBuildCache } from '../files/build-cache.ts'
-import { digestCode } from '../files/code-digest.ts'
 import { createReleaseFiles, type ReleaseFiles } from '../files/release-files.ts'
 import { createReleaseWriter, digestOf, splitRows } from '../files/release-writer.ts'
 import { createStages, type OnStage, type Timed } from '../files/stages.ts'
@@ -97,7 +97,7 @@ async function makeRelease(
   const files = createReleaseFiles(objects, cache)
   const [data, functions] = [files.in('data'), files.in('functions')]
   const shown = files.in('public')
-  const listings = timed('listings', () => toCompiledListings(catalogue, cache))
+  const listings = timed('listings', () => toCompiledListings(catalogue))
   const written = timed('files of listings', () =>
     writeGroups(catalogue, listings, { data, shown, cache }),
   )

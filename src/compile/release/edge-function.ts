@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build, stop } from 'esbuild'
+import type { Catalogue } from '../../derive/catalogue.ts'
 import type { ReleaseFile } from '../../domain/derived/release-file.ts'
-import type { Catalogue } from '../derive/catalogue.ts'
 import { type BuildCache, KEY } from '../files/build-cache.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
 import { digestOf } from '../files/release-writer.ts'

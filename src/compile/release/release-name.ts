@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { addTree, digestCode, PROJECT } from '../../build/code-digest.ts'
 import type { PrivateTargets } from '../../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import { addTree, digestCode, PROJECT, type ReadFile } from '../files/code-digest.ts'
 
 export interface ReleaseInputs {
   contentDir: string
@@ -11,7 +10,6 @@ export interface ReleaseInputs {
   issuer: string
   asOf: string
   ledger: LedgerFacts
-  read?: ReadFile
 }
 
 /**
@@ -19,7 +17,7 @@ export interface ReleaseInputs {
  * detect a stale one without building.
  */
 export function nameRelease(inputs: ReleaseInputs): string {
-  const { contentDir, baseUrl, allowPrivate, issuer, asOf, ledger, read = readFileSync } = inputs
+  const { contentDir, baseUrl, allowPrivate, issuer, asOf, ledger } = inputs
   const hash = createHash('sha256')
   hash.update(JSON.stringify({ baseUrl, allowPrivate, issuer, asOf }))
   hash.update(
@@ -38,7 +36,7 @@ export function nameRelease(inputs: ReleaseInputs): string {
   // One by one: a month may hold a million.
   for (const payment of ledger.payments) hash.update(JSON.stringify(payment))
   for (const path of ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'sources'])
-    addTree(hash, { root: contentDir, path, read })
+    addTree(hash, { root: contentDir, path })
   hash.update(digestCode())
   addTree(hash, { root: PROJECT, path: 'content/tables' })
   return hash.digest('hex').slice(0, 20)

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { createOpenApi } from '../../build/openapi/create-openapi.ts'
 import {
   type CompiledListing,
   type CompiledSite,
@@ -15,7 +16,6 @@ import { toPageCards } from '../../site/cards/link-card.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
 import { digestOf, listFiles } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
-import { createOpenApi } from '../openapi/create-openapi.ts'
 import type { PageBundle } from '../pages/page-bundle.ts'
 import { beginPageIndexes, type ShownPage } from '../pages/page-indexes.ts'
 import type { LazyListing } from '../pages/write-compiled.ts'

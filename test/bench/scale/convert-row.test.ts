@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseFrontMatter } from '../../../src/compile/content/parse-front-matter.ts'
+import { parseFrontMatter } from '../../../src/content/listing-file.ts'
 import { convertRow } from './convert-row.ts'
 import { priceOfAccept } from './price-of-accepts.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readContent } from '../../../src/compile/content/read-content.ts'
+import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
 import { createRegistryServer, sendJson } from '../registry-server.ts'
 

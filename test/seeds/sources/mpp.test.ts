@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readContent } from '../../../src/compile/content/read-content.ts'
+import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
 const COIN = '0x20c000000000000000000000b9537d11c60e8b50'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed-report.ts'
 import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
-import { readContent } from '../../../src/compile/content/read-content.ts'
+import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
 import { x402List } from '../../../seeds/sources/x402-list/x402-list.ts'
-import { readContent } from '../../../src/compile/content/read-content.ts'
+import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
 const TRACTION = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readTables } from '../../../src/compile/content/read-tables.ts'
+import { readTables } from '../../../src/content/tables.ts'
 import { cheapestOf, TARGETS } from '../../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import { scoreTrust, TRUST } from '../../../src/domain/trust/trust.ts'

@@ -2,9 +2,9 @@ import { createHash, type Hash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listFiles } from './release-writer.ts'
+import { listFiles } from '../compile/files/release-writer.ts'
 
-export const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The project's files that decide a release's bytes, apart from tables and content. */
 const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
@@ -26,30 +26,15 @@ function digestFiles(): string {
   return hash.digest('hex').slice(0, 32)
 }
 
-export type ReadFile = (path: string) => Buffer
-
-/** Remembers what it read: a build reads its content twice. */
-export function createReader(): ReadFile {
-  const known = new Map<string, Buffer>()
-  return function read(path) {
-    const bytes = known.get(path) ?? readFileSync(path)
-    if (!known.delete(path)) known.set(path, bytes)
-    return bytes
-  }
-}
-
 /** Adds a file, or every file of a folder with its path. A missing path adds nothing. */
-export function addTree(
-  hash: Hash,
-  { root, path, read = readFileSync }: { root: string; path: string; read?: ReadFile },
-): void {
+export function addTree(hash: Hash, { root, path }: { root: string; path: string }): void {
   const full = join(root, path)
   if (!existsSync(full)) return
   const files = statSync(full).isDirectory()
     ? listFiles(full).map((file) => join(full, file))
     : [full]
   for (const file of files) {
-    const bytes = read(file)
+    const bytes = readFileSync(file)
     hash.update(`${file.slice(root.length)}\0${bytes.length}\0`)
     hash.update(bytes)
   }

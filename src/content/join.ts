@@ -1,16 +1,21 @@
-import type { Tombstone } from '../../domain/derived/tombstone.ts'
-import type { ListingFacts } from '../../domain/listing/listing-facts.ts'
-import { joinEvidence, toWithdrawnNotice } from '../../domain/sources/join-evidence.ts'
-import { type Origins, toOrigins } from '../../domain/sources/join-facts.ts'
-import { placeRows } from '../../domain/sources/place-rows.ts'
-import { type NamedRow, orderRows, type SourceFile } from '../../domain/sources/source-row.ts'
-import type { Evidence } from '../../domain/trust/evidence.ts'
-import type { Said } from '../../domain/views/listing-view.ts'
-import { readMoves } from './check-moves.ts'
-import { joinListing, toLackFaults } from './join-listing.ts'
-import type { ListingFile, PartialListing, WrittenFile, WrittenFiles } from './read-listings.ts'
-import { rowsOf } from './read-sources.ts'
-import type { Fault } from './schema-faults.ts'
+import type { Tombstone } from '../domain/derived/tombstone.ts'
+import type { ListingFacts } from '../domain/listing/listing-facts.ts'
+import { joinEvidence, toWithdrawnNotice } from '../domain/sources/join-evidence.ts'
+import { type Origins, toOrigins } from '../domain/sources/join-facts.ts'
+import { placeRows } from '../domain/sources/place-rows.ts'
+import { type NamedRow, orderRows, type SourceFile } from '../domain/sources/source-row.ts'
+import type { Evidence } from '../domain/trust/evidence.ts'
+import type { Said } from '../domain/views/listing-view.ts'
+import { readMoves } from './check.ts'
+import type { Fault } from './faults.ts'
+import {
+  joinListing,
+  type ListingFile,
+  type PartialListing,
+  toLackFaults,
+  type WrittenFile,
+  type WrittenFiles,
+} from './listing-file.ts'
 
 export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** By importer. */
@@ -135,4 +140,11 @@ function toSaid({ row }: NamedRow, part: Pick<Said, 'says' | 'at'>): Said[] {
     ...(names.payees !== undefined && { payees: names.payees }),
     ...(tools !== undefined && { tools }),
   }))
+}
+
+/** Every row of every source. */
+export function rowsOf(files: ReadonlyMap<string, SourceFile>): NamedRow[] {
+  return [...files].flatMap(([importer, { rows }]) =>
+    Object.entries(rows).map(([key, row]) => ({ importer, key, row })),
+  )
 }

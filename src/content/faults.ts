@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { findNearestName } from '../../domain/wire/nearest-name.ts'
+import { findNearestName } from '../domain/wire/nearest-name.ts'
 
 /** One schema issue as a maintainer needs it: where in the data, and what would be right. */
 export interface SchemaFault {

@@ -1,25 +1,25 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { CompareFactsSchema } from '../../domain/compare/compare-row.ts'
-import { MarketSeriesSchema } from '../../domain/derived/market-series.ts'
-import { PolicySchema } from '../../domain/derived/policy.ts'
-import { ForeignWordsSchema, SearchWordsSchema } from '../../domain/derived/query-words.ts'
-import { SourceRowSchema } from '../../domain/derived/source-table.ts'
+import { CompareFactsSchema } from '../domain/compare/compare-row.ts'
+import { MarketSeriesSchema } from '../domain/derived/market-series.ts'
+import { PolicySchema } from '../domain/derived/policy.ts'
+import { ForeignWordsSchema, SearchWordsSchema } from '../domain/derived/query-words.ts'
+import { SourceRowSchema } from '../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
   CategoryRowSchema,
   PeerSchema,
   RoadmapRowSchema,
   SiteTextsSchema,
-} from '../../domain/derived/tables.ts'
-import { CostOfCheatingSchema } from '../../domain/independence/cost-of-cheating.ts'
-import { IndependentOperatorSchema } from '../../domain/independence/independent-operators.ts'
-import { createWrittenFactsSchema, type ListingFacts } from '../../domain/listing/listing-facts.ts'
-import { MarkSchema } from '../../domain/listing/marks.ts'
-import { SharedHostsSchema } from '../../domain/owners/shared-hosts.ts'
-import { TaskRowSchema } from '../../domain/tasks/task.ts'
-import { EvidenceSchema } from '../../domain/trust/evidence.ts'
-import { NotListedSchema } from '../../domain/unlisted/not-listed.ts'
+} from '../domain/derived/tables.ts'
+import { CostOfCheatingSchema } from '../domain/independence/cost-of-cheating.ts'
+import { IndependentOperatorSchema } from '../domain/independence/independent-operators.ts'
+import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/listing-facts.ts'
+import { MarkSchema } from '../domain/listing/marks.ts'
+import { SharedHostsSchema } from '../domain/owners/shared-hosts.ts'
+import { TaskRowSchema } from '../domain/tasks/task.ts'
+import { EvidenceSchema } from '../domain/trust/evidence.ts'
+import { NotListedSchema } from '../domain/unlisted/not-listed.ts'
 
 /** The help an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {

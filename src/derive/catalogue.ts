@@ -1,34 +1,32 @@
-import { type DerivedListing, deriveListing } from '../../domain/derived/derived-listing.ts'
-import type { SourceRow } from '../../domain/derived/source-table.ts'
-import type { Tables } from '../../domain/derived/tables.ts'
-import { followMoves, type Gone } from '../../domain/derived/tombstone.ts'
-import type { GoneServer } from '../../domain/doors/registry-entry.ts'
-import type { OptedOutListing } from '../../domain/listing/live-listing.ts'
-import { createMarkFinder } from '../../domain/listing/marks.ts'
-import { BASE_URL_PLACEHOLDER, type UrlRules } from '../../domain/listing/target-url.ts'
-import { type ClaimRules, GITHUB_ISSUER } from '../../domain/owners/claim-rules.ts'
-import { NO_PAYOUTS } from '../../domain/owners/payout-standing.ts'
-import { hostOf } from '../../domain/owners/shared-hosts.ts'
-import { toDriftNotices } from '../../domain/probe/drift.ts'
-import { combineEvidence } from '../../domain/probe/merge.ts'
-import { planProbe } from '../../domain/probe/plan.ts'
-import { countDelivered } from '../../domain/receipts/delivered.ts'
-import { toDisputeNotice } from '../../domain/reports/report.ts'
-import { splitByAge } from '../../domain/trust/age.ts'
-import type { Evidence } from '../../domain/trust/evidence.ts'
-import type { Notice } from '../../domain/trust/interface.ts'
-import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import type { LedgerPayment } from '../../domain/trust/ledger-payment.ts'
-import { findNewest, type TrustPayees } from '../../domain/trust/published-ledger.ts'
-import type { ListingScore } from '../../domain/trust/score-listings.ts'
-import { readMoves, urlIn } from '../content/check-moves.ts'
-import { createListingParser } from '../content/join-listing.ts'
-import type { Content } from '../content/read-content.ts'
-import type { ListingFile } from '../content/read-listings.ts'
-import type { ComparePage } from '../content/read-tables.ts'
-import { KEY } from '../files/build-cache.ts'
-import { digestOf } from '../files/release-writer.ts'
-import { judgeSales } from './own-evidence.ts'
+import { hash } from 'node:crypto'
+import { readMoves, urlIn } from '../content/check.ts'
+import type { ListingFile } from '../content/listing-file.ts'
+import { createListingParser } from '../content/listing-file.ts'
+import type { Content } from '../content/read.ts'
+import type { ComparePage } from '../content/tables.ts'
+import { type DerivedListing, deriveListing } from '../domain/derived/derived-listing.ts'
+import type { SourceRow } from '../domain/derived/source-table.ts'
+import type { Tables } from '../domain/derived/tables.ts'
+import { followMoves, type Gone } from '../domain/derived/tombstone.ts'
+import type { GoneServer } from '../domain/doors/registry-entry.ts'
+import type { OptedOutListing } from '../domain/listing/live-listing.ts'
+import { createMarkFinder } from '../domain/listing/marks.ts'
+import { BASE_URL_PLACEHOLDER, type UrlRules } from '../domain/listing/target-url.ts'
+import { type ClaimRules, GITHUB_ISSUER } from '../domain/owners/claim-rules.ts'
+import { NO_PAYOUTS } from '../domain/owners/payout-standing.ts'
+import { hostOf } from '../domain/owners/shared-hosts.ts'
+import { toDriftNotices } from '../domain/probe/drift.ts'
+import { combineEvidence } from '../domain/probe/merge.ts'
+import { planProbe } from '../domain/probe/plan.ts'
+import { countDelivered } from '../domain/receipts/delivered.ts'
+import { toDisputeNotice } from '../domain/reports/report.ts'
+import { splitByAge } from '../domain/trust/age.ts'
+import type { Evidence } from '../domain/trust/evidence.ts'
+import type { Notice } from '../domain/trust/interface.ts'
+import type { LedgerFacts, PaymentFacts } from '../domain/trust/ledger-facts.ts'
+import type { LedgerPayment } from '../domain/trust/ledger-payment.ts'
+import { findNewest, type TrustPayees } from '../domain/trust/published-ledger.ts'
+import { type ListingScore, scoreListings } from '../domain/trust/score-listings.ts'
 import {
   createPaidLookup,
   hostAt,
@@ -36,7 +34,7 @@ import {
   isOptedOut,
   readPayoutStandings,
   toPayoutNotices,
-} from './payout-standings.ts'
+} from './payouts.ts'
 
 /** The content with everything derived from it; the input of every output. */
 export interface Catalogue {
@@ -115,7 +113,7 @@ export function createCatalogue(
     // A score fades by the day; of everything else the day changes only what crosses a limit.
     const day = evidence.measured === undefined ? null : asOf
     const read = [digest, known, content.said.get(id), paid.get(id), day]
-    const key = digestOf(JSON.stringify(read), KEY)
+    const key = hash('sha256', JSON.stringify(read))
     return { ...known, facts: file.facts, description: file.description, key }
   })
   const context = { rules, baseUrl, directory: tables.site.short_name, asOf }
@@ -256,4 +254,34 @@ function readGoneServers(
       const buried = text === undefined ? undefined : parse({ id, file: id }, text).listing?.facts
       return { ...each, facts: former.get(id) ?? buried }
     })
+}
+
+/** Category of listings whose operator sells gift cards, credit or cash. */
+const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
+
+interface Market {
+  /** Domains of operators that are surely independent. */
+  operators: readonly string[]
+  categoriesOf: (id: string) => readonly string[]
+}
+
+/**
+ * Payments this service saw itself, by listing id. A seller of money equivalents vouches for
+ * nobody, even if a person put it on the list: its buyers may have given nothing away.
+ */
+export function judgeSales(
+  { asOf, payments, payees }: PaymentFacts,
+  { operators, categoriesOf }: Market,
+): {
+  listings: ReadonlyMap<string, ListingScore>
+  measuredSeeds: number
+  seeds: readonly string[]
+} {
+  const isCashLike = (id: string) => categoriesOf(id).includes(CASH_LIKE_CATEGORY)
+  const cashLike = new Set(
+    payees.filter(({ listings }) => listings.some(isCashLike)).map(({ owner }) => owner),
+  )
+  const seeds = operators.filter((domain) => !cashLike.has(domain)).sort()
+  const as_of = new Date(asOf).toISOString()
+  return { ...scoreListings({ as_of, payments, payees, seeds: new Set(seeds) }), seeds }
 }

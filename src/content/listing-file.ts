@@ -1,23 +1,24 @@
+import { hash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import matter from 'gray-matter'
 import * as v from 'valibot'
 import {
   createWrittenFactsSchema,
   type ListingFacts,
   REQUIRED_FACTS,
+  toWhole,
   type WrittenFacts,
-} from '../../domain/listing/listing-facts.ts'
-import { isListingId } from '../../domain/listing/listing-id.ts'
-import { findTextFault } from '../../domain/listing/listing-text.ts'
-import type { UrlRules } from '../../domain/listing/target-url.ts'
-import { ListingViewSchema } from '../../domain/views/listing-view.ts'
-import { ID_PREFIXES } from '../../domain/wire/vocabulary.ts'
-import { type BuildCache, KEY, noCache, setValue } from '../files/build-cache.ts'
-import type { ReadFile } from '../files/code-digest.ts'
-import { digestOf } from '../files/release-writer.ts'
-import { MAX_FILE_BYTES, parseFrontMatter } from './parse-front-matter.ts'
-import { createLineFinder, type YamlFault } from './parse-yaml.ts'
-import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './schema-faults.ts'
+} from '../domain/listing/listing-facts.ts'
+import { isListingId } from '../domain/listing/listing-id.ts'
+import { findTextFault } from '../domain/listing/listing-text.ts'
+import type { UrlRules } from '../domain/listing/target-url.ts'
+import { joinFacts } from '../domain/sources/join-facts.ts'
+import type { NamedRow, SourceFacts } from '../domain/sources/source-row.ts'
+import { ListingViewSchema } from '../domain/views/listing-view.ts'
+import { ID_PREFIXES } from '../domain/wire/vocabulary.ts'
+import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './faults.ts'
+import { createLineFinder, parseYaml, type YamlFault } from './yaml.ts'
 
 /** A listing as people wrote it, with its shape checked. */
 export interface WrittenFile {
@@ -61,20 +62,8 @@ export interface WrittenFiles {
   faults: Fault[]
 }
 
-export interface KnownFiles {
-  /** Parsed by earlier builds. */
-  cache: BuildCache
-  read: ReadFile
-}
-
-export const NOTHING_KNOWN: KnownFiles = { cache: noCache(), read: readFileSync }
-
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; reports every error of every file at once. */
-export function readWritten(
-  contentDir: string,
-  rules: UrlRules,
-  { cache, read }: KnownFiles = NOTHING_KNOWN,
-): WrittenFiles {
+export function readWritten(contentDir: string, rules: UrlRules): WrittenFiles {
   const parse = createWrittenParser(rules)
   const written: WrittenFile[] = []
   const broken: PartialListing[] = []
@@ -83,40 +72,19 @@ export function readWritten(
     for (const fault of found) faults.push(toFault(file, fault))
   }
   for (const entry of listFiles(contentDir, report)) {
-    const bytes = read(join(contentDir, entry.file))
+    const bytes = readFileSync(join(contentDir, entry.file))
     const fault = findSizeFault(bytes)
     if (fault !== null) {
       report(entry.file, [fault])
       continue
     }
-    const digest = digestOf(bytes, KEY)
-    const known = recall(cache, digest)
-    const parsed =
-      known === null
-        ? parse(entry, bytes.toString())
-        : { written: { ...entry, ...known, digest }, faults: [], partial: null }
+    const parsed = parse(entry, bytes.toString())
     for (const fault of parsed.faults) faults.push(fault)
-    if (known === null && parsed.written !== null && parsed.faults.length === 0) {
-      const { facts, yaml, description } = parsed.written
-      setValue(cache, digest, { facts, yaml, description })
-    }
     if (parsed.written !== null) written.push(parsed.written)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
-}
-
-/** The content of a file without errors, whatever its name. */
-type SoundText = Pick<WrittenFile, 'facts' | 'yaml' | 'description'>
-
-/** Parsing is most of the cost of reading: a build only parses changed files again. */
-function recall(cache: BuildCache, digest: string): SoundText | null {
-  const row = cache.get(digest)
-  if (row === null) return null
-  // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
-  const known: SoundText = JSON.parse(row.toString())
-  return known
 }
 
 /** One file written by people: its content if valid, else its valid fields. */
@@ -144,7 +112,7 @@ export function createWrittenParser(rules: UrlRules) {
     )
     const result = v.safeParse(schema, data)
     if (result.success) {
-      const digest = digestOf(text, KEY)
+      const digest = hash('sha256', text)
       const written = { ...entry, facts: result.output, description: body, yaml, digest }
       return { written, partial: null, faults: inBody }
     }
@@ -229,4 +197,152 @@ function findNameFault(name: string, isFile: boolean, id: string): string | null
 function findSizeFault({ length }: Uint8Array): YamlFault | null {
   if (length <= MAX_FILE_BYTES) return null
   return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${length}` }
+}
+
+/** The listing if it is valid, else its valid fields. */
+export interface ParsedListing {
+  listing: ListingFile | null
+  partial: PartialListing | null
+  faults: Fault[]
+}
+
+/** @param rows the sources' facts on it, in the order of precedence */
+export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): ParsedListing {
+  const { id, file, yaml } = written
+  const facts = joinWith(written.facts, rows)
+  const { whole, lacking = [] } = toWhole(facts)
+  if (whole === undefined) {
+    const partial = { id, file, facts, yaml, lacks: lacking }
+    return { listing: null, partial, faults: toLackFaults(partial, rows) }
+  }
+  const said = [written.digest, rows.map(({ row }) => [row.facts, row.added])]
+  const digest = rows.length === 0 ? written.digest : hash('sha256', JSON.stringify(said))
+  return { listing: { ...written, facts: whole, digest }, partial: null, faults: [] }
+}
+
+/** A listing is as old as its oldest source says, where people give no date. */
+function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFacts {
+  if (rows.length === 0) return written
+  const [first] = rows.flatMap(({ row }) => row.added ?? []).sort()
+  const { sources, added, ...joined } = joinFacts(
+    written,
+    rows.map(({ row }) => row.facts),
+  )
+  // At the end, as in a file: a content hash must not depend on who named them.
+  return { ...joined, sources, added: added ?? first }
+}
+
+/** Required fields that this listing lacks. */
+export function toLackFaults(
+  { file, facts, yaml, lacks = [] }: PartialListing,
+  rows: readonly NamedRow[],
+): Fault[] {
+  const unsaid = 'no facts: expected some in the file, or a row of a source for this listing'
+  if (rows.length === 0 && facts.kind === undefined && facts.url === undefined)
+    if (lacks.includes('kind') && lacks.includes('url')) return [faultOf(file, unsaid)]
+  const isSaid = (field: string) =>
+    rows.some(({ row }) => (field === 'added' ? row.added : readFact(row.facts, field)))
+  const lineOf = createLineFinder(yaml)
+  return lacks
+    .filter((field) => !isSaid(field))
+    .map((field) => {
+      const line = lineOf([field])
+      return toFault(file, { line, message: 'expected a value, got none' }, field)
+    })
+}
+
+function readFact(facts: SourceFacts, field: string): unknown {
+  return Object.entries(facts).find(([name]) => name === field)?.[1]
+}
+
+/** @returns a parser of listings' texts; making its schema costs more than using it. */
+export function createListingParser(rules: UrlRules) {
+  const parse = createWrittenParser(rules)
+  return (
+    entry: { id: string; file: string },
+    text: string,
+    rows: readonly NamedRow[] = [],
+  ): ParsedListing => {
+    const { written, partial, faults } = parse(entry, text)
+    const joined =
+      written === null
+        ? { listing: null, partial, faults: partial === null ? [] : toLackFaults(partial, rows) }
+        : joinListing(written, rows)
+    return { ...joined, faults: [...faults, ...joined.faults] }
+  }
+}
+
+/**
+ * The only user of gray-matter. Front matter is foreign text, and gray-matter runs code in `---js`,
+ * whatever language is set: so the first line must be exactly `---`, every engine but our YAML
+ * refuses, and options are always passed (without them its cache returns `{}` for a file that
+ * failed before).
+ */
+export type FrontMatter =
+  /** `yaml` starts with the opening line's own end, so its line numbers are the file's. */
+  { ok: true; data: unknown; yaml: string; body: string } | { ok: false; faults: YamlFault[] }
+
+/** Bytes of a listing file, description included. */
+export const MAX_FILE_BYTES = 65_536
+
+export function parseFrontMatter(text: string): FrontMatter {
+  const fault = findFileFault(text)
+  if (fault !== null) return { ok: false, faults: [fault] }
+  let yaml = ''
+  let faults: YamlFault[] = []
+  const refuse = () => {
+    throw new Error('expected YAML front matter')
+  }
+  const file = matter(text, {
+    language: 'yaml',
+    engines: {
+      yaml: (source) => {
+        yaml = source
+        const result = parseYaml(source)
+        if (!result.ok) faults = result.faults
+        // gray-matter needs an object; other content of the text is refused below.
+        return result.ok && typeof result.value === 'object' && result.value !== null
+          ? result.value
+          : {}
+      },
+      javascript: refuse,
+      js: refuse,
+      json: refuse,
+      coffee: refuse,
+    },
+  })
+  if (faults.length > 0) return { ok: false, faults }
+  if (yaml.trim() === '')
+    return {
+      ok: false,
+      faults: [{ line: 1, message: 'expected front matter between two lines of ---' }],
+    }
+  return { ok: true, data: file.data, yaml, body: file.content.trim() }
+}
+
+function findFileFault(text: string): YamlFault | null {
+  if (text.startsWith('\ufeff'))
+    return { line: 1, message: 'expected no byte order mark: save the file as UTF-8 without BOM' }
+  if (text.includes('\u0000'))
+    return { line: lineOf(text, '\u0000'), message: 'expected text, got a NUL character' }
+  if (text.includes('\ufffd'))
+    return { line: lineOf(text, '\ufffd'), message: 'expected UTF-8 text' }
+  if (text.includes('\r'))
+    return {
+      line: lineOf(text, '\r'),
+      message: 'expected lines that end with LF, got CR: save the file with LF (Unix) line ends',
+    }
+  const first = text.split(/\r?\n/, 1)[0]
+  if (first !== '---')
+    return {
+      line: 1,
+      message: `expected the first line to be exactly ---, got ${JSON.stringify(first?.slice(0, 40) ?? '')}`,
+    }
+  if (!/\n---[ \t]*(?:\r?\n|$)/.test(text))
+    return { line: 1, message: 'expected a closing line of --- after the front matter' }
+  return null
+}
+
+function lineOf(text: string, character: string): number {
+  return text.slice(0, text.indexOf(character)).split('\n').length
 }

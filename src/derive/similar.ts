@@ -1,6 +1,5 @@
-import { type DerivedListing, trustScoreOf } from '../../domain/derived/derived-listing.ts'
-import { KINDS } from '../../domain/wire/vocabulary.ts'
-import { type BuildCache, memoize } from '../files/build-cache.ts'
+import { type DerivedListing, trustScoreOf } from '../domain/derived/derived-listing.ts'
+import { KINDS } from '../domain/wire/vocabulary.ts'
 
 /** How many similar listings a page links to. */
 const MAX_SIMILAR = 6
@@ -52,26 +51,6 @@ export function createSimilarFinder(
     for (const place of touched) scores[place] = 0
     return ids
   }
-}
-
-/**
- * The same for each listing, in their order: from cache where its inputs have not changed; new
- * texts and prices are not among them.
- */
-export function findAllSimilar(listings: readonly DerivedListing[], cache: BuildCache): string[][] {
-  const inputs = listings.map((listing) => [
-    listing.id,
-    listing.facts.first_party,
-    listing.facts.kind,
-    trustScoreOf(listing.trust),
-    ...SHARED.map(([, keysOf]) => keysOf(listing)),
-  ])
-  const made = memoize(cache, `similar ${JSON.stringify(inputs)}`, () =>
-    Buffer.from(JSON.stringify(listings.map(createSimilarFinder(listings)))),
-  )
-  // JSON.parse is typed `any`; its bytes were written from this very type.
-  const similar: string[][] = JSON.parse(Buffer.from(made).toString())
-  return similar
 }
 
 /** Reads only arrays of numbers while searching: the listings are scattered over memory. */

@@ -1,19 +1,18 @@
-import { chainOf, normalizePayout } from '../../domain/listing/caip-account.ts'
-import { BASE_URL_PLACEHOLDER } from '../../domain/listing/target-url.ts'
+import type { ListingFile } from '../content/listing-file.ts'
+import type { Content } from '../content/read.ts'
+import { chainOf, normalizePayout } from '../domain/listing/caip-account.ts'
+import { BASE_URL_PLACEHOLDER } from '../domain/listing/target-url.ts'
 import {
   judgePayouts,
   listPayees,
   type PayoutFacts,
   type PayoutStanding,
-} from '../../domain/owners/payout-standing.ts'
-import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../../domain/owners/shared-hosts.ts'
-import type { Evidence } from '../../domain/trust/evidence.ts'
-import type { Notice } from '../../domain/trust/interface.ts'
-import type { LedgerFacts } from '../../domain/trust/ledger-facts.ts'
-import type { LedgerPayee } from '../../domain/trust/ledger-payment.ts'
-import type { Content } from '../content/read-content.ts'
-import type { ListingFile } from '../content/read-listings.ts'
-import { lazy } from '../files/build-cache.ts'
+} from '../domain/owners/payout-standing.ts'
+import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/owners/shared-hosts.ts'
+import type { Evidence } from '../domain/trust/evidence.ts'
+import type { Notice } from '../domain/trust/interface.ts'
+import type { LedgerFacts } from '../domain/trust/ledger-facts.ts'
+import type { LedgerPayee } from '../domain/trust/ledger-payment.ts'
 
 /** The host of a listing of the content. */
 export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
@@ -97,22 +96,23 @@ export function readPayoutFacts(
 
 /** Whether the meter saw a payout (CAIP-10) paid. */
 export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
-  const paid = lazy(() => {
-    const wallets = new Map<string, Set<string>>()
-    for (const { network, payee, verdict } of payments) {
-      const own = wallets.get(network) ?? new Set<string>()
-      wallets.set(network, verdict === 'nothing_paid' ? own : own.add(payee))
-    }
-    return wallets
-  })
+  let wallets: Map<string, Set<string>> | undefined
   return (payout: string): boolean => {
     const account = normalizePayout(payout)
-    return (
-      paid()
-        .get(chainOf(account))
-        ?.has(account.slice(account.lastIndexOf(':') + 1)) === true
-    )
+    wallets ??= readPaidWallets(payments)
+    const paid = wallets.get(chainOf(account))
+    return paid?.has(account.slice(account.lastIndexOf(':') + 1)) === true
   }
+}
+
+/** Addresses that were paid, by network. */
+function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<string>> {
+  const wallets = new Map<string, Set<string>>()
+  for (const { network, payee, verdict } of payments) {
+    const own = wallets.get(network) ?? new Set<string>()
+    wallets.set(network, verdict === 'nothing_paid' ? own : own.add(payee))
+  }
+  return wallets
 }
 
 /**

@@ -2,15 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
-import { type CompareFacts, CompareFactsSchema } from '../../domain/compare/compare-row.ts'
-import { type Tables, TablesSchema } from '../../domain/derived/tables.ts'
-import { type BuildCache, KEY, keepInMemory, noCache, setValue } from '../files/build-cache.ts'
-import { digestOf } from '../files/release-writer.ts'
-import { createLineFinder, parseYaml, type YamlResult } from './parse-yaml.ts'
-import { type Fault, faultOf, toSchemaFaults } from './schema-faults.ts'
+import { type CompareFacts, CompareFactsSchema } from '../domain/compare/compare-row.ts'
+import { type Tables, TablesSchema } from '../domain/derived/tables.ts'
+import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
+import { createLineFinder, parseYaml } from './yaml.ts'
 
 /** Tables about languages, hosts and the software; a content folder may have its own. */
-const OWN_CONTENT = fileURLToPath(new URL('../../../content', import.meta.url))
+const OWN_CONTENT = fileURLToPath(new URL('../../content', import.meta.url))
 
 const KNOWLEDGE = new Set([
   'roadmap',
@@ -32,9 +30,6 @@ const FILES: Readonly<Record<string, string>> = {
   foreignWords: 'foreign-words',
 }
 
-/** Words in other languages take longest to parse; reviews and `dev` read them over and over. */
-const latest = keepInMemory(64)
-
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
 
 export interface TableFiles {
@@ -48,17 +43,17 @@ export interface TableFiles {
 }
 
 /** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: a missing table has no rows. */
-export function readTables(contentDir: string, cache = noCache()): TableFiles {
+export function readTables(contentDir: string): TableFiles {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const file = `tables/${name}.yaml`
     if (existsSync(join(contentDir, file)))
-      return { table, ...readYamlFile(join(contentDir, file), { file, schema, cache }) }
+      return { table, ...readYamlFile(join(contentDir, file), { file, schema }) }
     const isKnown = KNOWLEDGE.has(name)
     return {
       table,
       ...(isKnown
-        ? readYamlFile(join(OWN_CONTENT, file), { file, schema, cache })
+        ? readYamlFile(join(OWN_CONTENT, file), { file, schema })
         : toEmpty(file, schema)),
     }
   })
@@ -104,10 +99,7 @@ export interface ComparePage {
 }
 
 /** Reads `compare/<slug>.yaml`, sorted by slug. */
-export function readCompare(
-  contentDir: string,
-  cache = noCache(),
-): { pages: ComparePage[]; faults: Fault[] } {
+export function readCompare(contentDir: string): { pages: ComparePage[]; faults: Fault[] } {
   const root = join(contentDir, 'compare')
   const pages: ComparePage[] = []
   const faults: Fault[] = []
@@ -120,7 +112,6 @@ export function readCompare(
     const { value, faults: found } = readYamlFile(join(root, name), {
       file,
       schema: CompareFactsSchema,
-      cache,
     })
     for (const fault of found) faults.push(fault)
     if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
@@ -131,10 +122,10 @@ export function readCompare(
 /** One YAML file of the content, checked against its schema; `raw` is its unchecked value. */
 function readYamlFile<Schema extends v.GenericSchema>(
   path: string,
-  { file, schema, cache }: { file: string; schema: Schema; cache: BuildCache },
+  { file, schema }: { file: string; schema: Schema },
 ) {
   const text = readFileSync(path, 'utf8')
-  const parsed = recallYaml(text, cache)
+  const parsed = parseYaml(text)
   if (!parsed.ok) {
     const faults = parsed.faults.map(({ line, message }) => faultOf(file, message, { line }))
     return { raw: null, value: null, faults }
@@ -148,16 +139,4 @@ function readYamlFile<Schema extends v.GenericSchema>(
       faultOf(file, message, { line: lineOf(path, isUnknownKey), field }),
   )
   return { raw, value: null, faults }
-}
-
-function recallYaml(text: string, cache: BuildCache): YamlResult {
-  const key = digestOf(`table ${text}`, KEY)
-  const kept = cache.get(key)
-  const known = kept ?? latest.get(key)
-  // JSON.parse is typed `any`; the row was written from this very type, and its bytes are verified.
-  const parsed: YamlResult = known === null ? parseYaml(text) : JSON.parse(known.toString())
-  if (parsed.ok && known === null) setValue(latest, key, parsed)
-  const row = kept === null ? latest.get(key) : null
-  if (row !== null) cache.set(key, row)
-  return parsed
 }

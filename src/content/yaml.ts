@@ -1,3 +1,4 @@
+import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
 import {
   type Document,
   isMap,
@@ -38,27 +39,38 @@ const MAX_DEPTH = 20
 export function parseYaml(text: string): YamlResult {
   const deep = findTooDeep(text)
   if (deep !== null) return { ok: false, faults: [deep] }
+  // A text of comments alone is a value of none; js-yaml calls that an error.
+  if (text.split('\n').every((row) => /^\s*(?:#|$)/.test(row))) return { ok: true, value: null }
+  try {
+    const value = load(text, { schema: CORE_SCHEMA, maxAliases: 0 })
+    const fault = findForbidden(text) ?? findOddNumber(text)
+    return fault === null ? { ok: true, value } : { ok: false, faults: [fault] }
+  } catch (error) {
+    return { ok: false, faults: explain(text, error) }
+  }
+}
+
+/** js-yaml reads; what it refuses, `yaml` words: it goes on after an error and knows lines. */
+function explain(text: string, refusal: unknown): YamlFault[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   const issues: Issue[] = [...document.errors, ...document.warnings, ...findRepeatedKeys(document)]
   // Once the text cannot be read further, later errors of the parser are consequences.
   const broken = issues.filter(({ code }) => !Object.hasOwn(LOCAL_FAULTS, code)).sort(byPlace)[0]
-  const rows = issues.length === 0 ? [] : text.split('\n')
+  const rows = text.split('\n')
   const faults = (broken === undefined ? issues : [broken]).map((issue) =>
     toYamlFault(issue, text, { rows, lines }),
   )
-  if (faults.length > 0) return { ok: false, faults }
-  const forbidden = findForbidden(text) ?? findOddNumber(text, document, lines)
-  if (forbidden !== null) return { ok: false, faults: [forbidden] }
-  try {
-    return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
-  } catch {
-    const line = text.split('\n').findIndex((row) => /(?:^|[\s,[{:-])\*[\w-]+/.test(row)) + 1
-    return {
-      ok: false,
-      faults: [{ line, message: 'expected no aliases (*name): write the value out' }],
-    }
-  }
+  if (faults.length > 0) return faults
+  const alias = rows.findIndex((row) => /(?:^|[\s,[{:-])\*[\w-]+/.test(row)) + 1
+  if (alias > 0)
+    return [{ line: alias, message: 'expected no aliases (*name): write the value out' }]
+  const { line, reason } =
+    refusal instanceof YAMLException
+      ? { line: (refusal.mark?.line ?? 0) + 1, reason: refusal.reason }
+      : { line: 1, reason: 'it cannot be read' }
+  if (/\btag\b/.test(reason)) return [{ line, message: LOCAL_FAULTS.TAG_RESOLVE_FAILED ?? reason }]
+  return [{ line, message: `expected valid YAML: ${reason}` }]
 }
 
 /**
@@ -193,10 +205,12 @@ function findForbidden(text: string): YamlFault | null {
 /** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
-function findOddNumber(text: string, document: Document, lines: LineCounter): YamlFault | null {
+function findOddNumber(text: string): YamlFault | null {
   let fault: YamlFault | null = null
   // Most texts have none anywhere, not even in an address: then no node is visited.
   if (!/(?<![\w.]|\w[-+])0[xXoO\d]/.test(text)) return fault
+  const lines = new LineCounter()
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   visit(document, {
     Scalar(_, { value, source = '', range }) {
       if (typeof value !== 'number' || !ODD_NUMBER.test(source)) return undefined

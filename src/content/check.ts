@@ -1,0 +1,440 @@
+import { followMoves, type Tombstone } from '../domain/derived/tombstone.ts'
+import { normalizePayout } from '../domain/listing/caip-account.ts'
+import { findInvokeGaps } from '../domain/listing/invoke.ts'
+import { prefixesFor } from '../domain/listing/listing-id.ts'
+import { isPaid } from '../domain/listing/pricing.ts'
+import {
+  BASE_URL_PLACEHOLDER,
+  isPlaceholderHost,
+  isTunnelHost,
+} from '../domain/listing/target-url.ts'
+import { findOperationFaults } from '../domain/operation/operation-faults.ts'
+import {
+  findHostOwner,
+  hostOf,
+  isOnSiteOf,
+  ownerAt,
+  type SharedHosts,
+} from '../domain/owners/shared-hosts.ts'
+import { findMapFaults } from '../domain/tasks/map-faults.ts'
+import { toTask } from '../domain/tasks/task.ts'
+import { AGE_LIMITS, ageOf } from '../domain/trust/age.ts'
+import type { Evidence } from '../domain/trust/evidence.ts'
+import { isKnownEndpoint } from '../domain/views/reference-views.ts'
+import { findNearestName } from '../domain/wire/nearest-name.ts'
+import { type Fault, faultOf, toField } from './faults.ts'
+import { type PartialFacts, type PartialListing, parseFrontMatter } from './listing-file.ts'
+import type { ComparePage, PartialTables } from './tables.ts'
+import { createLineFinder, type LineFinder } from './yaml.ts'
+
+/**
+ * Checks across files: ids, tables and other files are compared with each other. Files and tables
+ * with errors of their own take part with their valid fields.
+ */
+export function checkAcross(
+  listings: readonly PartialListing[],
+  pages: readonly ComparePage[],
+  tables: PartialTables,
+  tombstones: ReadonlyMap<string, Tombstone> = new Map(),
+): Fault[] {
+  const ids = new Set(listings.map(({ id }) => id))
+  return [
+    ...listings.flatMap((listing) => checkListing(listing, tables)),
+    ...findDuplicates(listings),
+    ...pages.flatMap((page) => checkPage(page, ids, tables.tasks)),
+    ...checkTables(tables, ids),
+    ...(tables.sharedHosts === undefined ? [] : checkPayouts(listings, tables.sharedHosts)),
+    ...(tables.sharedHosts === undefined
+      ? []
+      : checkMoves(tombstones, listings, tables.sharedHosts)),
+  ]
+}
+
+function checkPage(
+  { file, facts }: ComparePage,
+  ids: ReadonlySet<string>,
+  tasks: PartialTables['tasks'],
+): Fault[] {
+  const unknown = facts.sections
+    .flatMap(({ task }) => task ?? [])
+    .filter((task) => tasks?.some(({ id }) => id === task) === false)
+  const named = [
+    ...facts.first_party,
+    ...facts.sections.flatMap((section) => section.rows.map((row) => row.id)),
+  ]
+  const missing = named.filter((id) => !ids.has(id))
+  return [
+    ...missing.map((id) =>
+      faultOf(file, `expected ids of listings that exist, got ${id}`, { field: 'rows' }),
+    ),
+    ...unknown.map((task) =>
+      faultOf(file, `expected an id of tables/tasks.yaml, got ${task}`, { field: 'task' }),
+    ),
+  ]
+}
+
+function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
+  const { roadmap = [], site } = tables
+  const faults: Fault[] = []
+  const report = (table: string, message: string, severity: Fault['severity']) =>
+    faults.push(faultOf(`tables/${table}.yaml`, message, { severity }))
+  for (const { id, endpoint } of roadmap)
+    if (endpoint !== null && !isKnownEndpoint(endpoint))
+      report(
+        'roadmap',
+        `${id}: no route answers ${endpoint}; planned features have endpoint null`,
+        'error',
+      )
+  for (const id of site?.showcase ?? [])
+    if (!ids.has(id))
+      report('site', `showcase: ${id} is not in the content and is skipped`, 'warning')
+  for (const message of findTakenFrom(tables)) report('also_search', message, 'warning')
+  for (const { id, allow = [] } of tables.policies ?? [])
+    for (const listing of allow.filter((each) => !ids.has(each)))
+      report(
+        'policies',
+        `${id}.allow: expected ids of listings that exist, got ${listing}`,
+        'error',
+      )
+  for (const [table, key] of findRepeatedKeys(tables))
+    report(table, `expected each once, got ${key} again`, 'error')
+  return faults
+}
+
+/** A directory is linked because nothing is copied from it: the table of sources must agree. */
+function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
+  return alsoSearch.flatMap(({ name, url }) => {
+    const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
+    if (rows.some(({ decision }) => decision === 'link_out')) return []
+    const [taken] = rows
+    return taken === undefined
+      ? [`${name}: no row of tables/sources.yaml links to ${url}; expected one with link_out`]
+      : [`${name}: ${taken.id} is a source of facts; expected it in only one table`]
+  })
+}
+
+/** Tables whose rows are identified by a key of their own. */
+function findRepeatedKeys({
+  categories = [],
+  sources = [],
+  tasks = [],
+  independentOperators = [],
+}: PartialTables): (readonly [table: string, key: string])[] {
+  const operators = independentOperators.map(({ domain }) => ({ id: domain }))
+  const keyed = { categories, sources, tasks, independent_operators: operators }
+  return Object.entries(keyed).flatMap(([table, rows]) => {
+    const ids = rows.map(({ id }) => id)
+    return ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => [table, id] as const)
+  })
+}
+
+/**
+ * Checks the fields of one listing against its path, the tables and each other. Fields with errors
+ * of their own are absent, and the rest is still checked.
+ */
+export function checkListing(listing: PartialListing, tables: PartialTables): Fault[] {
+  const { file, yaml, facts } = listing
+  const faults: Fault[] = []
+  const lineOf = createLineFinder(yaml)
+  const report: Report = (path, message, severity = 'error') => {
+    faults.push({ file, line: lineOf(path), field: toField(path), message, severity })
+  }
+  checkKind(listing, report)
+  checkNames(facts, tables, report)
+  checkHost(facts, report)
+  for (const { path, message } of findOperationFaults(facts)) report(path, message)
+  checkMaps(facts, tables, report)
+  for (const { path, message } of findInvokeGaps(facts)) report(path, message, 'warning')
+  return faults
+}
+
+type Report = (path: (string | number)[], message: string, severity?: Fault['severity']) => void
+
+function checkKind({ id, facts }: PartialListing, report: Report): void {
+  const { kind, pricing, http = [], invoke = [] } = facts
+  if (kind === undefined) return
+  if (pricing !== undefined) {
+    const prefixes = prefixesFor(kind, isPaid(pricing))
+    const what = isPaid(pricing) ? `a paid ${kind}` : `an unpaid ${kind}`
+    if (!prefixes.some((prefix) => id.startsWith(`${prefix}.`)))
+      report(
+        ['kind'],
+        `expected the file under listings/${prefixes.join(' or listings/')} for ${what}`,
+      )
+  }
+  if (facts.first_party === true && kind !== 'kit')
+    report(
+      ['first_party'],
+      'expected first_party on kits only: other listings compete in the results',
+    )
+  if (kind !== 'http_api' && http.length > 0)
+    report(['http'], 'expected http endpoints on http_api listings only')
+  if (kind !== 'mcp_server' && invoke.length > 0)
+    report(['invoke'], 'expected invoke entries on mcp_server listings only')
+}
+
+/** A table with errors of its own is absent: nothing is checked against it. */
+function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {
+  const { categories = [], sources = [], http = [] } = facts
+  const hold = (
+    path: (string | number)[],
+    what: string,
+    id: string | undefined,
+    rows: readonly { id: string }[] | undefined,
+  ) => {
+    const ids = rows?.map((row) => row.id)
+    if (id !== undefined && ids?.includes(id) === false) report(path, toUnknown(what, id, ids))
+  }
+  categories.forEach((id, i) => {
+    hold(['categories', i], 'category', id, tables.categories)
+  })
+  sources.forEach(({ source }, i) => {
+    hold(['sources', i, 'source'], 'source', source, tables.sources)
+  })
+  http.forEach(({ task }, i) => {
+    hold(['http', i, 'task'], 'task', task, tables.tasks)
+  })
+}
+
+function checkMaps(
+  { http = [] }: PartialFacts,
+  { tasks = [] }: PartialTables,
+  report: Report,
+): void {
+  http.forEach((operation, i) => {
+    const row = tasks.find(({ id }) => id === operation.task)
+    for (const { path, message } of findMapFaults(operation, row ? toTask(row) : null))
+      report(['http', i, ...path], message)
+  })
+}
+
+const OWN_ADDRESS = 'expected an absolute URL: {base_url} is for first-party listings'
+
+function checkHost({ url = '', first_party, sources = [] }: PartialFacts, report: Report): void {
+  const isForeignOurs = (text: string) =>
+    first_party === false && text.startsWith(BASE_URL_PLACEHOLDER)
+  if (isForeignOurs(url)) report(['url'], OWN_ADDRESS)
+  sources.forEach(({ ref }, i) => {
+    if (isForeignOurs(ref)) report(['sources', i, 'ref'], OWN_ADDRESS)
+  })
+  const host = URL.parse(url)?.hostname ?? ''
+  if (isPlaceholderHost(host))
+    report(['url'], `${host} is a documentation host, not a service`, 'warning')
+  if (isTunnelHost(host)) report(['url'], `${host} is a temporary tunnel`, 'warning')
+}
+
+function toUnknown(what: string, id: string, known: readonly string[]): string {
+  const nearest = findNearestName(id, known)
+  const hint = nearest === null ? `one of ${known.join(', ')}` : `did you mean ${nearest}?`
+  return `expected a known ${what}, got ${JSON.stringify(id)}; ${hint}`
+}
+
+/** Warnings for a maintainer that do not fail the build. */
+
+type Path = (string | number)[]
+
+/** One service is one listing: the later one with the same URL, endpoint or package is reported. */
+export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
+  const first = new Map<string, PartialListing>()
+  const toWarning = createWarner()
+  return listings.flatMap((listing) =>
+    keysOf(listing).flatMap(({ key, what, path }) => {
+      const other = first.get(key)
+      if (other === undefined) first.set(key, listing)
+      if (other === undefined || other.id === listing.id) return []
+      const message = `the same ${what} as ${other.id}; one thing a buyer chooses is one listing`
+      return [toWarning(listing, path, message)]
+    }),
+  )
+}
+
+const STALE_DAYS = 365
+const DAY_MS = 86_400_000
+
+/**
+ * Listings that no person or machine has looked at for a year, and those dated in the future; and
+ * measures that count no longer, or soon.
+ *
+ * @param today `AS_OF`, such as 2026-11-26
+ */
+export function findStale(
+  listings: readonly PartialListing[],
+  evidence: ReadonlyMap<string, Evidence>,
+  today: string,
+): Fault[] {
+  const toWarning = createWarner()
+  const limit = new Date(Date.parse(today) - STALE_DAYS * DAY_MS).toISOString().slice(0, 10)
+  return listings.flatMap((listing) => {
+    const { added } = listing.facts
+    const known = evidence.get(listing.id)
+    const measure = toOldMeasure(known?.measured, today)
+    const old = measure === null ? [] : [toWarning(listing, [], measure)]
+    if (added === undefined) return old
+    if (added > today)
+      return [...old, toWarning(listing, ['added'], `a day to come; expected ${today} or earlier`)]
+    const seen = lastSeen(added, known)
+    const unseen = `last looked at on ${seen}, over ${STALE_DAYS} days ago`
+    return seen < limit ? [...old, toWarning(listing, ['added'], unseen)] : old
+  })
+}
+
+/** Days after which a measure should be read again. */
+const MEASURE_DAYS = 7
+
+function toOldMeasure(measured: Evidence['measured'], today: string): string | null {
+  if (measured === undefined || ageOf(measured.as_of, today) < MEASURE_DAYS) return null
+  const end = measured.as_of.slice(0, 10)
+  const last = new Date(Date.parse(end) + AGE_LIMITS.measured * DAY_MS).toISOString().slice(0, 10)
+  const counts = last < today ? `counts no longer since ${last}` : `counts until ${last}`
+  return `the window that ${measured.source} measured ended on ${end} and ${counts}; expected a newer measure`
+}
+
+function lastSeen(
+  added: string,
+  { probes = [], measured, interface: read, package_run: run }: Evidence = {},
+): string {
+  const times = [...probes.map(({ at }) => at), measured?.as_of, read?.at, run?.at]
+  return [added, ...times.flatMap((time) => time?.slice(0, 10) ?? [])].sort().at(-1) ?? added
+}
+
+interface Key {
+  key: string
+  what: string
+  path: Path
+}
+
+function keysOf({ facts }: PartialListing): Key[] {
+  if (facts.first_party === true) return []
+  const { url, http = [], invoke = [] } = facts
+  return [
+    ...(url === undefined ? [] : [{ key: `url ${toPlain(url)}`, what: 'url', path: ['url'] }]),
+    ...http.map((operation, i) => ({
+      key: `endpoint ${operation.method} ${toPlain(operation.url)}`,
+      what: 'endpoint',
+      path: ['http', i, 'url'],
+    })),
+    ...invoke.map((entry, i) =>
+      entry.kind === 'mcp'
+        ? { key: `endpoint ${toPlain(entry.url)}`, what: 'endpoint', path: ['invoke', i, 'url'] }
+        : {
+            key: `package ${entry.registry} ${toPackage(entry.identifier)}`,
+            what: 'package',
+            path: ['invoke', i, 'identifier'],
+          },
+    ),
+  ]
+}
+
+/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
+function toPlain(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
+}
+
+/** Names compare without case, images without their tag. */
+function toPackage(identifier: string): string {
+  return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
+}
+
+/** A listing may be warned of thousands of times: its text is read once. */
+function createWarner() {
+  const finders = new Map<string, LineFinder>()
+  return ({ file, yaml }: PartialListing, path: Path, message: string): Fault => {
+    const lineOf = finders.get(file) ?? createLineFinder(yaml)
+    finders.set(file, lineOf)
+    return faultOf(file, message, {
+      line: lineOf(path),
+      field: toField(path),
+      severity: 'warning',
+    })
+  }
+}
+
+/** Listings of different owners that publish one payout: it counts for none until one proves it. */
+export function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
+  const toWarning = createWarner()
+  const published = listings.flatMap((listing) =>
+    // A payout that no page of the seller's names counts for nobody.
+    isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
+      ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
+      : [],
+  )
+  return [...Map.groupBy(published, ({ payout }) => normalizePayout(payout)).values()]
+    .filter((rows) => new Set(rows.map(({ listing }) => ownerOf(listing, shared))).size > 1)
+    .flatMap((rows) =>
+      rows.map(({ listing, payout, index }): Fault => {
+        // A package has no host of its own: its file says which listing it is.
+        const others = rows.filter(
+          (row) => ownerOf(row.listing, shared) !== ownerOf(listing, shared),
+        )
+        const names = new Set(others.map((row) => ownerOf(row.listing, shared) || row.listing.file))
+        const message = `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of them until one proves it`
+        return { ...toWarning(listing, ['payout', index], message), field: `payout.${index}` }
+      }),
+    )
+}
+
+function ownerOf({ facts }: PartialListing, shared: SharedHosts): string {
+  return ownerAt(hostOf(facts.url ?? '') ?? '', shared)
+}
+
+/** Moves of listings according to people: from each former id to the next. */
+export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<string, string> {
+  return new Map(
+    [...tombstones].flatMap(([id, { moved_to }]) =>
+      moved_to === undefined ? [] : [[id, moved_to]],
+    ),
+  )
+}
+
+/** Moves must end at a listing, and lead to another domain only where the former one says so. */
+export function checkMoves(
+  tombstones: ReadonlyMap<string, Tombstone>,
+  listings: readonly PartialListing[],
+  shared: SharedHosts,
+): Fault[] {
+  const moves = readMoves(tombstones)
+  const byId = new Map(listings.map((listing) => [listing.id, listing]))
+  return [...tombstones.values()].flatMap((tombstone) => {
+    const message = findFault(tombstone, { moves, byId, shared })
+    const { id } = tombstone
+    return message === null ? [] : [faultOf(`tombstones/${id.replace('.', '/')}.json`, message)]
+  })
+}
+
+interface Known {
+  moves: ReadonlyMap<string, string>
+  byId: ReadonlyMap<string, PartialListing>
+  shared: SharedHosts
+}
+
+function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string | null {
+  const { id, reason, moved_to, listing, said_at } = tombstone
+  if (moved_to === undefined)
+    return reason === 'moved'
+      ? 'moved_to: expected the id it has now, as the reason is moved'
+      : null
+  if (reason !== 'moved') return `reason: expected moved with moved_to, got ${reason}`
+  if (listing === undefined) return 'listing: expected the file as it was, to know its host by'
+  const end = followMoves(moves, id)
+  if (end === null) return `moved_to: ${id} moves in a circle, by ${moved_to}`
+  const target = byId.get(end)
+  if (target === undefined) return `moved_to: expected a listing that exists, got ${end}`
+  const [was, is] = [urlIn(listing), target.facts.url ?? ''].map((url) => holderOf(url, shared))
+  if (was === is || (said_at !== undefined && holderOf(said_at, shared) === was)) return null
+  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that says so, got ${said_at ?? 'none'}; where nobody says so, ${end} is another service: give reason withdrawn and replaced_by`
+}
+
+/** The URL in the kept text of a listing; empty where it has none. */
+export function urlIn(listing: string | undefined): string {
+  const parsed = parseFrontMatter(listing ?? '')
+  return parsed.ok ? String(Object(parsed.data).url ?? '') : ''
+}
+
+/** The owner of an address: on a platform shared by strangers, the account. */
+function holderOf(url: string, shared: SharedHosts): string {
+  const host = hostOf(url) ?? ''
+  const owner = findHostOwner(host, shared)
+  if (owner.kind === 'nobody') return host
+  const isShared = owner.kind === 'owned' && owner.isPlatform
+  return isShared ? `${host}/${new URL(url).pathname.split('/')[1]}` : owner.domain
+}

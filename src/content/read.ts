@@ -1,0 +1,292 @@
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import type { Tables } from '../domain/derived/tables.ts'
+import { type Tombstone, TombstoneSchema } from '../domain/derived/tombstone.ts'
+import type { ListingFacts } from '../domain/listing/listing-facts.ts'
+import { listingIdOf } from '../domain/listing/listing-id.ts'
+import type { UrlRules } from '../domain/listing/target-url.ts'
+import type { Origins } from '../domain/sources/join-facts.ts'
+import {
+  createSourceFileSchema,
+  type NamedRow,
+  type SourceFile,
+} from '../domain/sources/source-row.ts'
+import { type Evidence, EvidenceSchema } from '../domain/trust/evidence.ts'
+import type { Said } from '../domain/views/listing-view.ts'
+import { findNearestName } from '../domain/wire/nearest-name.ts'
+import { OperatorError } from '../domain/wire/operator-error.ts'
+import { parseJson } from '../domain/wire/parse-json.ts'
+import { checkAcross } from './check.ts'
+import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
+import { joinContent } from './join.ts'
+import { type ListingFile, type PartialListing, readWritten } from './listing-file.ts'
+import { type ComparePage, readCompare, readTables } from './tables.ts'
+
+export interface Content {
+  listings: ListingFile[]
+  evidence: Map<string, Evidence>
+  pages: ComparePage[]
+  tables: Tables
+  /** The directory's own drawing, as SVG; null where it has none. */
+  mark: string | null
+  /** Removed listings, by id. */
+  tombstones: Map<string, Tombstone>
+  /** Former content of listings that their sources withdrew, by id. */
+  withdrawn: Map<string, ListingFacts>
+  /** The sources' facts on listings with several of them, by id. */
+  said: Map<string, Said[]>
+  /** The source of each fact of listings with sources, by id. */
+  origins: Map<string, Origins>
+}
+
+export interface ContentReport {
+  /** Null when anything has an error: a build from half a catalogue would delist the rest. */
+  content: Content | null
+  faults: Fault[]
+  /** The valid fields of listings, and their evidence, errors or not. */
+  seen: { listings: PartialListing[]; evidence: Map<string, Evidence> }
+  /** Rows of sources without a listing, in the order of precedence. */
+  waiting: NamedRow[]
+  counts: { listings: number; evidence: number; pages: number }
+}
+
+/**
+ * Reads and checks a whole content folder.
+ *
+ * @throws OperatorError when the folder has no `listings`.
+ */
+export function readContent(contentDir: string, rules: UrlRules): ContentReport {
+  if (!existsSync(join(contentDir, 'listings')))
+    throw new OperatorError(
+      `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
+    )
+  const { tables, mark, partial, faults: tableFaults } = readTables(contentDir)
+  const { pages, faults: pageFaults } = readCompare(contentDir)
+  const order = (partial.sources ?? []).map(({ id }) => id)
+  const parts = readParts(contentDir, { rules, order })
+  const { listings, broken, faults: joinFaults, waiting, ...joined } = joinContent(parts)
+  const { evidence, tombstones } = joined
+  const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const across = checkAcross(all, pages, partial, tombstones)
+  const faults = [
+    ...findUnreadFolders(contentDir),
+    ...parts.faults,
+    ...joinFaults,
+    ...tableFaults,
+    ...pageFaults,
+    ...across,
+  ]
+  const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
+  return {
+    content: isSound ? { ...joined, listings, pages, tables, mark } : null,
+    faults: faults.sort(byPlace),
+    seen: { listings: all, evidence },
+    waiting,
+    counts: { listings: listings.length, evidence: parts.measured.size, pages: pages.length },
+  }
+}
+
+interface Reading {
+  rules: UrlRules
+  /** Ids of the sources, in the order of their table. */
+  order: readonly string[]
+}
+
+/** Inputs of listings: files of people, files of sources, and measurements. */
+function readParts(contentDir: string, { rules, order }: Reading) {
+  const files = readWritten(contentDir, rules)
+  const seen = new Set([
+    ...files.written.map(({ id }) => id),
+    ...files.faults.map(({ file }) => listingIdOf(file)),
+  ])
+  const evidence = readEvidence(contentDir, seen)
+  const tombstones = readTombstones(contentDir, seen)
+  const sources = readSources(contentDir, rules)
+  return {
+    ...files,
+    sources: sources.files,
+    order,
+    measured: evidence.values,
+    tombstones: tombstones.values,
+    faults: [files, sources, evidence, tombstones].flatMap(({ faults }) => faults),
+  }
+}
+
+function byPlace(a: Fault, b: Fault): number {
+  return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
+}
+
+/** Folders of the content; `schema` is for editors, `seeds` and `review` for people who import. */
+const FOLDERS = [
+  'listings',
+  'sources',
+  'evidence',
+  'compare',
+  'tables',
+  'prose',
+  'schema',
+  'tombstones',
+  'review',
+]
+
+/** An unknown folder is usually a misspelt one: its files would be silently ignored. */
+function findUnreadFolders(contentDir: string): Fault[] {
+  return readdirSync(contentDir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .filter(({ name }) => !FOLDERS.includes(name))
+    .map(({ name }) => {
+      const nearest = findNearestName(name, FOLDERS)
+      const hint = nearest === null ? '' : `; did you mean ${nearest}?`
+      const message = `unknown folder: expected one of ${FOLDERS.join(', ')}${hint}`
+      return faultOf(name, message, { severity: 'warning' })
+    })
+}
+
+interface MachineFiles<Value> {
+  /** Sorted by id. */
+  values: Map<string, Value>
+  faults: Fault[]
+}
+
+/**
+ * Reads `evidence/<prefix>/<slug>.json`; evidence without a listing is an error.
+ *
+ * @param listed ids, including those of files with errors, whose evidence is fine
+ */
+export function readEvidence(
+  contentDir: string,
+  listed: ReadonlySet<string>,
+): MachineFiles<Evidence> {
+  return readFolder(contentDir, 'evidence', EvidenceSchema, ({ id, file }) => {
+    const listing = file.replace(/^evidence\//, 'listings/').replace(/json$/, 'md')
+    const message = `expected evidence of a listing that exists; there is no ${listing}`
+    return listed.has(id) ? null : faultOf(file, message)
+  })
+}
+
+/** Reads `tombstones/<prefix>/<slug>.json`. An existing listing has none. */
+export function readTombstones(
+  contentDir: string,
+  listed: ReadonlySet<string>,
+): MachineFiles<Tombstone> {
+  return readFolder(contentDir, 'tombstones', TombstoneSchema, ({ id, file }, value) => {
+    if (value.id !== id)
+      return faultOf(file, `expected ${id}, as the file is named`, { field: 'id' })
+    // A run that was killed leaves both; the listing is what counts.
+    const message = 'this listing is there: remove its tombstone, or the listing'
+    return listed.has(id) ? faultOf(file, message, { severity: 'warning' }) : null
+  })
+}
+
+interface Place {
+  id: string
+  file: string
+}
+
+/** @param judge finds errors in a file of valid shape */
+function readFolder<Schema extends v.GenericSchema>(
+  contentDir: string,
+  folder: string,
+  schema: Schema,
+  judge: (place: Place, value: v.InferOutput<Schema>) => Fault | null,
+): MachineFiles<v.InferOutput<Schema>> {
+  const values = new Map<string, v.InferOutput<Schema>>()
+  const faults: Fault[] = []
+  for (const place of listFiles(contentDir, folder)) {
+    const text = readFileSync(join(contentDir, place.file), 'utf8')
+    const json = parseJsonOfReadEvidence(text)
+    if (json instanceof Error) {
+      faults.push(faultOf(place.file, `expected valid JSON: ${json.message}`))
+      continue
+    }
+    const result = v.safeParse(schema, json)
+    const fault = result.success ? judge(place, result.output) : null
+    if (fault !== null) faults.push(fault)
+    else if (result.success) values.set(place.id, result.output)
+    else {
+      const lines = findJsonLines(text)
+      for (const { path, field, message } of toSchemaFaults(schema, result.issues)) {
+        const line = lines.get(String(path.at(-1))) ?? null
+        faults.push(faultOf(place.file, message, { field, line }))
+      }
+    }
+  }
+  return { values, faults }
+}
+
+function listFiles(contentDir: string, folder: string): Place[] {
+  const root = join(contentDir, folder)
+  if (!existsSync(root)) return []
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name: prefix }) =>
+      readdirSync(join(root, prefix), { withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+        .map(({ name }) => ({
+          id: `${prefix}.${name.slice(0, -'.json'.length)}`,
+          file: `${folder}/${prefix}/${name}`,
+        })),
+    )
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function parseJsonOfReadEvidence(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return error instanceof Error ? error : new Error('unreadable')
+  }
+}
+
+/** The first line that each key, or text, of a file is on. */
+function findJsonLines(text: string): Map<string, number> {
+  const lines = new Map<string, number>()
+  for (const [index, row] of text.split('\n').entries())
+    for (const [, key = ''] of row.matchAll(/"((?:[^"\\]|\\.)*)"/g))
+      if (!lines.has(key)) lines.set(key, index + 1)
+  return lines
+}
+
+export interface SourceFiles {
+  /** By importer, sorted; files with errors are absent. */
+  files: Map<string, SourceFile>
+  faults: Fault[]
+}
+
+/** @example sourceFileOf('mpp') → 'sources/mpp/rows.json' */
+export function sourceFileOf(importer: string): string {
+  return `sources/${importer}/rows.json`
+}
+
+/** The last output of each importer: `sources/<importer>/rows.json`. Links are not followed. */
+export function readSources(contentDir: string, rules: UrlRules): SourceFiles {
+  const root = join(contentDir, 'sources')
+  const read: SourceFiles = { files: new Map(), faults: [] }
+  const names = existsSync(root) ? readdirSync(root).sort() : []
+  // A run's lock file is next to them.
+  const importers = names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))
+  for (const importer of importers) {
+    const file = sourceFileOf(importer)
+    const path = join(contentDir, file)
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) continue
+    parseFile(importer, { file, text: readFileSync(path, 'utf8'), rules, read })
+  }
+  return read
+}
+
+interface Parsed {
+  file: string
+  text: string
+  rules: UrlRules
+  read: SourceFiles
+}
+
+function parseFile(importer: string, { file, text, rules, read }: Parsed): void {
+  const schema = createSourceFileSchema(rules)
+  const result = v.safeParse(schema, parseJson(text))
+  if (result.success) read.files.set(importer, result.output)
+  else
+    for (const { field, message } of toSchemaFaults(schema, result.issues))
+      read.faults.push(faultOf(file, message, { field }))
+}
