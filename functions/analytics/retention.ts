@@ -80,17 +80,6 @@ async function dropExpired({ db }: Store, now: number): Promise<void> {
     const isOld = sql`${sql.ref(moment)} < ${now - ms}`
     await sql`delete from ${sql.table(table)} where ${isOld} and ${isOfState}`.execute(db)
   }
-  // A channel is known by its first event: all its events go together. The chain's mark stays.
-  await db
-    .deleteFrom('channel_event')
-    .where('channel', '!=', '')
-    .where('channel', 'not in', (eb) =>
-      eb
-        .selectFrom('channel_event')
-        .select('channel')
-        .where('at', '>=', now - RETENTION.transfer_days * DAY_MS),
-    )
-    .execute()
 }
 
 async function dropClosedClaims({ db }: Store, now: number): Promise<void> {

@@ -4,7 +4,6 @@ import { type EvmChain, findBlockAt, openEvmChain } from '../settlements/evm-cha
 import { insertTransfers } from '../settlements/settlement-rows.ts'
 import { inPieces } from '../store/rows.ts'
 import type { MeterCursorTable } from '../store/schema/store.ts'
-import { writeChannels } from './channel-counts.ts'
 import { createLogRanges } from './log-ranges.ts'
 import {
   insertCursors,
@@ -75,7 +74,8 @@ async function readGroup(reading: Reading, group: Group, tally: ChainTally): Pro
   await ranges.each(group.from, group.to, async (from, to) => {
     await work.onStep()
     const seen = await readRange(reading, group.payouts, { from, to })
-    tally.payments += await writeRange(work, group.payouts, seen)
+    await writeRange(work, group.payouts, seen)
+    tally.payments += seen.payments.length
     tally.read += to - from + 1
   })
 }
@@ -133,20 +133,16 @@ function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group 
 /**
  * Stores a whole range and that it was read, or nothing.
  *
- * @returns how many payments it has
  * @throws MeterStopped when its payouts' position has changed since it was begun
  */
 async function writeRange(
   work: ChainWork,
   group: readonly MeterCursorTable[],
-  { from, edge, payments: paid, sent, paidOthers, channels }: SeenRange,
-): Promise<number> {
+  { from, edge, payments, sent, paidOthers }: SeenRange,
+): Promise<void> {
   const { write, network } = work
-  let written = 0
   await write(async (trx) => {
-    await insertPayments(trx, work.payouts, paid)
-    const payments = [...paid, ...(await writeChannels(trx, work, channels))]
-    written = payments.length
+    await insertPayments(trx, work.payouts, payments)
     await insertTransfers(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
     await notePaidOthers(trx, network, paidOthers)
@@ -167,7 +163,6 @@ async function writeRange(
         throw new MeterStopped('a payout was read elsewhere meanwhile')
     }
   })
-  return written
 }
 
 /** Each payer with its first payment of the range. */

@@ -1,6 +1,5 @@
-import type { ChannelRule } from '../../src/domain/settlement/schemes/channel-rule.ts'
 import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
-import { AUTHORIZATION_USED_TOPIC } from '../../src/domain/settlement/schemes/eip3009.ts'
+import { AUTHORIZATION_USED_TOPIC, eip3009 } from '../../src/domain/settlement/schemes/eip3009.ts'
 import {
   amountOf,
   TRANSFER_TOPIC,
@@ -8,14 +7,14 @@ import {
   toTopic,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { EvmRule, ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
-import { CHANNEL_RULES, EVM_RULES } from '../../src/domain/settlement/schemes/scheme-rules.ts'
+import { permit2 } from '../../src/domain/settlement/schemes/permit2.ts'
 import {
   isTempo,
   MEMO_TRANSFER_TOPIC,
   markOfRealm,
   readRealmOf,
+  tempoCharge,
 } from '../../src/domain/settlement/schemes/tempo-charge.ts'
-import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
 import type { EvmChain, TimedLog } from '../settlements/evm-chain.ts'
 import type { LogRanges, Range } from './log-ranges.ts'
 import type { ChainWork } from './meter-world.ts'
@@ -25,8 +24,6 @@ type Payment = ShownPayment<TimedLog>
 export interface PaidLogs {
   /** In chain order. */
   paid: Payment[]
-  /** Schemes whose contracts paid one of them out of a channel. */
-  paying: ChannelRule[]
   /** By wallet, the first block where it paid somebody who is not read, by the same means. */
   paidOthers: ReadonlyMap<string, number>
 }
@@ -44,7 +41,7 @@ export function readPaidLogs(reading: Reading, payouts: readonly string[], range
     : readTokenPayments(reading, payouts, range)
 }
 
-/** Where wallets paid anybody by a scheme that counts; a channel deposit is not a payment yet. */
+/** Where wallets paid anybody by a scheme that counts; a deposit is not a payment yet. */
 export async function readConsents(
   { work, ranges }: Reading,
   wallets: readonly string[],
@@ -60,42 +57,20 @@ async function readTokenPayments(
   payouts: readonly string[],
   range: Range,
 ): Promise<PaidLogs> {
-  const { work, chain, ranges } = reading
+  const { work, ranges } = reading
   const coin = work.asset.address
   const received = await ranges.logsOf(payouts, range, (some) => [TRANSFER_TOPIC, null, some])
   const payers = [...new Set(received.map(({ topics }) => toAddress(topics[1])))]
   const uses = await ranges.logsOf(payers, range, (some) => [AUTHORIZATION_USED_TOPIC, some, null])
-  const signed = EVM_RULES.eip3009.read({ logs: [...received, ...uses], call: null, coin })
+  const signed = eip3009.read({ logs: [...received, ...uses], call: null, coin })
   const known = new Set(signed.flatMap(({ log, consent }) => [log, consent]))
-  const unknown = received.filter((log) => !known.has(log) && !isFromNobody(log))
-  const settled = await findSettled(chain, unknown)
-  const explained = new Set([...settled.values()].flat())
-  const others = unknown.filter((log) => !explained.has(log))
-  const permitted = await readCalls(EVM_RULES.permit2, reading, others)
+  const others = received.filter((log) => !known.has(log) && !isOutOfContract(log))
+  const permitted = await readCalls(permit2, reading, others)
   const elsewhere = uses.filter((use) => !known.has(use))
   return {
     paid: inOrder([...signed, ...permitted]),
-    paying: [...settled.keys()],
     paidOthers: firstBlocks(await withoutDeposits(ranges, elsewhere, range)),
   }
-}
-
-/** By scheme, the transfers that its contracts made out of channels. */
-async function findSettled(chain: EvmChain, transfers: readonly TimedLog[]) {
-  const settled = new Map<ChannelRule, TimedLog[]>()
-  if (transfers.length === 0) return settled
-  const blocks = transfers.map(({ blockNumber }) => blockNumber)
-  const [from, to] = [smallestOf(blocks), largestOf(blocks)]
-  for (const rule of CHANNEL_RULES) {
-    const { contracts, payingTopics, isPaidBy: isPaid } = rule
-    const paying: TimedLog[] = []
-    for (const contract of payingTopics.length > 0 ? contracts : [])
-      for (const log of await chain.logs([payingTopics], from, to, contract)) paying.push(log)
-    const beside = Map.groupBy(paying, ({ transactionHash }) => transactionHash)
-    const own = transfers.filter((one) => isPaid(one, beside.get(one.transactionHash) ?? []))
-    if (own.length > 0) settled.set(rule, own)
-  }
-  return settled
 }
 
 async function readMemoPayments(
@@ -116,11 +91,11 @@ async function readMemoPayments(
   const marked = received.filter((log) =>
     marks.get(toAddress(log.topics[2]))?.has(readRealmOf(log, coin) ?? ''),
   )
-  const paid = await readCalls(EVM_RULES.tempo_charge, reading, marked)
+  const paid = await readCalls(tempoCharge, reading, marked)
   const payers = [...new Set(paid.map(({ payer }) => payer))]
   const given = await readMemos(work, ranges, range, { from: payers })
   const others = given.filter(({ topics }) => !marks.has(toAddress(topics[2])))
-  return { paid: inOrder(paid), paying: [], paidOthers: firstBlocks(others) }
+  return { paid: inOrder(paid), paidOthers: firstBlocks(others) }
 }
 
 /** Transfers with an MPP memo, by sender or by recipient. */
@@ -137,7 +112,7 @@ async function readMemos(
   return logs.filter((log) => readRealmOf(log, asset.address) !== null)
 }
 
-/** Authorisations whose money did not go into a channel or an escrow that can return it. */
+/** Authorisations whose money did not go into a contract that may return it. */
 async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], range: Range) {
   const wallets = [...new Set(uses.map(({ topics }) => toAddress(topics[1])))]
   const places = DEPOSIT_PLACES.map(toTopic)
@@ -192,9 +167,10 @@ function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   return first
 }
 
-/** New coins come from nobody. */
-function isFromNobody({ topics }: TimedLog): boolean {
-  return /^0x0*$/.test(topics[1] ?? '')
+/** No buyer's Permit2 payment: new coins come from nobody, and deposits are paid out by their contract. */
+function isOutOfContract({ topics }: TimedLog): boolean {
+  const from = toAddress(topics[1])
+  return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)
 }
 
 function inOrder(payments: Payment[]): Payment[] {

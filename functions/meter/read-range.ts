@@ -12,8 +12,7 @@ import {
   toTransfer,
 } from '../settlements/evm-chain.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
-import type { ChannelEventTable, MeterCursorTable } from '../store/schema/store.ts'
-import { readChannels } from './channels.ts'
+import type { MeterCursorTable } from '../store/schema/store.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'
 import { type Reading, readPaidLogs } from './paid-logs.ts'
 
@@ -27,8 +26,6 @@ export interface SeenRange {
   sent: Transfer[]
   /** By wallet, the first block where it paid somebody else by the same means. */
   paidOthers: ReadonlyMap<string, number>
-  /** Events of channels with any metered payout. */
-  channels: ChannelEventTable[]
 }
 
 /** A remembered block has left the chain. */
@@ -58,9 +55,7 @@ export async function readRange(
   await assertRemembered(work, chain, range.from - 1)
   await assertRemembered(work, chain, range.to, edge)
   const wallets = group.map(({ payout }) => payout)
-  const seen = await readPaidLogs({ work, chain, ranges }, wallets, range)
-  const channels = await readChannels({ work, chain, ranges }, range, edge, seen.paying)
-  const { paid, paidOthers } = seen
+  const { paid, paidOthers } = await readPaidLogs({ work, chain, ranges }, wallets, range)
   const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
   const sent = gone.filter(isMoney)
   const times = await readTimes(chain, [...paid.map(({ log }) => log), ...sent], edge)
@@ -72,7 +67,6 @@ export async function readRange(
     payments: paid.map((payment) => toSettlement(payment, work, times)),
     sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
     paidOthers,
-    channels,
   }
 }
 

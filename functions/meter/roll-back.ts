@@ -1,5 +1,4 @@
 import { type Block, type EvmChain, needBlock } from '../settlements/evm-chain.ts'
-import { takeBackChannels } from './channel-counts.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /**
@@ -51,7 +50,6 @@ async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
       .where('network', '=', network)
       .where('block_number', '>', ancestor)
       .execute()
-    await takeBackChannels(trx, work, ancestor)
     for (const [table, column] of READ_BY_BLOCK)
       await trx
         .deleteFrom(table)

@@ -44,7 +44,6 @@ const METER_TABLES = [
   'meter_payer',
   'meter_cursor',
   'meter_block',
-  'channel_event',
   'payout_proof',
   'claim',
   'job',

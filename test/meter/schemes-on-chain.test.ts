@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { applyRetention } from '../../functions/analytics/retention.ts'
-import { CHANNEL_TOPICS } from '../../src/domain/settlement/schemes/batch-settlement.ts'
-import { CHANNELS } from '../../src/domain/settlement/schemes/contracts.ts'
-import { toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import { DAY_MS, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import {
   type Chain,
@@ -19,8 +16,7 @@ import { createMeter, openMeterStore, prove } from './meter-world.ts'
 const SHOP = wallet(1)
 const BUYER = wallet(20)
 const EXACT_PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
-const [{ contract, collectors }] = CHANNELS
-const CHANNEL = `0x${'c1'.repeat(32)}`
+const [contract = '', collector = ''] = DEPOSIT_PLACES
 
 const word = (value: string | number) =>
   (typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0')
@@ -32,20 +28,10 @@ function byPermit2(from: string, amount: number) {
   return { logs: [transfer(from, SHOP, amount)], call }
 }
 
-const ofChannel = (topic: string, ...values: (string | number)[]): RawLog => ({
-  address: contract,
-  topics:
-    topic === CHANNEL_TOPICS.opened ? [topic, CHANNEL] : [topic, CHANNEL, toTopic(wallet(900))],
-  data: data(...values),
-})
-
 const deposit = (amount: number): RawLog[] => [
-  ...payment(BUYER, collectors[0], amount),
-  transfer(collectors[0], contract, amount),
-  ofChannel(CHANNEL_TOPICS.deposit, amount, amount),
+  ...payment(BUYER, collector, amount),
+  transfer(collector, contract, amount),
 ]
-const opened = ofChannel(CHANNEL_TOPICS.opened, BUYER, wallet(0), SHOP, wallet(0), TOKEN, 900, 0)
-const claim = (amount: number) => [ofChannel(CHANNEL_TOPICS.claim, amount, amount)]
 
 let ledger: Awaited<ReturnType<typeof openMeterStore>>
 beforeAll(async () => {
@@ -120,79 +106,18 @@ test('a flood of large transfers to a payout of a rival’s own hides no payment
   expect(looked.length).toBeLessThanOrEqual(501)
 })
 
-test('what is paid by authorisation alone costs no look at a transaction, and channels none at all', async () => {
+test('what is paid by authorisation alone, or out of a contract that holds deposits, costs no look at a transaction', async () => {
   const chain = aChain()
-  chain.mine(payment(BUYER, SHOP, 1_000), [opened, ...deposit(5_000)], claim(2_000))
+  chain.mine(payment(BUYER, SHOP, 1_000), deposit(5_000), [transfer(contract, SHOP, 2_000)])
   const { node, meter, amounts } = await open(chain)
   await meter.run()
   expect(await amounts()).toEqual([1_000])
   expect(node.asked).not.toContain('eth_getTransactionByHash')
-  // It names nobody's payout until the contract pays one: then it is read back, once.
-  const before = node.asked.length
-  chain.mine([transfer(contract, SHOP, 2_000)])
-  await meter.run()
-  expect(await amounts()).toEqual([1_000, 2_000])
-  const reading = node.asked.length - before
-  chain.mine(claim(3_000))
-  const after = node.asked.length
-  await meter.run()
-  expect(await amounts()).toEqual([1_000, 2_000, 3_000])
-  expect(node.asked.length - after).toBeLessThan(reading)
 })
 
-test('what somebody else deposits in the payer’s name pays for nothing', async () => {
+test('a deposit is nobody else who was paid', async () => {
   const chain = aChain()
-  const foreign = [
-    transfer(wallet(66), contract, 5_000),
-    ofChannel(CHANNEL_TOPICS.deposit, 5_000, 5_000),
-  ]
-  chain.mine([opened, ...foreign], claim(2_000), [transfer(contract, SHOP, 2_000)])
-  const { meter, amounts } = await open(chain)
-  expect(await meter.run()).toMatchObject({ stopped: null })
-  expect(await amounts()).toEqual([])
-  chain.mine(deposit(300), claim(1_000))
-  await meter.run()
-  expect(await amounts()).toEqual([300])
-})
-
-test('a reorganisation of two hundred blocks takes back deposits, claims and what followed', async () => {
-  const chain = aChain()
-  chain.mine(payment(BUYER, SHOP, 10))
-  const { meter, amounts } = await open(chain)
-  await meter.run()
-  chain.mine([opened, ...deposit(5_000)], claim(2_000), [transfer(contract, SHOP, 2_000)])
-  for (let n = 0; n < 199; n += 1) chain.mine()
-  await meter.run()
-  expect(await amounts()).toEqual([10, 2_000])
-  chain.reorganise(200)
-  for (let n = 0; n < 210; n += 1) chain.mine()
-  await meter.run()
-  expect(await amounts()).toEqual([10])
-  const left = await ledger.store.db.selectFrom('channel_event').selectAll().execute()
-  expect(left).toEqual([])
-  // On the branch that stayed nobody put money in: a claim there is worth nothing.
-  chain.mine([opened], claim(2_000), [transfer(contract, SHOP, 2_000)])
-  await meter.run()
-  expect(await amounts()).toEqual([10])
-})
-
-test('a channel that is idle for long is forgotten whole, and that channels are read is not', async () => {
-  const chain = aChain()
-  chain.mine([opened, ...deposit(5_000)], claim(2_000), [transfer(contract, SHOP, 2_000)])
-  const { meter } = await open(chain)
-  await meter.run()
-  const kept = async (days: number) => {
-    await applyRetention(ledger.store, NOON + days * DAY_MS)
-    const rows = await ledger.store.db.selectFrom('channel_event').select('kind').execute()
-    return rows.map(({ kind }) => kind).sort()
-  }
-  expect(await kept(100)).toEqual(['claim', 'deposit', 'opened', 'opened'])
-  expect(await kept(200)).toEqual(['opened'])
-})
-
-test('a deposit with a channel is nobody else who was paid', async () => {
-  const chain = aChain()
-  chain.mine([opened, ...deposit(5_000)], payment(BUYER, SHOP, 10))
+  chain.mine(deposit(5_000), payment(BUYER, SHOP, 10))
   const { meter } = await open(chain)
   await meter.run()
   const paidOthers = () =>

@@ -23,21 +23,6 @@ export async function openSchemeWorld(url: string, network: string) {
       const rows = await meter.rows()
       return rows.map(({ payer, amount }) => `${payer} ${amount}`)
     },
-    /** How each of them was paid. */
-    async schemes() {
-      const rows = await store.db.selectFrom('settlement').select('scheme').execute()
-      return rows.map(({ scheme }) => scheme)
-    },
-    /** Wallets the meter saw pay somebody it does not read. */
-    async paidOthers() {
-      const rows = await store.db
-        .selectFrom('meter_payer')
-        .select('payer')
-        .where('paid_others_block', 'is not', null)
-        .execute()
-      return rows.map(({ payer }) => payer)
-    },
-    empty: ledger.empty,
     close: ledger.close,
   }
 }

@@ -8,14 +8,12 @@ import {
   encodeFunctionData,
   type Hex,
   http,
-  keccak256,
   parseAbi,
-  toHex,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { sendTransactionSync } from 'viem/actions'
 import { tempoModerato } from 'viem/tempo/chains'
-import { compile, startNode } from './chain.ts'
+import { startNode } from './chain.ts'
 
 export const TEMPO = 'eip155:42431'
 export const PATH_USD: Address = '0x20c0000000000000000000000000000000000000'
@@ -27,15 +25,6 @@ const ABI = parseAbi([
   'function transfer(address to, uint256 value) returns (bool)',
   'function transferWithMemo(address to, uint256 value, bytes32 memo)',
   'function transferFromWithMemo(address from, address to, uint256 value, bytes32 memo) returns (bool)',
-])
-
-export const RESERVE: Address = '0x4d50500000000000000000000000000000000000'
-const OWN_RESERVE: Address = `0x${'1c'.repeat(20)}`
-const RESERVE_ABI = parseAbi([
-  'function open(bytes32 id, address payee, address token, uint96 deposit)',
-  'function topUp(bytes32 id, uint96 more)',
-  'function settle(bytes32 id, uint96 total)',
-  'function close(bytes32 id, uint96 total)',
 ])
 
 /** anvil's well-known accounts: rich on every local chain, worthless elsewhere. */
@@ -79,43 +68,6 @@ export async function startTempo(payout: Address) {
     charge: (wanted: Charge) => charge(wanted, payout, clientOf),
     startSeller: (terms: Terms) => startSeller(terms, payout, clientOf),
     forge: (memo: Hex) => forge(send, payout, memo),
-    putReserves: async () => {
-      const bytecode = compile('reserve.sol').TestReserve ?? '0x'
-      for (const address of [RESERVE, OWN_RESERVE]) await test.setCode({ address, bytecode })
-    },
-    openSession: (opened: Session) => openSession(send, opened),
-  }
-}
-
-interface Session {
-  buyer: number
-  payee: Address
-  /** Another coin than the one that counts. */
-  otherCoin?: boolean
-  /** A contract of a forger's own. */
-  ownReserve?: boolean
-}
-
-/** A channel with a deposit of 50,000; account 0 settles and closes it for the seller. */
-async function openSession(
-  send: (index: number, to: Address, data: Hex) => Promise<unknown>,
-  { buyer, payee, otherCoin = false, ownReserve = false }: Session,
-) {
-  const [coin, reserve] = [otherCoin ? ALPHA_USD : PATH_USD, ownReserve ? OWN_RESERVE : RESERVE]
-  const id = keccak256(toHex(`${buyer} ${coin} ${reserve} ${payee}`))
-  const encode = encodeFunctionData
-  await send(buyer, coin, encode({ abi: ABI, functionName: 'approve', args: [reserve, 10n ** 9n] }))
-  const call = (index: number, functionName: 'topUp' | 'settle' | 'close', amount: bigint) =>
-    send(index, reserve, encode({ abi: RESERVE_ABI, functionName, args: [id, amount] }))
-  await send(
-    buyer,
-    reserve,
-    encode({ abi: RESERVE_ABI, functionName: 'open', args: [id, payee, coin, 50_000n] }),
-  )
-  return {
-    topUp: (more: bigint) => call(buyer, 'topUp', more),
-    settle: (total: bigint) => call(0, 'settle', total),
-    close: (total: bigint) => call(0, 'close', total),
   }
 }
 

@@ -29,9 +29,6 @@ test('what counts has a name that a page can print in a line of several', () => 
     'x402 exact (Permit2)',
     'x402 upto (Permit2)',
     'MPP charge on Tempo',
-    'x402 batch-settlement',
-    'x402 auth-capture',
-    'MPP session on Tempo',
   ])
 })
 

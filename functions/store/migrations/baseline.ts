@@ -163,7 +163,6 @@ const INDEXES = {
   settlement_time: 'settlement (settled_at)',
   settlement_block: 'settlement (network, block_number)',
   wallet_transfer_block: 'wallet_transfer (network, block_number)',
-  channel_event_channel: 'channel_event (network, channel, block_number)',
   report_state: 'report (state, kind)',
   report_listing: 'report (listing_id)',
   job_due: 'job (queue, due)',

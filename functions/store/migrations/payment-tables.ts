@@ -1,4 +1,3 @@
-import type { ChannelEventKind } from '../../../src/domain/settlement/schemes/channel-rule.ts'
 import type { CountedScheme } from '../../../src/domain/settlement/schemes/schemes.ts'
 import { integer, maybe, moment, table, text, textOf } from './columns.ts'
 
@@ -44,22 +43,6 @@ export const PAYMENT_TABLES = {
       from_contract: maybe(integer),
     },
     'wallet_transfer_once primary key (network, transaction_id, log_index)',
-  ),
-  /** Events of channels with metered payouts; a row without a channel marks a scheme as read. */
-  channel_event: table(
-    {
-      ...transfer,
-      block_number: moment,
-      /** For payments to the seller, the block's exact time; for anything else, about it. */
-      at: moment,
-      channel: text,
-      kind: textOf<ChannelEventKind>(),
-      amount: text,
-      payer: maybe(text),
-      payee: maybe(text),
-      scheme,
-    },
-    'channel_event_key primary key (network, transaction_id, log_index)',
   ),
   /** How far one payout (an address, EVM in lower case) has been read: EVM by blocks, Solana by signatures. */
   meter_cursor: table(

@@ -34,7 +34,6 @@ export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promis
 /** The tables as the queries see them, each with its own columns. */
 export type Tables = RowsOf<typeof TABLES & typeof PAYMENT_TABLES & typeof RECEIPT_TABLES>
 
-export type ChannelEventTable = Tables['channel_event']
 export type ClaimTable = Tables['claim']
 export type MailTable = Tables['mail']
 export type MeterCursorTable = Tables['meter_cursor']

@@ -5,7 +5,9 @@ import { nameSnippet } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import { toSignInText } from '../kit/sign-in-text.ts'
 import { toNetworkName } from '../listing/networks.ts'
+import { railsOf } from '../listing/pricing.ts'
 import type { CompactRow } from '../search/search-response.ts'
+import { SESSIONS_NOT_COUNTED } from '../settlement/schemes/schemes.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { toWorth } from '../views/trust-view.ts'
 import { largestOf } from '../wire/extremes.ts'
@@ -37,6 +39,7 @@ export function toListingMarkdown(
       ...(switches.trust
         ? [
             `- Trust: ${trust.score === null ? `no score (${trust.evidence})` : `${trust.score} of 100. ${toWorth(trust)}`}`,
+            ...(railsOf(pricing).includes('mpp') ? [`- ${SESSIONS_NOT_COUNTED}`] : []),
           ]
         : []),
       ...(switches.sellers ? [`- Status: ${view.status}`] : []),

@@ -23,7 +23,7 @@ export const RETENTION = {
   /** Days a decided report is kept, and an accepted dispute shows; and one that nobody decided. */
   report_days: 90,
   waiting_report_days: 365,
-  /** Days transfers around a seller's payments, and idle payment channels, are kept: longer than any rule looks back. */
+  /** Days transfers around a seller's payments are kept: longer than any rule looks back. */
   transfer_days: 150,
   /** Hours a mail waits for a mail server that is down. */
   mail_hours: 24,

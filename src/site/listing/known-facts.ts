@@ -1,6 +1,8 @@
 import type { Switches } from '../../domain/derived/switches.ts'
 import { TIER_LABELS } from '../../domain/derived/tiers.ts'
+import { railsOf } from '../../domain/listing/pricing.ts'
 import { toCountText } from '../../domain/operation/price-text.ts'
+import { SESSIONS_NOT_COUNTED } from '../../domain/settlement/schemes/schemes.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { html, type Markup } from '../frame/html.ts'
@@ -32,7 +34,7 @@ interface Seen {
   calls: { title: string; total: number } | null
 }
 
-/** Known and unknown facts about a listing's standing: a list and one sentence, in one place. */
+/** Known and unknown facts about a listing's standing: a list and a few sentences, in one place. */
 export function toStanding(
   view: ListingView,
   { probes, calls }: Seen,
@@ -59,7 +61,11 @@ export function toStanding(
       'whether anybody has paid',
     sellers && !isClaimed && 'who owns it',
   ].filter((text) => text !== false)
-  return { facts, unknown: open.length === 0 ? '' : `Not known yet: ${joinWords(open)}.` }
+  const sentences = [
+    open.length > 0 && `Not known yet: ${joinWords(open)}.`,
+    trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
+  ].filter((text) => text !== false)
+  return { facts, sentences: sentences.join(' ') }
 }
 
 const isPaid = ({ pricing }: ListingView) => pricing.model === 'per_call'

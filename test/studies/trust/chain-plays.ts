@@ -1,6 +1,3 @@
-import { CHANNEL_TOPICS } from '../../../src/domain/settlement/schemes/batch-settlement.ts'
-import { CHANNELS } from '../../../src/domain/settlement/schemes/contracts.ts'
-import { toTopic } from '../../../src/domain/settlement/schemes/evm-log.ts'
 import { payment, type RawCall, type RawLog, transfer } from '../../meter/chain-double.ts'
 import { TOKEN, wallet } from '../../settlements/samples.ts'
 
@@ -27,7 +24,6 @@ const OWN = wallet(903)
 const FORGER = wallet(904)
 const EXACT_PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
 const SETTLE = '0x13cd3b53'
-const [{ contract, collectors }] = CHANNELS
 
 const word = (value: string | number) =>
   (typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0')
@@ -45,30 +41,6 @@ function permitted(
   }
 }
 
-/** A channel between a payer and a payout: opened, claimed and paid out in one transaction. */
-function channel(buyer: string, payout: string, n: number, paidIn: RawLog[]): RawLog[] {
-  const id = `0x${word(0xc0_0000 + n)}`
-  const ofChannel = (topic: string, more: string[], ...values: (string | number)[]): RawLog => ({
-    address: contract,
-    topics: [topic, id, ...more],
-    data: words(...values),
-  })
-  const sender = [toTopic(FORGER)]
-  return [
-    ofChannel(CHANNEL_TOPICS.opened, [], buyer, wallet(0), payout, wallet(0), TOKEN, 900, 0),
-    ...paidIn,
-    ofChannel(CHANNEL_TOPICS.deposit, sender, AMOUNT, AMOUNT),
-    ofChannel(CHANNEL_TOPICS.claim, sender, AMOUNT, AMOUNT),
-    transfer(contract, payout, AMOUNT),
-  ]
-}
-
-/** Money that a payer signed into the contract. */
-const signedIn = (payer: string): RawLog[] => [
-  ...payment(payer, collectors[0], AMOUNT),
-  transfer(collectors[0], contract, AMOUNT),
-]
-
 export const CHAIN_PLAYS: readonly ChainPlay[] = [
   {
     id: 'real',
@@ -79,11 +51,6 @@ export const CHAIN_PLAYS: readonly ChainPlay[] = [
     id: 'real_permit2',
     name: 'Real payments by Permit2, for comparison',
     record: (buyer, payout) => permitted({}, { buyer, payout }),
-  },
-  {
-    id: 'real_channel',
-    name: 'Real payments out of a channel, for comparison',
-    record: (buyer, payout, n) => channel(buyer, payout, n, signedIn(buyer)),
   },
   {
     id: 'wrong_token',
@@ -117,20 +84,6 @@ export const CHAIN_PLAYS: readonly ChainPlay[] = [
     id: 'own_coin',
     name: 'The true Permit2 proxy, called with a coin of the cheat’s own that makes a pool pay in the real one',
     record: (buyer, payout) => permitted({ coin: FOREIGN_COIN, payer: POOL }, { buyer, payout }),
-  },
-  {
-    id: 'paid_for_another',
-    name: 'A channel in a stranger’s name, filled by the cheat',
-    record: (buyer, payout, n) => channel(buyer, payout, n, [transfer(OWN, contract, AMOUNT)]),
-  },
-  {
-    id: 'batch_neighbour',
-    name: 'Such a channel beside another person’s real deposit of the same amount, in one transaction',
-    record: (buyer, payout, n) => {
-      const theirs = wallet(5_000 + n)
-      const [opened = [], ...rest] = [channel(theirs, wallet(905), 100_000 + n, signedIn(theirs))]
-      return [...opened.slice(0, -2), ...rest.flat(), ...channel(buyer, payout, n, [])]
-    },
   },
   {
     id: 'nothing',
