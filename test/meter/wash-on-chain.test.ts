@@ -67,6 +67,14 @@ const PATTERNS: [string, Played[], object[]][] = [
     ],
     [{ flag: 'burst_cohort', settlements: 12 }],
   ],
+  [
+    'who lets a mint fill a crowd that never pays anybody else',
+    [
+      many(12, (n) => [transfer(NOBODY, shill(n), 9_000)]),
+      many(12, (n) => payment(shill(n), SHOP, 4_000)),
+    ],
+    [{ flag: 'burst_cohort', settlements: 12 }],
+  ],
   // What must not be held against a seller.
   [
     'whose launch brings a crowd that also pays others',
@@ -77,17 +85,19 @@ const PATTERNS: [string, Played[], object[]][] = [
     [],
   ],
   [
-    'whose launch brings twelve who came by CCTP within half an hour, and never paid before',
+    'whose launch brings twelve who came by CCTP within half an hour, one of whom paid before',
     [
       many(12, (n) => [transfer(NOBODY, shill(n), 9_000)]),
+      [payment(shill(3), wallet(800), 100)],
       many(12, (n) => payment(shill(n), SHOP, 4_000)),
     ],
     [],
   ],
   [
-    'whose launch brings twelve who came over the pool of a bridge',
+    'whose launch brings twelve who came over the pool of a bridge, one of whom paid before',
     [
       many(12, (n) => [transfer(POOL, shill(n), 9_000)]),
+      [payment(shill(3), wallet(800), 100)],
       many(12, (n) => payment(shill(n), SHOP, 4_000)),
     ],
     [],

@@ -110,9 +110,9 @@ export async function uniteReports(db: Kysely<unknown>): Promise<void> {
 
 const IS_CORRECTION = `listing_id is not null and (state = 'waiting' or found like '%"saw":"",%')`
 
-/** Webhooks and watches are gone; what waited in their queue is dropped with it. */
+/** Webhooks, watches and payment channels are gone; what waited in their queue is dropped with it. */
 export async function keepMailsAlone(db: Kysely<unknown>): Promise<void> {
-  for (const name of ['delivery', 'watch', 'watch_turn'])
+  for (const name of ['delivery', 'watch', 'watch_turn', 'channel_event'])
     await sql`drop table ${sql.table(name)}`.execute(db)
   await createTable(db, 'mail', TABLES.mail)
   for (const statement of [
