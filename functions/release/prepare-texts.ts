@@ -47,9 +47,9 @@ export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTe
 }
 
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
-  const { standings } = index.firstParty
+  const { standings } = index
   return ids
-    .map((id) => findId(index, 'firstParty', id))
-    .filter((row) => row >= 0)
+    .map((id) => findId(index, id))
+    .filter((row) => row >= index.firstParty.start)
     .map((row) => ({ row, relevance: multiplierOf(standings[row] ?? NO_TRUST) }))
 }

@@ -51,9 +51,8 @@ export function putFittingFirst<Row extends RankedRow>(
 /** Whether a row is not known to have another effect. */
 export function doesAsked(index: SearchIndex, row: number, asked: Effect | null): boolean {
   if (asked === null) return true
-  const { organic, filterPlaces } = index
   const others = EFFECTS.filter((effect) => !ANSWERS[asked].includes(effect))
   return !others.some((effect) =>
-    hasValue(organic, filterPlaces.get(`effect:${effect}`) ?? -1, row),
+    hasValue(index, index.filterPlaces.get(`effect:${effect}`) ?? -1, row),
   )
 }

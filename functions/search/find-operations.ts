@@ -93,7 +93,7 @@ function toWire({ parameters: { q: _, ...parameters }, total }: Suggestion) {
 }
 
 function listingOf(index: SearchIndex, row: number): string {
-  return readId(index, 'organic', row).split('~', 1)[0] ?? ''
+  return readId(index, row).split('~', 1)[0] ?? ''
 }
 
 type Result = OperationsAnswer['results'][number]

@@ -1,6 +1,7 @@
 import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/unlisted/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
+import { findId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { Release } from '../release/release.ts'
 
@@ -16,7 +17,7 @@ export function noteOnAddress(
   if (address === undefined) return null
   const url = scheme === undefined ? `https://${address}` : address
   const host = URL.parse(url)?.hostname
-  if (host === undefined || isListed(index, host, sharedHosts) || isExact(index, 'id', address))
+  if (host === undefined || isListed(index, host, sharedHosts) || findId(index, address) >= 0)
     return null
   const found = findNotListed(url)
   // Names of files and programs also have dots.
@@ -37,11 +38,7 @@ export function whyNotListed(
 
 /** Whether a listing has the host, or the domain it is in, as its own. */
 function isListed(index: SearchIndex, host: string, sharedHosts: SharedHosts): boolean {
-  return [host, ownerAt(host, sharedHosts)].some((name) => isExact(index, 'host', name))
-}
-
-function isExact(index: SearchIndex, kind: 'id' | 'host', text: string): boolean {
-  return [index.organic, index.firstParty].some(
-    ({ exact }) => findExact(exact, kind, text).length > 0,
+  return [host, ownerAt(host, sharedHosts)].some(
+    (name) => findExact(index.exact, 'host', name).length > 0,
   )
 }

@@ -61,7 +61,7 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, string>()
   for (const { row } of rankIndex(index, { q, limit: LOOKED_AT, offset: 0 }).rows) {
-    const [listing = ''] = readId(index, 'organic', row).split('~')
+    const [listing = ''] = readId(index, row).split('~')
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
@@ -78,5 +78,5 @@ function pathOf(url: string): string {
 
 /** Typed `any` by `JSON.parse`: the build wrote these bytes. */
 function parseBody(index: SearchIndex, row: number) {
-  return JSON.parse(decoder.decode(readBody(index, 'organic', row)))
+  return JSON.parse(decoder.decode(readBody(index, row)))
 }

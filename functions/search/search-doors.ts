@@ -148,7 +148,7 @@ export function createShownRows(report: (listingId: string, times: number) => vo
     const [index, rows] = [of, touched]
     touched = []
     for (const row of rows) {
-      report(readId(index, 'organic', row), times[row] ?? 0)
+      report(readId(index, row), times[row] ?? 0)
       times[row] = 0
     }
   }
@@ -157,7 +157,7 @@ export function createShownRows(report: (listingId: string, times: number) => vo
       if (index !== of) {
         reportAll()
         of = index
-        times = new Uint32Array(index.organic.rows)
+        times = new Uint32Array(index.organicRows)
       }
       for (const { row } of rows) {
         const before = times[row] ?? 0

@@ -7,7 +7,8 @@ import {
 } from '../../src/domain/wire/vocabulary.ts'
 import { valueAt } from '../../src/search/index/coded-column.ts'
 import { idOf, readBody } from '../../src/search/index/index-rows.ts'
-import type { PartName, SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { RangeName } from '../../src/search/index/postings.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'
@@ -37,15 +38,15 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
   if (query.view === 'compact') return toBytes(compactText(input))
   const { organic, firstParty, explained } = outcome
   const bytes = startBytes()
-  const addRows = (part: PartName, rows: readonly RankedRow[], more: readonly object[] = []) => {
+  const addRows = (range: RangeName, rows: readonly RankedRow[], more: readonly object[] = []) => {
     rows.forEach(({ row, relevance }, at) => {
       if (at > 0) bytes.text(',')
-      const body = readBody(index, part, row)
+      const body = readBody(index, row)
       bytes.add(body.subarray(0, body.length - BODY_END.length))
       bytes.text(',"go":"/go/')
       bytes.add(idOf(body))
       // A row's position is in its link where rows compete: our own compete with nobody.
-      const place = part === 'organic' ? `&pos=${at + 1}` : ''
+      const place = range === 'organic' ? `&pos=${at + 1}` : ''
       const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
       bytes.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
     })
@@ -97,9 +98,9 @@ function compactText({ index, searchId, query, outcome, page }: SearchResponseIn
   const rows = organic.rows.map(({ row }, at) => {
     const more = { ...(explained && { explain: explained.organic[at] }), ...page?.[at] }
     const members = JSON.stringify(more).slice(1, -1)
-    return `${summaryOf(index, 'organic', row)}${factsOf(index, row)}${members && `,${members}`}}`
+    return `${summaryOf(index, row)}${factsOf(index, row)}${members && `,${members}`}}`
   })
-  const own = firstParty.rows.map(({ row }) => `${summaryOf(index, 'firstParty', row)}}`)
+  const own = firstParty.rows.map(({ row }) => `${summaryOf(index, row)}}`)
   return [
     `${echoOf(searchId, query, organic.total)}${rows.join()}],"sponsored":[],"payments_enabled":false,"notes":`,
     besideOf(outcome),
@@ -123,17 +124,16 @@ function besideOf({ notes, suggested, facets }: SearchOutcome): string {
 
 const decoder = new TextDecoder()
 
-function summaryOf(index: SearchIndex, part: PartName, row: number): string {
-  const body = decoder.decode(readBody(index, part, row))
+function summaryOf(index: SearchIndex, row: number): string {
+  const body = decoder.decode(readBody(index, row))
   return body.slice(0, body.indexOf(SUMMARY_END))
 }
 
 function factsOf(index: SearchIndex, row: number): string {
-  const { organic, filterPlaces } = index
-  const holds = (value: string) => hasValue(organic, filterPlaces.get(value) ?? 0, row)
-  const [low, high] = [valueAt(organic.minUsd, row), valueAt(organic.maxUsd, row)]
+  const holds = (value: string) => hasValue(index, index.filterPlaces.get(value) ?? 0, row)
+  const [low, high] = [valueAt(index.minUsd, row), valueAt(index.maxUsd, row)]
   const auth: AuthType = AUTH_TYPES.find((type) => holds(`auth:${type}`)) ?? 'unknown'
-  const trust = trustOf(organic.standings[row] ?? NO_TRUST)
+  const trust = trustOf(index.standings[row] ?? NO_TRUST)
   const members = JSON.stringify({
     price: Number.isNaN(low) ? null : { min_usd: low, max_usd: high },
     rails: RAILS.filter((rail) => holds(`rail:${rail}`)),

@@ -32,7 +32,7 @@ export function createRowReader(index: SearchIndex, facts: QuestionFacts | null)
 
 function readStored(index: SearchIndex, row: number, facts: QuestionFacts | null): Stored {
   // Typed `any` by `JSON.parse`: the build wrote these bytes.
-  const stored = JSON.parse(decoder.decode(readBody(index, 'organic', row)))
+  const stored = JSON.parse(decoder.decode(readBody(index, row)))
   const { listing, digest, operation, slots = [] }: Omit<Stored, 'filled'> = stored
   const { example, url = '' } = operation
   let shown = example

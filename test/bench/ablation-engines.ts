@@ -12,9 +12,8 @@ export function createEngine(documents: readonly SearchDocument[], words: Search
   const index = loadSearchIndex(buildSearchIndex(documents, { words }))
   const find = (q: string, limit: number) => searchIndex(index, { q, limit, offset: 0 })
   return {
-    rank: (q: string) => find(q, 50).organic.rows.map(({ row }) => readId(index, 'organic', row)),
-    first: (q: string) =>
-      find(q, 1).organic.rows.map(({ row }) => readId(index, 'organic', row))[0],
+    rank: (q: string) => find(q, 50).organic.rows.map(({ row }) => readId(index, row)),
+    first: (q: string) => find(q, 1).organic.rows.map(({ row }) => readId(index, row))[0],
     notes: (q: string) => find(q, 1).notes,
   }
 }

@@ -117,7 +117,7 @@ if (import.meta.main) {
   const index = loadSearchIndex(buildSearchIndex(documents, { words: readSearchWords() }))
   const answers = askForMostUsed(listings, (q) => {
     const [first] = searchIndex(index, { q, limit: 1, offset: 0 }).organic.rows
-    return first && readId(index, 'organic', first.row)
+    return first && readId(index, first.row)
   })
   const missed = answers.filter(({ wanted, first }) => !wanted.includes(first))
   for (const { name, first } of answers) console.log(`${name}: ${first}`)

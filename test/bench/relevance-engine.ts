@@ -13,6 +13,6 @@ export function createOwnEngine(corpus: readonly SearchDocument[], words: Search
   const index = loadSearchIndex(buildSearchIndex(corpus, { words }))
   return (q) => {
     const { organic } = searchIndex(index, { q, limit: 50, offset: 0 })
-    return organic.rows.map(({ row }) => readId(index, 'organic', row))
+    return organic.rows.map(({ row }) => readId(index, row))
   }
 }

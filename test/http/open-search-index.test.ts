@@ -36,8 +36,8 @@ test('bodies that stay in the file are the same as in memory', async () => {
   const [inFile, inMemory] = [openSearchIndex(path, IN_FILE), openSearchIndex(path)]
   await verifyBodiesInSteps(inFile)
   for (const row of [0, 7, 1199, 3])
-    expect(Buffer.from(readBody(inFile, 'organic', row)).toString()).toBe(
-      Buffer.from(readBody(inMemory, 'organic', row)).toString(),
+    expect(Buffer.from(readBody(inFile, row)).toString()).toBe(
+      Buffer.from(readBody(inMemory, row)).toString(),
     )
 })
 
@@ -49,9 +49,9 @@ test.each([
   async (which, at) => {
     const index = openSearchIndex(damagedAt(at), IN_FILE)
     const [damaged, other] = which === 'first' ? [0, 1199] : [1199, 0]
-    expect(() => readBody(index, 'organic', damaged)).toThrow(SearchIndexError)
-    expect(readBody(index, 'organic', other).length).toBeGreaterThan(0)
-    await expect(verifyBodiesInSteps(index)).rejects.toThrow(/damaged: its body of organic row/)
+    expect(() => readBody(index, damaged)).toThrow(SearchIndexError)
+    expect(readBody(index, other).length).toBeGreaterThan(0)
+    await expect(verifyBodiesInSteps(index)).rejects.toThrow(/damaged: its body of row/)
   },
 )
 

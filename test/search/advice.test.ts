@@ -41,7 +41,7 @@ const index = indexOf(
 const search = (q: string, more: object = {}) =>
   searchIndex(index, { q, limit: 10, offset: 0, ...more })
 const ids = (q: string, more: object = {}) =>
-  search(q, more).organic.rows.map(({ row }) => readId(index, 'organic', row))
+  search(q, more).organic.rows.map(({ row }) => readId(index, row))
 
 describe('words that sound like a filter', () => {
   test.each([

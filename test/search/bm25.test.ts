@@ -100,9 +100,7 @@ function served(documents: SearchDocument[], q: string): Map<string, number> {
 
 function servedBy(index: SearchIndex, q: string): Map<string, number> {
   const { organic } = searchIndex(index, { q, limit: 50, offset: 0 })
-  return new Map(
-    organic.rows.map(({ row, relevance }) => [readId(index, 'organic', row), relevance]),
-  )
+  return new Map(organic.rows.map(({ row, relevance }) => [readId(index, row), relevance]))
 }
 
 test.each([
@@ -217,6 +215,6 @@ test('the multipliers are applied before the page is cut', () => {
   const last = sampleDocument({ id: 'mcp.zz', name: 'zorb plin', trustScore: 100 })
   const index = indexOf([...many, last])
   const { organic } = searchIndex(index, { q: 'zorb', limit: 1, offset: 0 })
-  expect(organic.rows.map(({ row }) => readId(index, 'organic', row))).toEqual(['mcp.zz'])
+  expect(organic.rows.map(({ row }) => readId(index, row))).toEqual(['mcp.zz'])
   expect(organic.total).toBe(61)
 })

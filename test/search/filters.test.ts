@@ -43,7 +43,7 @@ function find(rawQuery: string): string[] {
   const parsed = parseSearchParameters(rawQuery, KNOWN)
   if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
   return searchIndex(index, parsed.query)
-    .organic.rows.map(({ row }) => readId(index, 'organic', row))
+    .organic.rows.map(({ row }) => readId(index, row))
     .toSorted()
 }
 

@@ -68,11 +68,11 @@ test('a file at an odd place in memory loads all the same', () => {
   const roomy = new Uint8Array(file.length + 3)
   roomy.set(file, 3)
   const index = loadSearchIndex(roomy.subarray(3))
-  expect(new TextDecoder().decode(readBody(index, 'organic', 0))).toContain('"id":"mcp.alpha"')
+  expect(new TextDecoder().decode(readBody(index, 0))).toContain('"id":"mcp.alpha"')
 })
 
 test('no listings at all make an index that answers', () => {
-  expect(loadSearchIndex(buildSearchIndex([])).organic.rows).toBe(0)
+  expect(loadSearchIndex(buildSearchIndex([])).organicRows).toBe(0)
 })
 
 test('bit sets are read by their names, wherever they are in the file', () => {
@@ -81,17 +81,18 @@ test('bit sets are read by their names, wherever they are in the file', () => {
   )
   const bodies = payers.map(({ body }) => body)
   const data = dataOf(buildSearchIndex(payers))
-  const turned = { ...data, filterValues: data.filterValues.toReversed() }
-  for (const part of ['organic', 'firstParty'] as const) {
-    const { filterBits } = data[part]
-    const words = filterBits.length / data.filterValues.length
-    const sets = data.filterValues.map((_, at) => filterBits.subarray(at * words, (at + 1) * words))
-    const bits = Uint32Array.from(sets.toReversed().flatMap((set) => [...set]))
-    turned[part] = { ...data[part], filterBits: bits }
+  const words = data.filterBits.length / data.filterValues.length
+  const sets = data.filterValues.map((_, at) =>
+    data.filterBits.subarray(at * words, (at + 1) * words),
+  )
+  const turned = {
+    ...data,
+    filterValues: data.filterValues.toReversed(),
+    filterBits: Uint32Array.from(sets.toReversed().flatMap((set) => [...set])),
   }
   const index = loadSearchIndex(writeIndexFile(turned, bodies))
   const { rows } = searchIndex(index, { auth: 'none', limit: 5, offset: 0 }).organic
-  expect(rows.map(({ row }) => readId(index, 'organic', row))).toEqual(['x402.none'])
+  expect(rows.map(({ row }) => readId(index, row))).toEqual(['x402.none'])
 })
 
 test('a program and an index that know different filters refuse each other', () => {

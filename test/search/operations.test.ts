@@ -196,7 +196,7 @@ describe('what to call for a task', () => {
     ])
     const ids = (filters: object) =>
       searchIndex(index, { q: 'search', limit: 5, offset: 0, ...filters }).organic.rows.map(
-        ({ row }) => readId(index, 'organic', row),
+        ({ row }) => readId(index, row),
       )
     expect(ids({ rail: 'x402', max_price_usd: 0.01 })).toEqual(['x402.b'])
     expect(ids({ rail: 'x402', network: TEMPO })).toEqual(['x402.b'])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { search as oramaSearch } from '@orama/orama'
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
-import { listingDatabases } from '../../src/search/query/search-index.ts'
+import { listingDatabase } from '../../src/search/query/search-index.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { decode, indexOf, sampleDocument } from './search-samples.ts'
 
@@ -53,7 +53,7 @@ function answers(
   const reply = search(new URLSearchParams({ q, ...filters }).toString())
   if (reply.status !== 200) throw new Error(JSON.stringify(reply.problems))
   const { results } = JSON.parse(decode(reply.body))
-  const { orama } = listingDatabases(index).organic
+  const { orama } = listingDatabase(index)
   const order = { property: filters.sort ?? 'relevance', order: 'ASC' } as const
   const found = oramaSearch(orama, { term: q, limit: 20, sortBy: order, ...params })
   if (!('hits' in found)) throw new Error('Orama answered later')
@@ -62,7 +62,7 @@ function answers(
       id,
       relevance,
     ]),
-    orama: found.hits.map(({ id, score }) => [id, score]),
+    orama: found.hits.map(({ document, score }) => [Reflect.get(document, 'id'), score]),
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findEnglish, latinWordsOf } from '../../src/search/query/foreign-words.ts'
-import { listingDatabases } from '../../src/search/query/search-index.ts'
+import { listingDatabase } from '../../src/search/query/search-index.ts'
 import { foldText } from '../../src/search/words/fold-text.ts'
 import { findIn, indexOf, sampleDocument } from './search-samples.ts'
 
@@ -140,7 +140,7 @@ describe('a long prompt is read by the words that belong together', () => {
 
 test('a long question that is all about its task names the deed before what it takes', () => {
   const asked = 'weather forecast city token price text company number folder language gift phone'
-  const { terms } = listingDatabases(index).organic.plan(asked)
+  const { terms } = listingDatabase(index).plan(asked)
   const weightOf = (word: string) => terms.find(({ written }) => written === word)?.weight
   expect([weightOf('weather'), weightOf('folder')]).toEqual([1, 0.65])
 })

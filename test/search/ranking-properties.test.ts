@@ -68,12 +68,12 @@ function indexOf(documents: SearchDocument[]) {
 
 function ask(index: ReturnType<typeof indexOf>, query: Partial<SearchQuery>) {
   const { organic, firstParty } = searchIndex(index, { ...page, ...query })
-  const named = (part: 'organic' | 'firstParty', rows: typeof organic.rows) =>
-    rows.map(({ row, relevance }) => ({ id: readId(index, part, row), relevance }))
+  const named = (rows: typeof organic.rows) =>
+    rows.map(({ row, relevance }) => ({ id: readId(index, row), relevance }))
   return {
     total: organic.total,
-    results: named('organic', organic.rows),
-    own: named('firstParty', firstParty.rows),
+    results: named(organic.rows),
+    own: named(firstParty.rows),
   }
 }
 

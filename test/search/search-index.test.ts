@@ -12,7 +12,7 @@ const page = { limit: 20, offset: 0 }
 function idsFor(documents: SearchDocument[], query: Partial<SearchQuery>): string[] {
   const index = loadSearchIndex(buildSearchIndex(documents))
   const { organic } = searchIndex(index, { ...page, ...query })
-  return organic.rows.map(({ row }) => readId(index, 'organic', row))
+  return organic.rows.map(({ row }) => readId(index, row))
 }
 
 test('a word in the name outranks the same word in the summary', () => {

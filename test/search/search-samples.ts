@@ -69,7 +69,7 @@ export function indexOf(
 /** The first organic ids a query finds, and what it is told. */
 export function findIn(index: SearchIndex, q: string, limit = 20) {
   const { organic, notes } = searchIndex(index, { q, limit, offset: 0 })
-  return { ids: organic.rows.map(({ row }) => readId(index, 'organic', row)), notes }
+  return { ids: organic.rows.map(({ row }) => readId(index, row)), notes }
 }
 
 /** Texts of a search response where a test has none of its own. */

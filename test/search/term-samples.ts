@@ -12,7 +12,6 @@ export function termDictionary(texts: Iterable<string>) {
       return second === undefined ? number : terms.ofPair(number, terms.ofWord(second))
     }),
   )
-  const isKept = (term: number) => kept.has(term)
-  const { words, pairs, numbers } = sortTerms(terms, { word: isKept, pair: isKept })
+  const { words, pairs, numbers } = sortTerms(terms, (pair) => kept.has(pair))
   return { words: buildWordTable(words), pairs, numbers }
 }

@@ -59,9 +59,9 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
  */
 export function findIds({ search }: Pick<Release, 'search'>, text: string, most: number): string[] {
   const q = text.toWellFormed().trim()
-  const limit = Math.max(1, Math.min(most, search.organic.rows))
+  const limit = Math.max(1, Math.min(most, search.organicRows))
   const { organic } = searchIndex(search, { ...(q !== '' && { q }), limit, offset: 0 })
-  return organic.rows.map(({ row }) => readId(search, 'organic', row))
+  return organic.rows.map(({ row }) => readId(search, row))
 }
 
 interface PlanAsked {

@@ -17,15 +17,21 @@ const MILLISECONDS_A_DAY = 86_400_000
  * @param documents in the order of ties: a document's place is its row number
  * @param values filter values in the order of their bit sets
  */
-export function buildColumns(documents: readonly Facts[], values: readonly string[]) {
+export function buildColumns(
+  documents: readonly Facts[],
+  organicRows: number,
+  values: readonly string[],
+) {
   const column = (numberOf: (document: Facts) => number | null) =>
     buildCodedColumn(documents.map((document) => numberOf(document) ?? Number.NaN))
-  const rows = Uint32Array.from(documents.keys())
+  const browseOrder = Uint32Array.from(documents.keys())
+  for (const range of [browseOrder.subarray(0, organicRows), browseOrder.subarray(organicRows)])
+    range.sort((a, b) => compareRows(documents, a, b))
   const standings = Uint8Array.from(documents, ({ trustScore, liveTested }) =>
     toStanding(trustScore, liveTested),
   )
   return {
-    browseOrder: rows.sort((a, b) => compareRows(documents, a, b)),
+    browseOrder,
     standings,
     highestMultiplier: largestOf(new Set(Array.from(standings, multiplierOf)), 1),
     minUsd: column(lowestOf),

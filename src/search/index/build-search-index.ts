@@ -1,7 +1,7 @@
 import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/query-words.ts'
 import { compareTies } from '../../domain/search/search-rank.ts'
 import { createListingReader, toSpellings } from '../words/read-listings.ts'
-import { createTermNumbers, type TermNumbers } from '../words/term-numbers.ts'
+import { createTermNumbers } from '../words/term-numbers.ts'
 import { createWordSets } from '../words/word-sets.ts'
 import { buildColumns, filterValues } from './build-columns.ts'
 import { buildTermIndex } from './build-terms.ts'
@@ -29,12 +29,15 @@ const DEFAULTS: IndexOptions = {
   networks: [],
   words: NO_SEARCH_WORDS,
 }
+/** What is kept of a document beside its postings. */
+type KeptDocument = Pick<ReadDocument, 'facts' | 'exact' | 'body'>
+
 const MAX_BODY_BYTES = 2 ** 32 - 1
 
 /**
  * Builds the one file the search function serves from. The same documents in any order give the
- * same bytes. First-party documents get a part of their own, scored with the statistics of the
- * organic rows, so that they do not affect those.
+ * same bytes. First-party documents come behind the others and are scored with the statistics of
+ * those, so that they do not affect them.
  *
  * @param options categories and sources a filter may name although no listing has them yet, and the
  *   table of words
@@ -61,30 +64,22 @@ export function joinReadings(
 ): Uint8Array {
   const { noun, english, words: searchWords, ...known } = { ...DEFAULTS, ...options }
   const terms = createTermNumbers()
+  const collector = createCollector(terms)
+  const documents: KeptDocument[] = []
   const written = new Map<string, number>()
-  const [outside, ours] = [createPart(terms), createPart(terms)]
   for (const reading of readings) {
-    if (reading.facts.firstParty) ours.add(reading)
-    else {
-      outside.add(reading)
+    const { facts, exact, body } = reading
+    documents.push({ facts, exact, body })
+    collector.add(reading)
+    if (!facts.firstParty)
       for (const text of reading.written) written.set(text, (written.get(text) ?? 0) + 1)
-    }
   }
-  const [organic, own] = [outside.finish(), ours.finish()]
-  const facts = [...organic.documents, ...own.documents].map((document) => document.facts)
+  const { order, sorted, organicRows } = sortDocuments(documents)
+  const facts = sorted.map((document) => document.facts)
   checkIds(facts)
   const filters = withValuesOf(facts, known)
   const values = filterValues(filters)
-  const buildPart = (part: typeof organic) => ({
-    rows: part.documents.length,
-    ...buildTermIndex(part, organic, terms),
-    exact: buildExactTable(part.documents),
-    ...buildColumns(
-      part.documents.map(({ facts }) => facts),
-      values,
-    ),
-  })
-  const bodies = [...organic.documents, ...own.documents].map(({ body }) => body)
+  const bodies = sorted.map(({ body }) => body)
   if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
     throw new Error('The listing bodies take more than 4 GiB in total.')
   const index = {
@@ -93,9 +88,11 @@ export function joinReadings(
     filters,
     filterValues: values,
     searchWords,
-    spellings: buildSpellings(written, organic.documents.length),
-    organic: buildPart(organic),
-    firstParty: buildPart(own),
+    spellings: buildSpellings(written, organicRows),
+    organicRows,
+    terms: buildTermIndex(collector.finish(order, organicRows), terms),
+    exact: buildExactTable(sorted),
+    ...buildColumns(facts, organicRows, values),
     bodyStarts: startsOf(bodies),
     bodyChecksums: Uint32Array.from(bodies, checksum),
   }
@@ -113,25 +110,17 @@ function withValuesOf(
   }
 }
 
-/** What is kept of the documents of a part, and their postings. */
-function createPart(terms: TermNumbers) {
-  const documents: Pick<ReadDocument, 'facts' | 'exact' | 'body'>[] = []
-  const collector = createCollector(terms)
-  return {
-    add(reading: ReadDocument): void {
-      const { facts, exact, body } = reading
-      documents.push({ facts, exact, body })
-      collector.add(reading)
-    },
-    finish() {
-      const order = Uint32Array.from(documents.keys()).sort((a, b) => {
-        const [left, right] = [documents[a], documents[b]]
-        return left === undefined || right === undefined ? 0 : compareTies(left.facts, right.facts)
-      })
-      const sorted = Array.from(order).flatMap((place) => documents[place] ?? [])
-      return { documents: sorted, ...collector.finish(order) }
-    },
-  }
+/** Organic documents in the order of ties, then our own in the same. */
+function sortDocuments(documents: readonly KeptDocument[]) {
+  const order = Uint32Array.from(documents.keys()).sort((a, b) => {
+    const [left, right] = [documents[a], documents[b]]
+    if (left === undefined || right === undefined) return 0
+    const isOurs = Number(left.facts.firstParty) - Number(right.facts.firstParty)
+    return isOurs || compareTies(left.facts, right.facts)
+  })
+  const sorted = Array.from(order).flatMap((place) => documents[place] ?? [])
+  const organicRows = sorted.filter(({ facts }) => !facts.firstParty).length
+  return { order, sorted, organicRows }
 }
 
 function checkIds(facts: readonly { id: string }[]): void {

@@ -1,6 +1,6 @@
 import { fieldShare, SEARCH_FIELDS, saturate } from '../../domain/search/search-rank.ts'
 import type { TermNumbers } from '../words/term-numbers.ts'
-import type { CollectedPostings, Statistics } from './collect-postings.ts'
+import type { CollectedPostings } from './collect-postings.ts'
 import type { TermIndex, WordPairs } from './postings.ts'
 import { frequencyIn } from './read-document.ts'
 import { buildWordTable } from './word-table.ts'
@@ -8,25 +8,15 @@ import { buildWordTable } from './word-table.ts'
 const MAX_PALETTE = 2 ** 16
 
 /**
- * The term index of a part. Pairs that only one organic listing has are left out.
- * @param organic rows that decide idf, average lengths and which pairs are kept
+ * The term index. Pairs that only one organic listing has are left out.
  * @throws Error when there are too many combinations of lengths to number
  */
-export function buildTermIndex(
-  collected: CollectedPostings,
-  organic: CollectedPostings,
-  terms: TermNumbers,
-): TermIndex {
-  const { statistics } = organic
-  const { words, pairs, numbers } = sortTerms(terms, {
-    word: (term) => collected.isHeld(term, 1),
-    pair: (term) => collected.isHeld(term, 1) && organic.isHeld(term, 2),
-  })
+export function buildTermIndex(collected: CollectedPostings, terms: TermNumbers): TermIndex {
+  const { words, pairs, numbers } = sortTerms(terms, (pair) => collected.organicOf(pair, 2) === 2)
   return {
     words: buildWordTable(words),
     pairs,
-    ...listPostings(collected, numbers, createScorer(collected, statistics)),
-    scoredRows: statistics.rows,
+    ...listPostings(collected, numbers, createScorer(collected)),
   }
 }
 
@@ -34,26 +24,17 @@ export function buildTermIndex(
  * The terms that are kept in order: words by their text, pairs by the word that sorts first and then
  * the other.
  * @returns with the terms in order the numbers that `terms` has for them
- * @throws Error naming a word that is only kept in a pair
  */
-export function sortTerms(
-  terms: TermNumbers,
-  isKept: { word(term: number): boolean; pair(term: number): boolean },
-) {
-  const words = [...terms.words.keys()].filter((word) => isKept.word(terms.ofWord(word))).sort()
+export function sortTerms(terms: TermNumbers, isKept: (pair: number) => boolean) {
+  const words = [...terms.words.keys()].sort()
   const wordTerms = words.map(terms.ofWord)
   const places = new Map(wordTerms.map((term, place) => [term, place]))
-  const placeOf = (term: number) => {
-    const place = places.get(term)
-    if (place !== undefined) return place
-    const [word] = [...terms.words].find(([, number]) => number === term) ?? []
-    throw new Error(`A pair with “${word}” was indexed, but not “${word}” as a term.`)
-  }
+  const placeOf = (term: number) => places.get(term) ?? 0
   /** The positions of both words as one number. */
   const kept: number[] = []
   for (const [a, others] of terms.pairs)
     for (const [b, pair] of others) {
-      if (!isKept.pair(pair)) continue
+      if (!isKept(pair)) continue
       const [left, right] = [placeOf(a), placeOf(b)]
       kept.push(Math.min(left, right) * words.length + Math.max(left, right))
     }
@@ -81,13 +62,14 @@ export function sortTerms(
  * stored once, exactly, and a posting holds its number.
  */
 function listPostings(
-  { count, ofTerm, rowOf, packedOf }: CollectedPostings,
+  { count, organicRows, ofTerm, rowOf, packedOf }: CollectedPostings,
   terms: Uint32Array,
   scoreOf: (packed: number, row: number) => number,
 ): Pick<TermIndex, 'postings' | 'scoreTable' | 'scoreTableFields'> {
   const [rows, codes] = [new Uint32Array(count), new Uint16Array(count)]
   let held = 0
   const starts = new Uint32Array(terms.length + 1)
+  const organicEnds = new Uint32Array(terms.length)
   const scoreTable: { score: number; fields: number }[] = []
   /** By the fields that hold the term, and then by the score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
@@ -103,7 +85,10 @@ function listPostings(
       rows[held] = row
       codes[held] = codeOf(scoreOf(packed, row), fieldsIn(packed))
       held += 1
+      if (row < organicRows) organicEnds[at] = held
     }
+    // A term of our own rows alone has no organic postings.
+    organicEnds[at] = Math.max(organicEnds[at] ?? 0, starts[at] ?? 0)
     starts[at + 1] = held
   })
   if (scoreTable.length > MAX_PALETTE)
@@ -111,7 +96,7 @@ function listPostings(
       `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
     )
   return {
-    postings: { starts, rows: rows.slice(0, held), codes: codes.slice(0, held) },
+    postings: { starts, organicEnds, rows: rows.slice(0, held), codes: codes.slice(0, held) },
     scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
     scoreTableFields: Uint8Array.from(scoreTable, ({ fields }) => fields),
   }
@@ -126,7 +111,7 @@ function fieldsIn(packed: number): number {
 }
 
 /** @returns what a posting with these frequencies scores in a row, before idf and weight */
-function createScorer({ lengths }: CollectedPostings, { averageLength }: Statistics) {
+function createScorer({ lengths, averageLength }: CollectedPostings) {
   return (packed: number, row: number): number => {
     let sum = 0
     SEARCH_FIELDS.forEach((field, at) => {

@@ -3,20 +3,12 @@ import type { TermNumbers } from '../words/term-numbers.ts'
 import { createNumberList } from './number-list.ts'
 import type { ReadDocument } from './read-document.ts'
 
-/** Row count and lengths of the organic rows: all that scores need besides frequencies. */
-export interface Statistics {
-  rows: number
-  averageLength: Record<SearchField, number>
-}
-
 export type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']>
 
 /**
- * Collects the postings of a part: which rows hold each term, and how often. Flat numbers, as a million
+ * Collects postings: which rows hold each term, and how often. Flat numbers, as a million
  * listings have some sixty million postings; those of a term are a chain from the last to the first.
  * Nothing else is kept of a document.
- *
- * @param terms numbered alike in all parts of an index
  */
 export function createCollector(terms: TermNumbers) {
   /** By term, the number of its last posting plus one; by posting, the same of the one before. */
@@ -37,8 +29,11 @@ export function createCollector(terms: TermNumbers) {
       }
       added.push(lengths)
     },
-    /** @param order the positions of the documents among the rows */
-    finish(order: Uint32Array) {
+    /**
+     * @param order the positions of the documents among the rows
+     * @param organicRows how many of them are not first-party: average lengths are of those
+     */
+    finish(order: Uint32Array, organicRows: number) {
       const rows = new Uint32Array(order.length)
       for (const [row, place] of order.entries()) rows[place] = row
       const rowOf = (posting: number) => rows[documents.get(posting)] ?? 0
@@ -50,23 +45,29 @@ export function createCollector(terms: TermNumbers) {
         summary: lengthsOf('summary'),
       }
       const mean = (all: readonly number[]) =>
-        all.reduce((sum, length) => sum + length, 0) / Math.max(all.length, 1)
+        all.slice(0, organicRows).reduce((sum, length) => sum + length, 0) /
+        Math.max(organicRows, 1)
       const averageLength = {
         name: mean(lengths.name),
         labels: mean(lengths.labels),
         summary: mean(lengths.summary),
       }
       return {
-        statistics: { rows: order.length, averageLength },
+        organicRows,
+        averageLength,
         lengths,
         /** How many there are. */
         count: documents.length(),
         rowOf,
         /** How often the row holds the term, see `ReadDocument`. */
         packedOf: frequencies.get,
-        /** Whether so many rows hold a term: one, or two. */
-        isHeld: (term: number, least: 1 | 2) =>
-          last.get(term) > 0 && (least === 1 || before.get(last.get(term) - 1) > 0),
+        /** How many organic rows hold a term, counted up to a number. */
+        organicOf(term: number, most: number): number {
+          let found = 0
+          for (let next = last.get(term); next > 0 && found < most; next = before.get(next - 1))
+            if (rowOf(next - 1) < organicRows) found += 1
+          return found
+        },
         /** The numbers of a term's postings, by row. */
         ofTerm(term: number): number[] {
           const found: number[] = []

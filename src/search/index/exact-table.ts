@@ -1,16 +1,15 @@
 import { foldText } from '../words/fold-text.ts'
-import { firstPlace } from './first-place.ts'
-import { hashText } from './hash-text.ts'
 import type { SearchDocument } from './search-document.ts'
+import { buildWordTable, findWord, type WordTable } from './word-table.ts'
 
 /**
  * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
- * or its product's. Each key is stored as a number of 53 bits, made of two hashes, in order; equal
- * ones have their rows in order. Only the number proves a hit: chance hits don't occur, and a
- * forger could as well have taken the name. An id, which nobody can take, is verified in the body.
+ * or its product's. The keys are sorted, and so are the rows of each.
  */
 export interface ExactTable {
-  keys: Float64Array
+  keys: WordTable
+  /** Where the rows of each key start; one more than there are keys. */
+  starts: Uint32Array
   rows: Uint32Array
 }
 
@@ -23,7 +22,6 @@ export type ExactKind = (typeof EXACT_KINDS)[number]
 
 type Identified = Pick<SearchDocument, 'id' | 'url' | 'domain' | 'name'>
 
-const LOW_BITS = 21
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
 /** `io.github.someone/repo`: the part after the slash is a name too. */
 const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
@@ -33,18 +31,25 @@ const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 
-/** @param documents the keys of each (`exactKeysOf`) */
-export function buildExactTable(documents: readonly { exact: readonly number[] }[]): ExactTable {
-  const entries = documents.flatMap(({ exact }, row) => exact.map((key) => ({ key, row })))
-  entries.sort((a, b) => a.key - b.key || a.row - b.row)
-  return {
-    keys: Float64Array.from(entries, ({ key }) => key),
-    rows: Uint32Array.from(entries, ({ row }) => row),
-  }
+/** @param documents the keys of each (`exactKeysOf`), by row */
+export function buildExactTable(documents: readonly { exact: readonly string[] }[]): ExactTable {
+  const rows = new Map<string, number[]>()
+  for (const [row, { exact }] of documents.entries())
+    for (const key of exact) {
+      const held = rows.get(key)
+      if (held === undefined) rows.set(key, [row])
+      else held.push(row)
+    }
+  const keys = [...rows.keys()].sort()
+  const starts = new Uint32Array(keys.length + 1)
+  for (const [at, key] of keys.entries())
+    starts[at + 1] = (starts[at] ?? 0) + (rows.get(key)?.length ?? 0)
+  const inOrder = keys.flatMap((key) => rows.get(key) ?? [])
+  return { keys: buildWordTable(keys), starts, rows: Uint32Array.from(inOrder) }
 }
 
 /** What a listing is found by exactly, without repeats. */
-export function exactKeysOf({ id, url, domain, name }: Identified): number[] {
+export function exactKeysOf({ id, url, domain, name }: Identified): string[] {
   const names = namesOf(name)
   const keys = [
     keyFor('id', id),
@@ -56,20 +61,15 @@ export function exactKeysOf({ id, url, domain, name }: Identified): number[] {
   return [...new Set(keys)]
 }
 
-/** The rows whose id, host or full name is this text; see `ExactTable` on proof. */
-export function findExact({ keys, rows }: ExactTable, kind: ExactKind, text: string): Uint32Array {
-  const key = keyFor(kind, text)
-  const first = firstPlace(0, keys.length, (place) => (keys[place] ?? 0) >= key)
-  let end = first
-  while (keys[end] === key) end += 1
-  return rows.subarray(first, end)
+/** The rows whose id, host or full name is this text. */
+export function findExact(table: ExactTable, kind: ExactKind, text: string): Uint32Array {
+  const { keys, starts, rows } = table
+  const key = findWord(keys, keyFor(kind, text))
+  return key < 0 ? rows.subarray(0, 0) : rows.subarray(starts[key], starts[key + 1])
 }
 
-function keyFor(kind: ExactKind, text: string): number {
-  const plain = PLAIN[kind](text)
-  const high = hashText(`${kind} ${plain}`)
-  const low = hashText(`${plain} ${kind} ${plain.length}`)
-  return high * 2 ** LOW_BITS + (low >>> (32 - LOW_BITS))
+function keyFor(kind: ExactKind, text: string): string {
+  return `${kind} ${PLAIN[kind](text)}`.toWellFormed()
 }
 
 /** One spelling for all variants of a key. */

@@ -1,14 +1,14 @@
 import { findExact } from './exact-table.ts'
 import { verifyBytes } from './index-file.ts'
-import type { PartName, SearchIndex } from './index-shape.ts'
+import type { SearchIndex } from './index-shape.ts'
 import { BODY_START } from './search-document.ts'
 
 const decoder = new TextDecoder()
 const QUOTATION_MARK = 0x22
 
 /** The listing id of a row. */
-export function readId(index: SearchIndex, part: PartName, row: number): string {
-  return decoder.decode(idOf(readBody(index, part, row)))
+export function readId(index: SearchIndex, row: number): string {
+  return decoder.decode(idOf(readBody(index, row)))
 }
 
 /** The ASCII of the id that a body starts with. */
@@ -17,9 +17,8 @@ export function idOf(body: Uint8Array): Uint8Array {
 }
 
 /** The row of an id, or -1. */
-export function findId(index: SearchIndex, part: PartName, id: string): number {
-  const rows = findExact(index[part].exact, 'id', id)
-  return rows.find((row) => readId(index, part, row) === id) ?? -1
+export function findId({ exact }: SearchIndex, id: string): number {
+  return findExact(exact, 'id', id)[0] ?? -1
 }
 
 /**
@@ -27,12 +26,9 @@ export function findId(index: SearchIndex, part: PartName, id: string): number {
  * valid until the next read.
  * @throws SearchIndexError when they were damaged on the way
  */
-export function readBody(index: SearchIndex, part: PartName, row: number): Uint8Array {
-  // Bodies of our own rows come after the others.
-  const place = part === 'organic' ? row : index.organic.rows + row
-  const start = index.bodyStarts[place] ?? 0
-  const body = index.bodies.read(start, (index.bodyStarts[place + 1] ?? 0) - start)
-  if (index.verifyReads)
-    verifyBytes(`body of ${part} row ${row}`, body, index.bodyChecksums[place] ?? 0)
+export function readBody(index: SearchIndex, row: number): Uint8Array {
+  const start = index.bodyStarts[row] ?? 0
+  const body = index.bodies.read(start, (index.bodyStarts[row + 1] ?? 0) - start)
+  if (index.verifyReads) verifyBytes(`body of row ${row}`, body, index.bodyChecksums[row] ?? 0)
   return body
 }

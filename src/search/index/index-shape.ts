@@ -3,10 +3,8 @@ import type { WordSets } from '../words/word-sets.ts'
 import type { CodedColumn } from './coded-column.ts'
 import type { ExactTable } from './exact-table.ts'
 import type { OfferTable } from './offer-table.ts'
-import type { TermIndex } from './postings.ts'
+import type { RangeName, TermIndex } from './postings.ts'
 import type { WordTable } from './word-table.ts'
-
-export type PartName = 'organic' | 'firstParty'
 
 /** The known categories and sources of an index; a filter for any other is a caller's mistake. */
 export interface FilterVocabulary {
@@ -18,7 +16,11 @@ export interface FilterVocabulary {
 /** The name of an index's rows in notes. */
 export type IndexNoun = 'listing' | 'operation'
 
-/** The content of the file; immutable. */
+/**
+ * The content of the file; immutable. Rows are numbered in the order of ties (trust, buyers, id), so
+ * that of two equal scores the lower row number wins; our own come behind all others, and whatever is
+ * counted or averaged (rows, document frequencies, lengths, spellings) is of the organic rows alone.
+ */
 export interface IndexData {
   noun: IndexNoun
   /** Words of other languages that listings write as English ones; null where the rows themselves say so. */
@@ -30,50 +32,11 @@ export interface IndexData {
   searchWords: SearchWords
   /** How the organic listings write words, with the number of listings that write them so. */
   spellings: { words: WordTable; rows: Uint32Array }
-  organic: IndexPart
-  firstParty: IndexPart
-  /** Where the body of each row starts, our own behind the others, and where the last one ends. */
-  bodyStarts: Uint32Array
-  /** `checksum` of each body, looked at when it is read. */
-  bodyChecksums: Uint32Array
-}
-
-/** A loaded search index. */
-export interface SearchIndex extends IndexData {
-  /** Position of the bit set of each filter value, counted in bit sets. */
-  filterPlaces: ReadonlyMap<string, number>
-  words: WordSets
-  englishWords: ReadonlySet<string> | null
-  bodies: BodyStore
-  /** Whether bodies are verified as they are read; not needed once all were. */
-  verifyReads: boolean
-}
-
-/** A term as the organic rows know it. Only their words decide what is searched for. */
-export interface KnownTerm {
-  text: string
-  /** A word it represents, as written: a term is a stem. */
-  written: string
-  /** Its number among the organic terms, or -1. */
-  number: number
-  /** How many organic rows hold it. */
-  rows: number
-}
-
-/** Listing bodies that can be read by position: in memory, or in a file. */
-export interface BodyStore {
-  /** Its result may be overwritten by the next read. */
-  read(at: number, length: number): Uint8Array
-}
-
-/**
- * Rows that are ranked together: the organic ones, or our own. Rows are numbered in the order of
- * ties (trust, buyers, id), so that of two equal scores the lower row number wins.
- */
-export interface IndexPart extends TermIndex {
-  rows: number
+  /** How many rows are not first-party: those come first. */
+  organicRows: number
+  terms: TermIndex
   exact: ExactTable
-  /** Rows in the order of a search without words. */
+  /** Rows in the order of a search without words, first the organic ones. */
   browseOrder: Uint32Array
   /** Trust and Live-Tested of each row, see `toStanding`. */
   standings: Uint8Array
@@ -86,6 +49,47 @@ export interface IndexPart extends TermIndex {
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
   offers: OfferTable
+  /** Where the body of each row starts, and where the last one ends. */
+  bodyStarts: Uint32Array
+  /** `checksum` of each body, looked at when it is read. */
+  bodyChecksums: Uint32Array
+}
+
+/** A loaded search index. */
+export interface SearchIndex extends IndexData {
+  organic: RowRange
+  firstParty: RowRange
+  /** Position of the bit set of each filter value, counted in bit sets. */
+  filterPlaces: ReadonlyMap<string, number>
+  words: WordSets
+  englishWords: ReadonlySet<string> | null
+  bodies: BodyStore
+  /** Whether bodies are verified as they are read; not needed once all were. */
+  verifyReads: boolean
+}
+
+/** Rows that are ranked together: the organic ones, or our own. */
+export interface RowRange {
+  name: RangeName
+  start: number
+  end: number
+}
+
+/** A term as the organic rows know it. Only their words decide what is searched for. */
+export interface KnownTerm {
+  text: string
+  /** A word it represents, as written: a term is a stem. */
+  written: string
+  /** Its number, or -1. Our own rows alone may hold it. */
+  number: number
+  /** How many organic rows hold it. */
+  rows: number
+}
+
+/** Listing bodies that can be read by position: in memory, or in a file. */
+export interface BodyStore {
+  /** Its result may be overwritten by the next read. */
+  read(at: number, length: number): Uint8Array
 }
 
 /** 32-bit words a bit set over all rows takes. */

@@ -13,9 +13,10 @@ export interface TermIndex {
   scoreTable: Float64Array
   /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
   scoreTableFields: Uint8Array
-  /** Organic rows: what idf is computed over. */
-  scoredRows: number
 }
+
+/** Rows that are ranked together: those of others, or our own. */
+export type RangeName = 'organic' | 'firstParty'
 
 type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 
@@ -30,6 +31,8 @@ export interface WordPairs {
 export interface Postings {
   /** Where the postings of each term start; one more than there are terms. */
   starts: Uint32Array
+  /** Where those in organic rows end and those in our own begin. */
+  organicEnds: Uint32Array
   rows: Uint32Array
   /** The number in `scoreTable` of what each posting scores. */
   codes: Uint16Array
@@ -60,13 +63,19 @@ export function findPair({ words, pairs }: TermDictionary, a: number, b: number)
   return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
 }
 
-/** All postings of a term, none for -1: its rows in order, and the scoreTable number of each. */
-export function readPostings({ postings: { starts, rows, codes } }: TermIndex, number: number) {
-  const [start, end] = number < 0 ? [0, 0] : [starts[number], starts[number + 1]]
+/** The postings of a term in a range, none for -1: its rows in order, and the scoreTable number of each. */
+export function readPostings(
+  { postings: { starts, organicEnds, rows, codes } }: TermIndex,
+  number: number,
+  range: RangeName = 'organic',
+) {
+  if (number < 0) return { rows: rows.subarray(0, 0), codes: codes.subarray(0, 0) }
+  const middle = organicEnds[number]
+  const [start, end] = range === 'organic' ? [starts[number], middle] : [middle, starts[number + 1]]
   return { rows: rows.subarray(start, end), codes: codes.subarray(start, end) }
 }
 
-/** How many rows hold the term of a number; 0 for -1, which means no term. */
-export function rowsOf({ postings: { starts } }: TermIndex, number: number): number {
-  return number < 0 ? 0 : (starts[number + 1] ?? 0) - (starts[number] ?? 0)
+/** How many organic rows hold the term of a number; 0 for -1, which means no term. */
+export function rowsOf({ postings: { starts, organicEnds } }: TermIndex, number: number): number {
+  return number < 0 ? 0 : (organicEnds[number] ?? 0) - (starts[number] ?? 0)
 }

@@ -11,7 +11,7 @@ export interface ReadDocument {
   /** Values it is filtered and sorted by. */
   facts: Omit<SearchDocument, Texts>
   /** Its exact keys, see `ExactTable`. */
-  exact: number[]
+  exact: string[]
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
   /** Its terms: words, and adjacent pairs of them by their index here, concatenated. */

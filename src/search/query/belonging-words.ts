@@ -51,7 +51,7 @@ export function belongingWords(
   if (!isLong(kept)) return kept
   const told = readTold(index, kept, all)
   if (told.length === 0 || told.length > DENSE * all.length) return kept
-  const looked = Math.min(index.organic.rows, MOST_ROWS)
+  const looked = Math.min(index.organicRows, MOST_ROWS)
   const asked = askedFor(told)
   const scores = told.map((one, at) => {
     const first = Math.max(0, at - SPAN)
@@ -75,12 +75,11 @@ export function isLong(words: readonly Word[]): boolean {
 
 /** The words that some listing has, in their order. */
 function readTold(index: SearchIndex, kept: readonly Word[], all: readonly Word[]): Told[] {
-  const { organic } = index
   const known = new Map<string, Pick<Told, 'rows' | 'named'>>()
   const read = ({ whole }: Word) => {
-    const { rows, codes } = readPostings(organic, lookUpWord(index, whole).number)
+    const { rows, codes } = readPostings(index.terms, lookUpWord(index, whole).number)
     const named = codes.filter(
-      (code) => (organic.scoreTableFields[code] ?? 0) & NAME_OR_LABELS,
+      (code) => (index.terms.scoreTableFields[code] ?? 0) & NAME_OR_LABELS,
     ).length
     const end = firstPlace(0, rows.length, (place) => (rows[place] ?? 0) >= MOST_ROWS)
     const found = { rows: rows.slice(0, end), named: named / Math.max(1, rows.length) }

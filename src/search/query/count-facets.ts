@@ -12,12 +12,12 @@ import { allRows, bitsFor, countRows, filterRows, intersect, toRowFilter } from 
  * @param matched rows that match the words, whatever the filters; null for all
  */
 export function countFacets(
-  { organic, filterPlaces }: SearchIndex,
+  index: SearchIndex,
   query: SearchQuery,
   matched: Uint32Array | null,
 ): Facets {
   const pass = (asked: Partial<SearchQuery>) => {
-    const passing = filterRows(organic, toRowFilter(asked), filterPlaces) ?? allRows(organic)
+    const passing = filterRows(index, toRowFilter(asked)) ?? allRows(index)
     return matched === null ? passing : intersect(passing, matched)
   }
   const countFacet = (facet: SearchFacet) => {
@@ -25,14 +25,14 @@ export function countFacets(
     if (facet === 'max_price_usd' || facet === 'min_trust')
       return FACET_STEPS[facet].map((step) => ({
         id: String(step),
-        count: countRows(pass({ ...others, [facet]: step }), organic.rows),
+        count: countRows(pass({ ...others, [facet]: step }), index.organic),
       }))
     const base = pass(others)
-    return [...filterPlaces]
+    return [...index.filterPlaces]
       .filter(([value]) => value.startsWith(`${facet}:`))
       .map(([value, place]) => ({
         ...toNamed(facet, value.slice(facet.length + 1)),
-        count: countRows(intersect(bitsFor(organic, place).slice(), base), organic.rows),
+        count: countRows(intersect(bitsFor(index, place).slice(), base), index.organic),
       }))
       .sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
   }

@@ -1,5 +1,5 @@
-import type { IndexPart, KnownTerm, SearchIndex } from '../index/index-shape.ts'
-import { findTerm, readPostings } from '../index/postings.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { type RangeName, readPostings } from '../index/postings.ts'
 import type { Word } from '../words/split-text.ts'
 import { allRows, setBit } from './filter-rows.ts'
 import { lookUpWord } from './known-term.ts'
@@ -70,34 +70,35 @@ function isName(
   if (words.length > MAX_SHORT_WORDS && !text.includes(capital)) return false
   if (isSure) return true
   if (DOING.test(whole)) return false
-  return rowsNamed(index, index.organic, lookUpWord(index, whole)).length >= NAMED * rows
+  return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
 }
 
-/** The rows of a part whose listing has the term in its name. */
-function rowsNamed({ organic, noun }: SearchIndex, part: IndexPart, term: KnownTerm): number[] {
-  const number = part === organic ? term.number : findTerm(part, term.text)
-  const { rows, codes } = readPostings(part, number)
-  const fields = noun === 'operation' ? NAME_OR_LABELS : NAME
-  return Array.from(rows).filter((_, at) => (part.scoreTableFields[codes[at] ?? 0] ?? 0) & fields)
+/** The rows of a range whose listing has the term in its name. */
+function rowsNamed(index: SearchIndex, range: RangeName, { number }: KnownTerm): number[] {
+  const { rows, codes } = readPostings(index.terms, number, range)
+  const fields = index.noun === 'operation' ? NAME_OR_LABELS : NAME
+  return Array.from(rows).filter(
+    (_, at) => (index.terms.scoreTableFields[codes[at] ?? 0] ?? 0) & fields,
+  )
 }
 
 /** Leaves out the rows of the sellers that the query excludes. */
 export function keepWanted(
   index: SearchIndex,
-  part: IndexPart,
+  range: RangeName,
   { excluded, bits }: { excluded: readonly KnownTerm[]; bits: Uint32Array | null },
 ): Uint32Array | null {
   if (excluded.length === 0) return bits
-  const kept = bits?.slice() ?? allRows(part)
+  const kept = bits?.slice() ?? allRows(index)
   for (const term of excluded)
-    for (const row of rowsNamed(index, part, term)) setBit(kept, row, false)
+    for (const row of rowsNamed(index, range, term)) setBit(kept, row, false)
   return kept
 }
 
 /** How many rows are left out for each name. */
 export function excludedNotes(index: SearchIndex, excluded: readonly KnownTerm[]): string[] {
   return excluded.map((term) => {
-    const count = rowsNamed(index, index.organic, term).length
+    const count = rowsNamed(index, 'organic', term).length
     const rows = count === 1 ? `the ${index.noun}` : `the ${count} ${index.noun}s`
     return `Left out ${rows} named “${term.written}”, as the question asks for others.`
   })

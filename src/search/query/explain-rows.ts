@@ -5,25 +5,25 @@ import {
   trustFactor,
 } from '../../domain/search/search-rank.ts'
 import type { Explanation } from '../../domain/search/search-response.ts'
-import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
+import type { RowRange, SearchIndex } from '../index/index-shape.ts'
 import { readPostings } from '../index/postings.ts'
 import { isLiveTested, NO_TRUST, trustOf } from '../index/standing.ts'
 import { exactRows, kindOf } from './exact-rows.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
-import { numberIn, weightIn } from './score-rows.ts'
+import { weightIn } from './score-rows.ts'
 
 /** One explanation for each row, in their order. */
 export function explainRows(
   index: SearchIndex,
-  part: IndexPart,
+  range: RowRange,
   { text, plan, rows }: { text: string; plan: QueryPlan; rows: readonly { row: number }[] },
 ): Explanation[] {
   const wanted = rows.map(({ row }) => row)
-  const scores = scoreRows(index, part, plan.terms, wanted)
-  const exact = exactRows(index, part, { text, bits: null })
+  const scores = scoreRows(index, range, plan.terms, wanted)
+  const exact = exactRows(index, range, { text, bits: null })
   return wanted.map((row) => {
     const { total, terms } = scores.get(row) ?? { total: 0, terms: [] }
-    const standing = part.standings[row] ?? NO_TRUST
+    const standing = index.standings[row] ?? NO_TRUST
     const trust = trustOf(standing)
     const kind = kindOf(exact, row)
     return {
@@ -46,20 +46,22 @@ interface RowScore {
 /** The text scores of a few rows, with each term's share and the fields that hold it. */
 function scoreRows(
   index: SearchIndex,
-  part: IndexPart,
+  range: RowRange,
   terms: readonly PlanTerm[],
   rows: readonly number[],
 ): ReadonlyMap<number, RowScore> {
   const found = new Map<number, RowScore>(rows.map((row) => [row, { total: 0, terms: [] }]))
   for (const term of terms) {
-    const postings = readPostings(part, numberIn(index, part, term))
+    const postings = readPostings(index.terms, term.number, range.name)
     postings.rows.forEach((row, at) => {
       const scored = found.get(row)
       if (scored === undefined) return
       const code = postings.codes[at] ?? 0
-      const score = weightIn(part, term) * (part.scoreTable[code] ?? 0)
+      const score = weightIn(index, term) * (index.terms.scoreTable[code] ?? 0)
       scored.total += score
-      const fields = SEARCH_FIELDS.filter((_, n) => ((part.scoreTableFields[code] ?? 0) >> n) & 1)
+      const fields = SEARCH_FIELDS.filter(
+        (_, n) => ((index.terms.scoreTableFields[code] ?? 0) >> n) & 1,
+      )
       scored.terms.push({ term, fields, score })
     })
   }

@@ -1,8 +1,7 @@
 import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { countUpTo } from '../index/coded-column.ts'
-import { firstPlace } from '../index/first-place.ts'
-import { bitWords, type IndexPart } from '../index/index-shape.ts'
+import { bitWords, type IndexData, type RowRange, type SearchIndex } from '../index/index-shape.ts'
 import { findUnsold } from '../index/offer-table.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 
@@ -19,40 +18,40 @@ export function toRowFilter(query: Partial<SearchQuery>) {
   }
 }
 
-/**
- * The rows that pass all filters as a bit set, or null without a filter.
- * @param places position of each filter value's bit set in `part.filterBits`
- */
-export function filterRows(
-  part: IndexPart,
-  filter: RowFilter,
-  places: ReadonlyMap<string, number>,
-): Uint32Array | null {
+/** The rows that pass all filters as a bit set, first-party ones too, or null without a filter. */
+export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array | null {
   if (Object.keys(filter).length === 0) return null
   const { values, min_usd: price, trust } = filter
-  const passing = allRows(part)
+  const { filterPlaces: places } = index
+  const passing = allRows(index)
   for (const value of values?.containsAll ?? [])
-    intersect(passing, bitsFor(part, places.get(value)))
-  if (price !== undefined) keepAffordable(part, passing, price.lte)
-  if (trust !== undefined) keepTrusted(part, passing, trust.gte)
+    intersect(passing, bitsFor(index, places.get(value)))
+  if (price !== undefined) keepAffordable(index, passing, price.lte)
+  if (trust !== undefined) keepTrusted(index, passing, trust.gte)
   const placeOf = (name: string) =>
     places.get(values?.containsAll.find((value) => value.startsWith(name)) ?? '')
   const offer = { rail: placeOf('rail:'), network: placeOf('network:'), mostUsd: price?.lte }
-  for (const row of findUnsold(part.offers, offer)) setBit(passing, row, false)
+  for (const row of findUnsold(index.offers, offer)) setBit(passing, row, false)
   return passing
 }
 
 /** The rows that have a filter value; none for an unknown one. */
-export function bitsFor({ rows, filterBits }: IndexPart, place = -1): Uint32Array {
-  const words = bitWords(rows)
+export function bitsFor({ standings, filterBits }: IndexData, place = -1): Uint32Array {
+  const words = bitWords(standings.length)
   return place < 0
     ? new Uint32Array(words)
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
 /** Whether a row has a filter value, by the position of its bit set. */
-export function hasValue({ rows, filterBits }: IndexPart, place: number, row: number): boolean {
-  return (((filterBits[place * bitWords(rows) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) === 1
+export function hasValue(
+  { standings, filterBits }: IndexData,
+  place: number,
+  row: number,
+): boolean {
+  return (
+    (((filterBits[place * bitWords(standings.length) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) === 1
+  )
 }
 
 /** Keeps the rows of one bit set that are also in another. */
@@ -75,31 +74,28 @@ function valuesAsked(query: Partial<SearchQuery>): string[] {
 }
 
 /** An unknown price comes after all others, so it drops out. */
-function keepAffordable({ rows, minUsd }: IndexPart, passing: Uint32Array, most: number): void {
+function keepAffordable({ minUsd }: IndexData, passing: Uint32Array, most: number): void {
   const { codes } = minUsd
   const affordable = countUpTo(minUsd, most)
-  for (let row = 0; row < rows; row += 1)
+  for (let row = 0; row < codes.length; row += 1)
     if ((codes[row] ?? 0) >= affordable) setBit(passing, row, false)
 }
 
-/** Rows are in the order of trust, so those with enough are the first ones. */
-function keepTrusted({ rows, standings }: IndexPart, passing: Uint32Array, least: number): void {
-  const first = firstPlace(0, rows, (row) => {
+function keepTrusted({ standings }: IndexData, passing: Uint32Array, least: number): void {
+  for (let row = 0; row < standings.length; row += 1) {
     const score = trustOf(standings[row] ?? NO_TRUST)
-    return score === NO_TRUST || score < least
-  })
-  passing.fill(0, (first >>> 5) + 1)
-  passing[first >>> 5] = (passing[first >>> 5] ?? 0) & ((1 << (first & 31)) - 1)
+    if (score === NO_TRUST || score < least) setBit(passing, row, false)
+  }
 }
 
-export function bitsOf({ rows: all }: IndexPart, rows: Iterable<number>): Uint32Array {
-  const bits = new Uint32Array(bitWords(all))
+export function bitsOf({ standings }: IndexData, rows: Iterable<number>): Uint32Array {
+  const bits = new Uint32Array(bitWords(standings.length))
   for (const row of rows) setBit(bits, row, true)
   return bits
 }
 
-export function allRows({ rows }: IndexPart): Uint32Array {
-  return new Uint32Array(bitWords(rows)).fill(0xffffffff)
+export function allRows({ standings }: IndexData): Uint32Array {
+  return new Uint32Array(bitWords(standings.length)).fill(0xffffffff)
 }
 
 export function setBit(bits: Uint32Array, row: number, isSet: boolean): void {
@@ -111,11 +107,16 @@ export function passes(bits: Uint32Array | null, row: number): boolean {
   return bits === null || (((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1
 }
 
-export function countRows(bits: Uint32Array, rows: number): number {
+/** How many rows of a range are in a bit set. */
+export function countRows(bits: Uint32Array, { start, end }: RowRange): number {
   let count = 0
-  for (let at = 0; at < bits.length - 1; at += 1) count += countBits(bits[at] ?? 0)
-  const beyond = bits.length * 32 - rows
-  return bits.length === 0 ? 0 : count + countBits((bits.at(-1) ?? 0) & (0xffffffff >>> beyond))
+  for (let at = start >>> 5; at <= (end - 1) >>> 5 && start < end; at += 1) {
+    let word = bits[at] ?? 0
+    if (at === start >>> 5) word &= 0xffffffff << (start & 31)
+    if (at === (end - 1) >>> 5) word &= 0xffffffff >>> (31 - ((end - 1) & 31))
+    count += countBits(word)
+  }
+  return count
 }
 
 /** How many bits of a 32-bit number are set: added up in pairs, fours and eights at once. */

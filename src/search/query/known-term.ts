@@ -8,20 +8,20 @@ import { rememberWords } from './remember.ts'
 export const lookUpWord = rememberWords(tryWord)
 
 /** The same for strings that are rarely words, and not worth caching. */
-export function tryWord({ organic, words }: SearchIndex, word: string): KnownTerm {
-  const text = words.stop.has(word) ? word : stemWord(word)
-  const number = findTerm(organic, text)
-  return { text, written: word, number, rows: rowsOf(organic, number) }
+export function tryWord(index: SearchIndex, word: string): KnownTerm {
+  const text = index.words.stop.has(word) ? word : stemWord(word)
+  const number = findTerm(index.terms, text)
+  return { text, written: word, number, rows: rowsOf(index.terms, number) }
 }
 
 /** The pair of two terms as a term, in either order. */
-export function lookUpPair({ organic }: SearchIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
-  const number = findPair(organic, a.number, b.number)
+export function lookUpPair(index: SearchIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
+  const number = findPair(index.terms, a.number, b.number)
   return {
     text: pairText(a.text, b.text),
     written: `${a.written} ${b.written}`,
     number,
-    rows: rowsOf(organic, number),
+    rows: rowsOf(index.terms, number),
   }
 }
 
@@ -41,16 +41,13 @@ export function completions(index: SearchIndex, prefix: string, most: number): K
 }
 
 /** The terms that start with a character of an unspaced script. */
-export function unspacedCompletions(
-  { organic }: SearchIndex,
-  prefix: string,
-  most: number,
-): KnownTerm[] {
-  const { words } = organic
-  const [first, end] = wordsWithPrefix(words, prefix)
-  return Array.from({ length: Math.min(end - first, most) }, (_, at) => {
-    const text = wordAt(words, first + at)
-    const number = findTerm(organic, text)
-    return { text, written: text, number, rows: rowsOf(organic, number) }
-  })
+export function unspacedCompletions(index: SearchIndex, prefix: string, most: number): KnownTerm[] {
+  const [first, end] = wordsWithPrefix(index.terms.words, prefix)
+  const found: KnownTerm[] = []
+  for (let number = first; number < end && found.length < most; number += 1) {
+    const text = wordAt(index.terms.words, number)
+    const rows = rowsOf(index.terms, number)
+    if (rows > 0) found.push({ text, written: text, number, rows })
+  }
+  return found
 }

@@ -1,10 +1,10 @@
 /**
  * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and
- * cuts the page. Ours, in its slots: which rows pass a `where`, which match and what they score,
- * their order, and the documents behind the hits. Not used are its index and tokenizer, whose score
- * is not the published BM25, and its way to save, a JSON that must be parsed.
+ * cuts the page. Ours, as its documented components: which rows pass a `where`, which match and what
+ * they score, their order, and the documents behind the hits. Not used are its index and tokenizer,
+ * whose score is not the published BM25, and its way to save, a JSON that must be parsed.
  *
- * Asked directly, it returns every match. `searchPart` says how many rows the page shows.
+ * Asked directly, it returns every match. `searchRange` says how many rows the page shows.
  */
 import {
   type AnyDocumentStore,
@@ -13,23 +13,32 @@ import {
   type IDocumentsStore,
   type IIndex,
   type ISorter,
+  load,
   search,
   type TokenScore,
 } from '@orama/orama'
 import { SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
 import { readId } from '../index/index-rows.ts'
-import type { PartName, SearchIndex } from '../index/index-shape.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
+import type { RangeName } from '../index/postings.ts'
 import { filterRows, type RowFilter } from './filter-rows.ts'
 import type { QueryPlan } from './plan-query.ts'
 import { type RankedRow, type RankedRows, rankRows } from './rank-rows.ts'
 import { placesFor } from './sort-places.ts'
 
 /** A listing for Orama: its words, its filter values, price and trust. */
-const SCHEMA = { words: 'string', values: 'enum[]', min_usd: 'number', trust: 'number' } as const
+const SCHEMA = {
+  words: 'string',
+  values: 'enum[]',
+  min_usd: 'number',
+  trust: 'number',
+  first_party: 'boolean',
+} as const
 
 export type ListingDatabase = ReturnType<typeof createListingDatabase>
 
-export interface PartRequest {
+export interface RangeRequest {
+  range: RangeName
   text: string
   where: RowFilter
   sort: SearchSort
@@ -47,54 +56,50 @@ interface Work {
 /** Rows as Orama numbers them: from 1. */
 class RowSet extends Set<number> {
   readonly bits: Uint32Array | null
-  constructor(bits: Uint32Array | null) {
+  readonly range: RangeName
+  constructor(bits: Uint32Array | null, range: RangeName) {
     super()
     this.bits = bits
+    this.range = range
   }
 }
 
-export function createListingDatabase(
-  index: SearchIndex,
-  name: PartName,
-  plan: (text: string) => QueryPlan,
-) {
+export function createListingDatabase(index: SearchIndex, plan: (text: string) => QueryPlan) {
   const work: Work = { asked: null, total: 0, plan }
   const orama = create({
     schema: SCHEMA,
     components: {
-      index: createListingIndex(index, name, work),
-      documentsStore: createRowStore(index, name),
-      sorter: createRowSorter(index, name, work),
+      index: createListingIndex(index, work),
+      documentsStore: createRowStore(index),
+      sorter: createRowSorter(index, work),
       formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
     },
   })
-  const { internalDocumentIDStore: ids } = orama
-  // Orama keeps every id in a list; ours are read from the row when a hit shows them.
-  const read = new Proxy<string[]>([], {
-    get: (_, key) =>
-      key === 'length' ? index[name].rows : readId(index, name, Number(String(key))),
+  // Orama names every document: by its row, as an id would have to be read from the listing's body.
+  const internalIdToId = Array.from({ length: index.firstParty.end }, (_, row) => String(row))
+  load(orama, {
+    internalDocumentIDStore: { internalIdToId },
+    ...{ index: null, docs: null, sorting: null, pinning: { rules: [] }, language: 'english' },
   })
-  ids.internalIdToId = read
-  // As long as there are rows, without memory: only the last one exists.
-  const none: string[] = []
-  none[index[name].rows] = ''
   return {
     /** Orama's own: `search(database, { term, where, sortBy, limit, offset })`. */
     orama,
     plan,
-    searchPart({ text, where, sort, limit, offset }: PartRequest): RankedRows {
+    searchRange({ range, text, where, sort, limit, offset }: RangeRequest): RankedRows {
       work.asked = { sort, most: offset + limit }
-      // Only the rows of these hits are used: their ids stay unread.
-      ids.internalIdToId = none
       try {
-        const order = { property: sort, order: 'ASC' } as const
-        const found = search(orama, { term: text, where, sortBy: order, limit, offset })
+        const found = search(orama, {
+          term: text,
+          where: { ...where, first_party: range === 'firstParty' },
+          sortBy: { property: sort, order: 'ASC' },
+          limit,
+          offset,
+        })
         if (!('hits' in found)) throw new Error('Orama answered later; no hook may make it')
         const rows = found.hits.map(({ document, score }) => toRanked(document, score))
         return { total: work.total, rows }
       } finally {
         work.asked = null
-        ids.internalIdToId = read
       }
     },
   }
@@ -119,54 +124,68 @@ function refuse<Method extends string>(...methods: Method[]): Record<Method, () 
   return Object.fromEntries(refused) as Record<Method, () => never>
 }
 
-function createListingIndex(index: SearchIndex, name: PartName, work: Work): IIndex<AnyIndexStore> {
-  const part = index[name]
+function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStore> {
   return {
     create: () => ({ vectorIndexes: {} }),
+    load: () => ({ vectorIndexes: {} }),
     search(_store, text, _tokenizer, _language, _properties, _exact, _tolerance, ...others) {
       const passing = others[3]
-      const { total, rows } = rankRows(index, part, {
+      const { bits, range } = passing instanceof RowSet ? passing : new RowSet(null, 'organic')
+      const { total, rows } = rankRows(index, index[range], {
         text,
         plan: work.plan(text),
-        bits: passing instanceof RowSet ? passing.bits : null,
+        bits,
         sort: work.asked?.sort ?? 'relevance',
-        most: work.asked?.most ?? part.rows,
+        most: work.asked?.most ?? index.firstParty.end,
       })
       work.total = total
       return rows.map(({ row, relevance }): TokenScore => [row + 1, relevance])
     },
-    searchByWhereClause: (_store, _tokenizer, where) =>
+    searchByWhereClause(_store, _tokenizer, where) {
       // Orama hands on what `search` was given, typed for any schema.
-      new RowSet(filterRows(part, where as RowFilter, index.filterPlaces)),
+      const { first_party: isOurs, ...filter } = where as RowFilter & { first_party?: boolean }
+      const bits = filterRows(index, filter)
+      return new RowSet(bits, isOurs === true ? 'firstParty' : 'organic')
+    },
     getSearchableProperties: () => ['words'],
     getSearchablePropertiesWithTypes: () => ({ ...SCHEMA }),
-    ...refuse('insert', 'remove', 'load', 'save', 'calculateResultScores'),
+    ...refuse('insert', 'remove', 'save', 'calculateResultScores'),
     ...refuse('insertDocumentScoreParameters', 'insertTokenScoreParameters'),
     ...refuse('removeDocumentScoreParameters', 'removeTokenScoreParameters'),
   }
 }
 
 /** The documents are rows of the index file. */
-function createRowStore(index: SearchIndex, name: PartName): IDocumentsStore<AnyDocumentStore> {
-  const get = (_store: AnyDocumentStore, id: string | number) => ({ row: Number(id) - 1 })
+function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
+  const get = (_store: AnyDocumentStore, id: string | number) => {
+    const row = Number(id) - 1
+    return {
+      row,
+      get id() {
+        return readId(index, row)
+      },
+    }
+  }
   return {
     create: () => ({ docs: {} }),
+    load: () => ({ docs: {} }),
     get,
     getMultiple: (store, ids) => ids.map((id) => get(store, id)),
-    count: () => index[name].rows,
-    ...refuse('getAll', 'store', 'remove', 'load', 'save'),
+    count: () => index.firstParty.end,
+    ...refuse('getAll', 'store', 'remove', 'save'),
   }
 }
 
 /** The orders of a search; rows come by rank, those of a page in order already. */
-function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorter<object> {
+function createRowSorter(index: SearchIndex, work: Work): ISorter<object> {
   return {
     create: () => ({}),
+    load: () => ({}),
     sortBy(_store, scores, { property }) {
       const sort = SEARCH_SORTS.find((known) => known === property)
       if (sort === undefined) throw new Error(`Unknown order: ${String(property)}.`)
       if (work.asked !== null || sort === 'relevance') return scores
-      const placeOf = placesFor(index[name], sort)
+      const placeOf = placesFor(index, sort)
       const row = (id: string | number) => Number(id) - 1
       const half = scores.reduce((best, [, score]) => Math.max(best, score), 0) / 2
       return scores.sort(
@@ -180,6 +199,6 @@ function createRowSorter(index: SearchIndex, name: PartName, work: Work): ISorte
     getSortableProperties: () => [...SEARCH_SORTS],
     getSortablePropertiesWithTypes: () =>
       Object.fromEntries(SEARCH_SORTS.map((sort) => [sort, 'number'])),
-    ...refuse('insert', 'remove', 'load', 'save'),
+    ...refuse('insert', 'remove', 'save'),
   }
 }

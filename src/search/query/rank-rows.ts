@@ -1,7 +1,7 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import { firstPlace } from '../index/first-place.ts'
-import type { IndexPart, SearchIndex } from '../index/index-shape.ts'
+import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
 import { readPostings } from '../index/postings.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { exactRows } from './exact-rows.ts'
@@ -19,7 +19,7 @@ export interface RankedRow {
   relevance: number
 }
 
-/** The first rows of one part, and how many rows of it match in all. */
+/** The first rows of a range, and how many rows of it match in all. */
 export interface RankedRows {
   total: number
   rows: readonly RankedRow[]
@@ -35,17 +35,17 @@ export interface RankRequest {
   most: number
 }
 
-/** Scores a part's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
-export function rankRows(index: SearchIndex, part: IndexPart, request: RankRequest): RankedRows {
+/** Scores a range's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
+export function rankRows(index: SearchIndex, range: RowRange, request: RankRequest): RankedRows {
   const { text, plan, sort, most } = request
-  const bits = keepWanted(index, part, { excluded: plan.excluded, bits: request.bits })
-  const forEachRow: ForEachRow = (tell) => scoreRows(index, part, plan.terms, tell)
-  if (sort !== 'relevance') return rankSorted(part, forEachRow, { ...request, bits })
-  const exact = exactRows(index, part, { text, bits })
-  const { span, toKey, toRow } = createKeys(part)
+  const bits = keepWanted(index, range.name, { excluded: plan.excluded, bits: request.bits })
+  const forEachRow: ForEachRow = (tell) => scoreRows(index, range.name, plan.terms, tell)
+  if (sort !== 'relevance') return rankSorted(index, forEachRow, { ...request, bits })
+  const exact = exactRows(index, range, { text, bits })
+  const { span, toKey, toRow } = createKeys(index)
   // An exact row may hold no term, as an id or a host is not text.
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
-  const best = createTopKeys(Math.min(most, part.rows))
+  const best = createTopKeys(Math.min(most, range.end - range.start))
   let total = known.size
   /** A row with a lower score, before multiplication, cannot get on the page any more. */
   let minScore = Number.NEGATIVE_INFINITY
@@ -59,7 +59,7 @@ export function rankRows(index: SearchIndex, part: IndexPart, request: RankReque
     if (score < minScore) return
     const threshold = best.offer(toKey(row, score))
     // With a step of slack for the rounding.
-    minScore = (threshold / span - 2) / RELEVANCE_STEPS / part.highestMultiplier
+    minScore = (threshold / span - 2) / RELEVANCE_STEPS / index.highestMultiplier
   })
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
@@ -72,15 +72,14 @@ type ForEachRow = (tell: (row: number, score: number) => void) => void
 
 /** Every organic row that holds a term, as a bit set. */
 export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): Uint32Array {
-  const { organic } = index
-  const bits = bitsOf(organic, [])
+  const bits = bitsOf(index, [])
   for (const { number } of terms)
-    for (const row of readPostings(organic, number).rows) setBit(bits, row, true)
-  return keepWanted(index, organic, { excluded, bits }) ?? bits
+    for (const row of readPostings(index.terms, number).rows) setBit(bits, row, true)
+  return keepWanted(index, 'organic', { excluded, bits }) ?? bits
 }
 
 /** The relevance of a score, in steps: those are compared and printed. */
-function stepsOf({ standings }: IndexPart, row: number, score: number): number {
+function stepsOf({ standings }: IndexData, row: number, score: number): number {
   return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
@@ -89,12 +88,12 @@ function stepsOf({ standings }: IndexPart, row: number, score: number): number {
  * then the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores
  * to 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
-function createKeys(part: IndexPart) {
-  const span = 2 ** Math.ceil(Math.log2(Math.max(part.rows, 2)))
+function createKeys(index: IndexData) {
+  const span = 2 ** Math.ceil(Math.log2(Math.max(index.standings.length, 2)))
   const rowOf = (key: number) => span - 1 - (key % span)
   return {
     span,
-    toKey: (row: number, score: number) => stepsOf(part, row, score) * span + (span - 1 - row),
+    toKey: (row: number, score: number) => stepsOf(index, row, score) * span + (span - 1 - row),
     rowOf,
     toRow: (key: number): RankedRow => ({
       row: rowOf(key),
@@ -105,11 +104,11 @@ function createKeys(part: IndexPart) {
 
 /** First the rows that are at least half as relevant as the best, then the others; ties by rank. */
 function rankSorted(
-  part: IndexPart,
+  index: IndexData,
   forEachRow: ForEachRow,
   { bits, sort, most }: RankRequest,
 ): RankedRows {
-  const { toKey, rowOf, toRow } = createKeys(part)
+  const { toKey, rowOf, toRow } = createKeys(index)
   const keys: number[] = []
   forEachRow((row, score) => {
     if (passes(bits, row)) keys.push(toKey(row, score))
@@ -119,7 +118,7 @@ function rankSorted(
   const near = firstPlace(0, ranked.length, (place) => toRow(ranked[place] ?? 0).relevance < half)
   const sorted = (start: number, end: number, wanted: number) => {
     const rows = ranked.subarray(start, end)
-    const places = sortPlaces(part, rows.map(rowOf), { sort, start: 0, end: wanted })
+    const places = sortPlaces(index, rows.map(rowOf), { sort, start: 0, end: wanted })
     return places.map((place) => toRow(rows[place] ?? 0))
   }
   const first = sorted(0, near, most)

@@ -1,6 +1,7 @@
 import { inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
-import { findTerm, readPostings, type TermIndex } from '../index/postings.ts'
+import type { RangeName } from '../index/postings.ts'
+import { readPostings } from '../index/postings.ts'
 import type { PlanTerm } from './plan-query.ts'
 
 /** A row that holds a term, and the sum of what its terms score. */
@@ -14,22 +15,23 @@ let matched = new Uint32Array(0)
 /** Adds up the postings of every term, then reports each row that has one. */
 export function scoreRows(
   index: SearchIndex,
-  part: TermIndex & { rows: number },
+  range: RangeName,
   terms: readonly PlanTerm[],
   tell: TellRow,
 ): void {
-  if (scores.length < part.rows) {
-    scores = new Float64Array(part.rows)
-    matched = new Uint32Array(part.rows)
+  const { scoreTable } = index.terms
+  if (scores.length < index.standings.length) {
+    scores = new Float64Array(index.standings.length)
+    matched = new Uint32Array(index.standings.length)
   }
   let count = 0
   for (const term of terms) {
-    const weight = weightIn(part, term)
-    const { rows, codes } = readPostings(part, numberIn(index, part, term))
+    const weight = weightIn(index, term)
+    const { rows, codes } = readPostings(index.terms, term.number, range)
     for (let at = 0; at < rows.length; at += 1) {
       const row = rows[at] ?? 0
       const before = scores[row] ?? 0
-      scores[row] = before + weight * (part.scoreTable[codes[at] ?? 0] ?? 0)
+      scores[row] = before + weight * (scoreTable[codes[at] ?? 0] ?? 0)
       // Overwritten by the next one where the row had a score.
       matched[count] = row
       if (before === 0) count += 1
@@ -43,12 +45,7 @@ export function scoreRows(
   }
 }
 
-/** A term's number in a part, or -1. */
-export function numberIn({ organic }: SearchIndex, part: TermIndex, term: PlanTerm): number {
-  return part === organic ? term.number : findTerm(part, term.text)
-}
-
 /** A term's weight, times its idf among the organic rows. */
-export function weightIn({ scoredRows }: TermIndex, { weight, rows }: PlanTerm): number {
-  return weight * inverseDocumentFrequency(scoredRows, rows)
+export function weightIn({ organicRows }: SearchIndex, { weight, rows }: PlanTerm): number {
+  return weight * inverseDocumentFrequency(organicRows, rows)
 }

@@ -12,7 +12,8 @@ import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { Explanation, Facets } from '../../domain/search/search-response.ts'
-import type { IndexPart, PartName, SearchIndex } from '../index/index-shape.ts'
+import type { RowRange, SearchIndex } from '../index/index-shape.ts'
+import type { RangeName } from '../index/postings.ts'
 import { multiplierOf, NO_TRUST } from '../index/standing.ts'
 import { countFacets } from './count-facets.ts'
 import { exactRows } from './exact-rows.ts'
@@ -29,7 +30,7 @@ import {
 import {
   createListingDatabase,
   type ListingDatabase,
-  type PartRequest,
+  type RangeRequest,
 } from './listing-database.ts'
 import { listOf, planQuery, type QueryPlan } from './plan-query.ts'
 import { matchBits, type RankedRows } from './rank-rows.ts'
@@ -44,7 +45,7 @@ export interface SearchOutcome {
   suggested: readonly Suggestion[]
   facets?: Facets
   /** For each organic row, and each of our own. */
-  explained?: Record<PartName, readonly Explanation[]>
+  explained?: Record<RangeName, readonly Explanation[]>
 }
 
 /** Our own kits are few; more than a page of them would not be a showcase. */
@@ -60,22 +61,21 @@ const NO_PLAN = {
 }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
-/** Made when the first query comes: a start needn't wait for them. */
-const databasesOf = new WeakMap<SearchIndex, Record<PartName, ListingDatabase>>()
+/** Made when the first query comes: a start needn't wait for it. */
+const databases = new WeakMap<SearchIndex, ListingDatabase>()
 
 /** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
-  const { q: text, facets, explain } = query
+  const { q: text, facets, explain: isExplained } = query
   const organic = rankIndex(index, query)
+  const { start, end } = index.firstParty
   const firstParty =
-    index.firstParty.rows === 0
-      ? NONE
-      : rankIndex(index, { ...query, ...FIRST_PARTY_PAGE }, 'firstParty')
-  const plan = text === undefined ? NO_PLAN : listingDatabases(index).organic.plan(text)
+    start === end ? NONE : rankIndex(index, { ...query, ...FIRST_PARTY_PAGE }, 'firstParty')
+  const plan = text === undefined ? NO_PLAN : listingDatabase(index).plan(text)
   const advice =
     text === undefined ? NO_ADVICE : adviceFor(index, query, { text, plan, rows: organic.rows })
-  const explainPart = (name: PartName, { rows }: RankedRows) =>
-    explainRows(index, index[name], { text: text ?? '', plan, rows })
+  const explain = (range: RowRange, { rows }: RankedRows) =>
+    explainRows(index, range, { text: text ?? '', plan, rows })
   return {
     organic,
     firstParty,
@@ -88,10 +88,10 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
     ...(facets !== undefined && {
       facets: countFacets(index, query, text === undefined ? null : matchesOf(index, text, plan)),
     }),
-    ...(explain === true && {
+    ...(isExplained === true && {
       explained: {
-        organic: explainPart('organic', organic),
-        firstParty: explainPart('firstParty', firstParty),
+        organic: explain(index.organic, organic),
+        firstParty: explain(index.firstParty, firstParty),
       },
     }),
   }
@@ -101,30 +101,26 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
 export function rankIndex(
   index: SearchIndex,
   query: SearchQuery,
-  name: PartName = 'organic',
+  range: RangeName = 'organic',
 ): RankedRows {
   const { q: text, limit, offset, sort = 'relevance' } = query
-  const asked = { where: toRowFilter(query), sort, limit, offset }
+  const asked = { range, where: toRowFilter(query), sort, limit, offset }
   return text === undefined
-    ? browsePart(index, index[name], asked)
-    : listingDatabases(index)[name].searchPart({ text, ...asked })
+    ? browse(index, asked)
+    : listingDatabase(index).searchRange({ text, ...asked })
 }
 
-/** Orama's databases over an index; `searchIndex` searches them. */
-export function listingDatabases(index: SearchIndex): Record<PartName, ListingDatabase> {
-  const known = databasesOf.get(index)
+/** Orama's database over an index; `searchIndex` searches it. */
+export function listingDatabase(index: SearchIndex): ListingDatabase {
+  const known = databases.get(index)
   if (known !== undefined) return known
-  // Both parts, the notes and the facets of one search need the plan of the same text.
+  // Both ranges, the notes and the facets of one search need the plan of the same text.
   let last: { text: string; plan: QueryPlan } | undefined
-  const plan = (text: string) => {
+  const made = createListingDatabase(index, (text) => {
     if (last?.text !== text) last = { text, plan: planWithTopics(index, text) }
     return last.plan
-  }
-  const made = {
-    organic: createListingDatabase(index, 'organic', plan),
-    firstParty: createListingDatabase(index, 'firstParty', plan),
-  }
-  databasesOf.set(index, made)
+  })
+  databases.set(index, made)
   return made
 }
 
@@ -135,8 +131,8 @@ function planWithTopics(index: SearchIndex, text: string): QueryPlan {
   if (networks.length === 0) return plan
   const matched = matchBits(index, plan)
   const topics = networks.filter(({ parameter, value }) => {
-    const bits = bitsFor(index.organic, index.filterPlaces.get(`${parameter}:${value}`))
-    return countRows(intersect(bits.slice(), matched), index.organic.rows) === 0
+    const bits = bitsFor(index, index.filterPlaces.get(`${parameter}:${value}`))
+    return countRows(intersect(bits.slice(), matched), index.organic) === 0
   })
   const written = topics.map((phrase) => phrase.written)
   return written.length === 0 ? plan : planQuery(index, text, written)
@@ -183,7 +179,7 @@ function notesOnNone(
   { notes, terms, closest }: QueryPlan,
 ): readonly string[] {
   const all = { text, where: {}, sort: 'relevance', limit: 1, offset: 0 } as const
-  const { total } = listingDatabases(index).organic.searchPart(all)
+  const { total } = listingDatabase(index).searchRange({ range: 'organic', ...all })
   if (total > 0)
     return [`No match passes the filters; ${NOTE_PHRASES.withoutFilters} ${total}.`, ...notes]
   const near = closest()
@@ -195,29 +191,29 @@ function notesOnNone(
 }
 
 /** Without words: the order of the contract, `relevance` is the multiplier alone. */
-function browsePart(
+function browse(
   index: SearchIndex,
-  part: IndexPart,
-  { where, sort, offset, limit }: Omit<PartRequest, 'text'>,
+  { range, where, sort, offset, limit }: Omit<RangeRequest, 'text'>,
 ): RankedRows {
-  const bits = filterRows(part, where, index.filterPlaces)
-  const total = bits === null ? part.rows : countRows(bits, part.rows)
+  const bits = filterRows(index, where)
+  const { start, end: last } = index[range]
+  const order = index.browseOrder.subarray(start, last)
+  const total = bits === null ? order.length : countRows(bits, index[range])
   const end = Math.min(offset + limit, total)
   const toRow = (row: number) => {
-    const steps = Math.round(multiplierOf(part.standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
+    const steps = Math.round(multiplierOf(index.standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
     return { row, relevance: steps / RELEVANCE_STEPS }
   }
   if (sort !== 'relevance') {
-    const rows = part.browseOrder.filter((row) => passes(bits, row))
-    const places = sortPlaces(part, rows, { sort, start: offset, end })
+    const rows = order.filter((row) => passes(bits, row))
+    const places = sortPlaces(index, rows, { sort, start: offset, end })
     return { total, rows: places.map((place) => toRow(rows[place] ?? 0)) }
   }
   // Without a filter the page lies at its offset; with one, rows before it must be walked.
-  if (bits === null)
-    return { total, rows: Array.from(part.browseOrder.subarray(offset, end), toRow) }
+  if (bits === null) return { total, rows: Array.from(order.subarray(offset, end), toRow) }
   const passing: number[] = []
-  for (let at = 0; at < part.rows && passing.length < end; at += 1) {
-    const row = part.browseOrder[at] ?? 0
+  for (let at = 0; at < order.length && passing.length < end; at += 1) {
+    const row = order[at] ?? 0
     if (passes(bits, row)) passing.push(row)
   }
   return { total, rows: passing.slice(offset).map(toRow) }

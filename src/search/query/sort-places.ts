@@ -1,7 +1,7 @@
 import { MAX_TRUST } from '../../domain/search/search-filters.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import type { CodedColumn } from '../index/coded-column.ts'
-import type { IndexPart } from '../index/index-shape.ts'
+import type { IndexData } from '../index/index-shape.ts'
 import { NO_TRUST, trustOf } from '../index/standing.ts'
 
 /**
@@ -9,11 +9,11 @@ import { NO_TRUST, trustOf } from '../index/standing.ts'
  * @param rows by rank
  */
 export function sortPlaces(
-  part: IndexPart,
+  index: IndexData,
   rows: Float64Array | Uint32Array,
   { sort, start, end }: { sort: SearchSort; start: number; end: number },
 ): number[] {
-  const placeOf = placesFor(part, sort)
+  const placeOf = placesFor(index, sort)
   const { length } = rows
   // The position in the order and the one among `rows` as one number, which sorts fastest.
   const places = new Float64Array(rows).map((row, at) => placeOf(row) * length + at).sort()
@@ -22,7 +22,7 @@ export function sortPlaces(
 
 /** The place of a row in an order, from 0. Unknown values come last. */
 export function placesFor(
-  { minUsd, added, reportedCalls, standings }: IndexPart,
+  { minUsd, added, reportedCalls, standings }: IndexData,
   sort: SearchSort,
 ): (row: number) => number {
   switch (sort) {

@@ -31,14 +31,14 @@ export interface Advice {
  * @param matched rows that match the words, whatever the filters
  */
 export function suggestFilters(
-  { organic, filterPlaces }: SearchIndex,
+  index: SearchIndex,
   query: SearchQuery,
   { phrases, matched }: { phrases: readonly FilterPhrase[]; matched: Uint32Array },
 ): Advice {
   const { q, limit: _l, offset: _o, facets: _f, explain: _e, view: _v, ...filters } = query
   const count = (asked: Partial<SearchQuery>) => {
-    const passing = filterRows(organic, toRowFilter(asked), filterPlaces) ?? allRows(organic)
-    return countRows(intersect(passing, matched), organic.rows)
+    const passing = filterRows(index, toRowFilter(asked)) ?? allRows(index)
+    return countRows(intersect(passing, matched), index.organic)
   }
   const read = phrases.map((phrase) => ({ phrase, parameters: toParameters(phrase) }))
   const own = read.filter(({ phrase }) => !Object.hasOwn(filters, phrase.parameter))
@@ -76,19 +76,17 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
 }
 
 /** Where no listing has a word: the category that most of the best rows are in. */
-export function suggestCategory(
-  { noun, organic, filters, filterPlaces }: SearchIndex,
-  rows: readonly RankedRow[],
-): Advice {
+export function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
+  const { noun, filters, filterPlaces } = index
   let best: { id: string; points: number; bits: Uint32Array } | undefined
   for (const id of filters.categories) {
-    const bits = bitsFor(organic, filterPlaces.get(`category:${id}`))
+    const bits = bitsFor(index, filterPlaces.get(`category:${id}`))
     const points = rows.reduce((sum, { row }, at) => sum + Number(passes(bits, row)) / (at + 1), 0)
     if (points > (best?.points ?? 0)) best = { id, points, bits }
   }
   if (best === undefined) return { suggested: [], notes: [] }
   const { id, bits } = best
-  const total = countRows(bits, organic.rows)
+  const total = countRows(bits, index.organic)
   return {
     suggested: [{ parameters: { category: id }, total }],
     notes: [`The ${NOTE_PHRASES.nearestCategory} ${id}, with ${total} ${noun}s.`],
