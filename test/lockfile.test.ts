@@ -5,7 +5,12 @@ import { expect, test } from 'vitest'
 interface Lock {
   packages: Record<
     string,
-    { version?: string; dev?: boolean; optionalDependencies?: Record<string, string> }
+    {
+      version?: string
+      dev?: boolean
+      hasInstallScript?: boolean
+      optionalDependencies?: Record<string, string>
+    }
   >
 }
 
@@ -23,6 +28,13 @@ test('what production needs stands in one list, and the lock does not keep it fo
   const needed = Object.keys(dependencies)
   expect(needed.filter((name) => name in devDependencies)).toEqual([])
   expect(needed.filter((name) => lock.packages[`node_modules/${name}`]?.dev === true)).toEqual([])
+})
+
+test('every script of an install is decided: npm asks nobody to review one', () => {
+  const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const scripts = Object.entries(lock.packages).filter(([, each]) => each.hasInstallScript === true)
+  const names = scripts.map(([path]) => path.split('node_modules/').at(-1))
+  expect(names.toSorted()).toEqual(Object.keys(allowScripts).toSorted())
 })
 
 /** Looks where Node would: beside the package, then in each folder above it. */

@@ -4,9 +4,14 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import * as v from 'valibot'
 import { findFreePort } from '../support/free-port.ts'
 
-const WORKERD = createRequire(import.meta.url).resolve('workerd/bin/workerd')
+/** The platform's own program: what stands in its place without an install script cannot be stopped. */
+const { default: WORKERD } = v.parse(
+  v.object({ default: v.string() }),
+  createRequire(import.meta.url)('workerd'),
+)
 
 /**
  * A runtime without anything of Node, with the function's folder as its asset binding.
