@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { readContent } from '../../src/compile/content/read-content.ts'
+import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder } from '../support/content-folder.ts'
 
 /** The listings that CONTRIBUTING.md shows, without the indentation of its list. */
