@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasLocalReferencesOnly, isWithin, toInertLine } from '../../src/domain/probe/finding.ts'
+import { hasLocalReferencesOnly, isWithin } from '../../src/domain/json-schema/bounded-json.ts'
+import { toInertLine } from '../../src/domain/probe/finding.ts'
 import { createEventReader, readTools, SEEN } from '../../src/domain/probe/mcp.ts'
 
 test('whatever comes in, one printable line of bounded length goes out', () => {

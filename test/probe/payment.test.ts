@@ -125,7 +125,7 @@ describe('a 402 speaks', () => {
       ]),
     )
     expect(finding.sight?.terms?.map(({ usd }) => usd)).toEqual([null, null, null])
-    expect(finding.sight?.terms?.[2]).toMatchObject({ network: null, payout: null })
+    expect(finding.sight?.terms?.[2]).toMatchObject({ network: 'near:mainnet', payout: null })
   })
 })
 

@@ -4,7 +4,7 @@ import {
   type InvokeEntry,
   type PackageRegistry,
 } from '../../../src/domain/listing/invoke.ts'
-import { eachOnce } from '../../../src/domain/sources/unite-offers.ts'
+import { eachOnce } from '../../../src/domain/listing/offers.ts'
 import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,

@@ -1,12 +1,17 @@
 import * as v from 'valibot'
+import {
+  decimalsOf,
+  MAX_CALL_USD,
+  priceUnits,
+  unknownCoin,
+} from '../../../src/domain/discovery/x402-offers.ts'
+import { toPrice } from '../../../src/domain/listing/offers.ts'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
-import { toPrice } from '../../../src/domain/sources/unite-offers.ts'
 import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
 import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../../facts/map-rows.ts'
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
-import { decimalsOf, MAX_CALL_USD, priceAtomic, unknownAsset } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import * as member from '../../facts/row-members.ts'
 import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
@@ -143,8 +148,8 @@ function priceEndpoint(endpoint: Endpoint): Pick<Operation, 'price' | 'offers'> 
     const hint = readHint(endpoint.hint)
     return hint === null ? null : toPrice([{ ...place, ...hint.bounds }], hint.per)
   }
-  if (!isDollar(endpoint)) return unknownAsset(endpoint.currency)
-  const usd = priceAtomic(endpoint.amount, endpoint.decimals)
+  if (!isDollar(endpoint)) return unknownCoin(endpoint.currency)
+  const usd = priceUnits(endpoint.amount, endpoint.decimals)
   if (typeof usd !== 'number') return usd
   const isCall = ['request', 'url', 'record'].includes(endpoint.unit)
   return toPrice([{ ...place, min_usd: usd, max_usd: usd }], isCall ? 'call' : 'other')

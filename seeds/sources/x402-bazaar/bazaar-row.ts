@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { toSeenInput, toSeenOutput } from '../../../src/domain/probe/x402.ts'
+import { readX402Offer } from '../../../src/domain/discovery/x402-offers.ts'
+import { readX402Input, readX402Output } from '../../../src/domain/discovery/x402-shapes.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { AcceptSchema } from '../../facts/price.ts'
 import * as member from '../../facts/row-members.ts'
 
 const MAX_ACCEPTS = 50
@@ -42,14 +42,11 @@ export const BazaarRowSchema = v.pipe(
       isTool: type === 'mcp',
       description: description ?? said,
       tags: tags ?? [],
-      accepts: accepts.flatMap((accept) => {
-        const way = v.safeParse(AcceptSchema, accept)
-        return way.success ? [way.output] : []
-      }),
+      offers: accepts.flatMap((accept) => readX402Offer(accept) ?? []),
       /** The seller's description of a call's input. */
-      input: toSeenInput({ extensions, accepts: [first] }),
+      input: readX402Input({ extensions, accepts: [first] }),
       /** The seller's description of the output. */
-      output: toSeenOutput({ extensions, accepts: [first] }),
+      output: readX402Output({ extensions, accepts: [first] }),
     }
   }),
 )

@@ -1,13 +1,14 @@
+import { isPlaceholderWallet, toOffer } from '../../../src/domain/discovery/x402-offers.ts'
 import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
-import type { Operation } from '../../../src/domain/listing/operation.ts'
-import { originOf } from '../../../src/domain/sources/listing-marks.ts'
 import {
   eachOnce,
   type Offer,
   offersOf,
   pricingOf,
   toPrice,
-} from '../../../src/domain/sources/unite-offers.ts'
+} from '../../../src/domain/listing/offers.ts'
+import type { Operation } from '../../../src/domain/listing/operation.ts'
+import { originOf } from '../../../src/domain/sources/listing-marks.ts'
 import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
 import { largestOf } from '../../../src/domain/wire/extremes.ts'
 import {
@@ -19,7 +20,6 @@ import {
   refuse,
 } from '../../facts/map-rows.ts'
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
-import { priceAccept } from '../../facts/price.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
 import type { Seed } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
@@ -76,18 +76,18 @@ interface Endpoint {
 
 /** One row, on its own. */
 function mapEndpoint(row: BazaarRow, rules: MapRules) {
-  const { resource, accepts } = row
+  const { resource } = row
   const address = toOperationAddress(resource, rules)
   if ('reason' in address) return refuse(resource, address)
-  if (accepts.length > 0 && accepts.every(({ network }) => isTestNetwork(network)))
+  if (row.offers.length > 0 && row.offers.every(({ network }) => isTestNetwork(network)))
     return refuse(
       resource,
       faultOf('test_network', 'expected a main network among its ways to pay'),
     )
   const placeholder = 'expected a wallet, got a placeholder of documentation'
-  if (accepts.some(({ payTo }) => isPlaceholderWallet(payTo)))
+  if (row.offers.some(({ payTo }) => isPlaceholderWallet(payTo) || ONE_DIGIT.test(payTo ?? '')))
     return refuse(resource, faultOf('known_fake', placeholder))
-  const priced = accepts.map(priceAccept)
+  const priced = row.offers.map(toOffer)
   const offers = priced.filter((price): price is Offer => 'rail' in price)
   // A deferred scheme next to an exact one repeats its price.
   const faults = offers.length > 0 ? [] : priced.filter((price) => 'reason' in price)
@@ -108,7 +108,7 @@ function mapEndpoint(row: BazaarRow, rules: MapRules) {
     ...(response !== undefined && { response }),
     ...(method === null && { assumed: ['method'] as const }),
   }
-  const wallets = accepts.flatMap(({ payTo }) => (payTo ? [payTo] : []))
+  const wallets = row.offers.flatMap(({ payTo }) => payTo ?? [])
   return { row, origin: originOf(address.url) ?? '', operation, faults, wallets }
 }
 
@@ -195,12 +195,8 @@ function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? '').replace(/%7B(\w+)%7D/g, '{$1}').replace(/^\/|\/$/g, '')
 }
 
-/** Examples use zero, burn and counted-up addresses; nobody is paid there. */
-function isPlaceholderWallet(wallet: string | null | undefined): boolean {
-  return /^0x(?:0{38,40}.{0,2}|0{36}dead|(?:1234567890){4}|(?:([0-9a-f])\1{39}))$/i.test(
-    wallet ?? '',
-  )
-}
+/** Wallets of sellers' tests, which a catalogue's rows name too. */
+const ONE_DIGIT = /^0x([0-9a-f])\1{39}$/i
 
 function withParams(params: NonNullable<Operation['params']>): Pick<Operation, 'params'> {
   const once = eachOnce(params, ({ in: place, name }) => `${place} ${name}`)

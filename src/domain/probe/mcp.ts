@@ -1,3 +1,4 @@
+import { hasLocalReferencesOnly, isWithin } from '../json-schema/bounded-json.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import type { Skill, Tool } from '../listing/tools-and-skills.ts'
 import { toCountText } from '../operation/price-text.ts'
@@ -5,8 +6,6 @@ import type { Notice } from '../trust/interface.ts'
 import { isJsonObject, present } from '../wire/parse-json.ts'
 import {
   type Finding,
-  hasLocalReferencesOnly,
-  isWithin,
   judgeStatus,
   type ProbeAnswer,
   type Sight,

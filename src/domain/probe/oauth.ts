@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { isWithin } from '../json-schema/bounded-json.ts'
 import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../listing/sign-in.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { isJsonObject, parseJson, present } from '../wire/parse-json.ts'
-import { isWithin, type ProbeAnswer } from './finding.ts'
+import type { ProbeAnswer } from './finding.ts'
 import { parseChallenges } from './mpp.ts'
 
 const MAX_HEADER_LENGTH = 16 * 1024

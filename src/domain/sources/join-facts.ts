@@ -1,12 +1,12 @@
 import type { Auth } from '../listing/auth.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts, WrittenFacts } from '../listing/listing-facts.ts'
+import { eachOnce, type Offer, pricingOf } from '../listing/offers.ts'
 import type { Operation } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
 import { endpointsOf } from './listing-marks.ts'
 import { SOURCE_FIELDS, type SourceFacts, type SourceField } from './source-row.ts'
-import { eachOnce, type Offer, pricingOf } from './unite-offers.ts'
 import { collapseOperations, completeOperations, uniteOperations } from './unite-operations.ts'
 
 /**

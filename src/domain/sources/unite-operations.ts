@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import { eachOnce, type Offer, offersOf, pricingOf, toPrice } from '../listing/offers.ts'
 import { createOperationSchema, type Operation, placeholdersOf } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { operationMark } from './listing-marks.ts'
-import { eachOnce, type Offer, offersOf, pricingOf, toPrice } from './unite-offers.ts'
 
 /** More than these don't help a buyer choose. */
 const MAX_OPERATIONS = 60

@@ -1,7 +1,7 @@
-import type { Operation } from '../listing/operation.ts'
-import type { Pricing } from '../listing/pricing.ts'
 import { largestOf, smallestOf } from '../wire/extremes.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
+import type { Operation } from './operation.ts'
+import type { Pricing } from './pricing.ts'
 
 /** What one call costs on one chain. */
 export interface Offer {
