@@ -31,7 +31,7 @@ export async function addReport(
   const row: ReportTable = {
     ...{ id, kind, url, listing_id, receipt, text, email, links: JSON.stringify(links) },
     host: url === null ? null : new URL(url).host,
-    ...{ file: null, state: 'waiting', reason: null, created_at: now, settled_at: null },
+    ...{ state: 'waiting', reason: null, created_at: now, settled_at: null },
   }
   return db.transaction().execute(async (trx) => {
     const same =
@@ -101,11 +101,6 @@ export async function listWaiting({ db }: Store): Promise<ReportTable[]> {
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-}
-
-/** @param file JSON of path and text */
-export async function keepFile({ db }: Store, id: string, file: string): Promise<void> {
-  await db.updateTable('report').set({ file }).where('id', '=', id).execute()
 }
 
 /**

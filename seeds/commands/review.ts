@@ -1,46 +1,82 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { createInterface } from 'node:readline/promises'
-import { runMain } from '../../functions/operations/run-main.ts'
-import { parseConfig } from '../../functions/ports/config.ts'
+import { join } from 'node:path'
+import { readCommandLine, runMain, wrongCommand } from '../../functions/operations/run-main.ts'
+import { type Config, parseConfig } from '../../functions/ports/config.ts'
+import { createLog } from '../../functions/ports/log.ts'
+import { openStore } from '../../functions/store/open-store.ts'
+import { hasLedger } from '../../functions/store/sqlite/ledger-file.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import type {
-  Decision,
-  ReviewFile,
-  ReviewItem,
-  ReviewSource,
-  SettledItem,
-} from '../content/review-item.ts'
-import { checkFile, type ReviewPlace, readEdited } from '../review/accept-file.ts'
-import { toPrintable } from '../text/plain-text.ts'
-import { type ReviewOptions, readReviewOptions } from './review-options.ts'
+import { withContent } from '../content/content-writer.ts'
+import { type Listed, readListed } from '../content/listed.ts'
 import {
-  findWaiting,
-  openQueue,
-  type ReviewQueue,
-  toListLine,
-  toShowLines,
-  type Waiting,
-} from './review-queue.ts'
+  createFactQueue,
+  PROPOSED_PAYOUTS,
+  PROPOSED_TAGS,
+  SUSPICIOUS_TEXTS,
+} from '../review/proposed-facts.ts'
+import {
+  type Decision,
+  type Question,
+  type ReviewPlace,
+  type ReviewSource,
+  readDraft,
+  type Settled,
+  writeDraft,
+} from '../review/questions.ts'
+import { createReportQueue, createReviewClient } from '../review/reports.ts'
+import { createRowQueue } from '../review/waiting-rows.ts'
+import { SOURCE_IDS } from '../sources/sources.ts'
+import { toPrintable } from '../text/plain-text.ts'
 
-/** Characters of one printed error, which may list many. */
-const MAX_FAULT = 20_000
-const ANSWERS = ['look', 'accept', 'edit', 'refuse', 'skip', 'quit'] as const
+const ACTIONS = ['list', 'show', 'accept', 'refuse'] as const
+const HELP = `Usage: npm run review [-- <command>] [options]
 
-if (import.meta.main) await runMain(() => review(readReviewOptions(process.argv.slice(2))))
+What waits for a person: rows of importers, what probes propose, and what people report. Nothing of
+it is live.
 
-/** `npm run review`: shows what waits for a decision, and settles it. */
-export async function review(options: ReviewOptions): Promise<void> {
-  let queue: ReviewQueue | undefined
+  list              what waits, oldest first; so does no command at all
+  show ID           one of them, with the file that would go into the content. It is written as a
+                    draft, review/<ID>.<listing>.md in the content folder: edit it there, and rename
+                    it to make it another listing. The address of a reported service is asked for it
+  accept ID         carry it out: the draft goes into the content, checked as npm run check does
+  accept --all      a whole list at once: --from tags, or --from and an importer; what gives orders
+                    to an agent stays out of it
+  refuse ID         refuse it, with --reason
+
+Options
+  --reason TEXT     why; a refusal needs one
+  --from KIND       only an importer's rows, tags, payouts, texts or reports
+  --content DIR     the content folder (CONTENT_DIR, or content)
+  --json            one JSON object instead of words
+  --help            this text
+
+ID may be the beginning of one, if it is the only such.
+Exit codes: 0 done; 1 it could not be done, and waits on; 2 the command was wrong.
+`
+
+const OPTIONS = {
+  reason: { type: 'string' },
+  from: { type: 'string' },
+  all: { type: 'boolean' },
+  content: { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+
+/**
+ * `npm run review`: shows what waits for a decision, and settles it.
+ *
+ * @param args without the program's own name
+ * @throws UsageError that says how to fix it
+ */
+export async function review(args: readonly string[]): Promise<void> {
+  const options = readOptions(args)
+  let queue: Queue | undefined
   try {
     const config = parseConfig(process.env)
     const place: ReviewPlace = {
       contentDir: options.content ?? config.CONTENT_DIR,
       allowPrivate: config.PRIVATE_TARGETS,
     }
-    queue = await openQueue(place, config, options.from, () => new Date().toISOString())
+    queue = await openQueue(place, config, options.from)
     for (const fault of queue.faults) printFault(fault)
     if (queue.faults.length > 0) process.exitCode = 1
     await act(queue, options, place)
@@ -52,190 +88,244 @@ export async function review(options: ReviewOptions): Promise<void> {
   }
 }
 
-async function act(queue: ReviewQueue, options: ReviewOptions, place: ReviewPlace): Promise<void> {
-  const { action, id, json = false } = options
-  if (action === null && process.stdin.isTTY && !json) return askAll(queue, place)
-  if (action === null || action === 'list') return list(queue, json)
-  if (options.all === true) return acceptAll(queue, options)
-  return actOn(findWaiting(queue, id), options, place)
+type Options = ReturnType<typeof readOptions>
+
+function readOptions(args: readonly string[]) {
+  const { values, words } = readCommandLine(HELP, OPTIONS, 2, args)
+  const [named = 'list', id = ''] = words
+  const { all = false, from = '', reason = '', json = false } = values
+  const refuse = (fault: string) => wrongCommand(HELP, fault)
+  const action = ACTIONS.find((each) => each === named)
+  if (action === undefined)
+    throw refuse(`expected one of ${ACTIONS.join(', ')}, got ${JSON.stringify(named)}`)
+  if (all && (action !== 'accept' || id !== ''))
+    throw refuse('--all: expected accept --all without an id')
+  if (all && !WHOLE_LISTS.includes(from))
+    throw refuse(
+      `--all: expected --from with one of ${WHOLE_LISTS.join(', ')}; the rest is decided one by one`,
+    )
+  const takesId = action !== 'list' && !all
+  if (takesId && id === '') throw refuse(`${action}: expected the id of what waits`)
+  if (!takesId && id !== '') throw refuse(`expected no ${JSON.stringify(id)}`)
+  if (action === 'refuse' && reason.trim() === '') throw refuse('refuse: expected --reason TEXT')
+  return { ...values, action, id, all, json, reason }
 }
 
-async function actOn(waiting: Waiting, options: ReviewOptions, place: ReviewPlace): Promise<void> {
-  const { action, json = false, reason = '', file, path } = options
-  if (action === 'show') return show(waiting, json)
-  if (action === 'look') return look(waiting, json)
-  if (action === 'edit') return edit(waiting, await chosenFile(waiting, options), { place, json })
-  if (action === 'refuse') return settle(waiting, { decision: 'refused', reason }, json)
-  const chosen = (file ?? path) === undefined ? {} : { file: await chosenFile(waiting, options) }
-  return settle(waiting, { decision: 'accepted', reason, ...chosen }, json)
+/** Kinds that may be accepted as a list: a tag harms nobody. */
+const WHOLE_LISTS: readonly string[] = [PROPOSED_TAGS.kind, ...SOURCE_IDS]
+
+/** One question, and the source that takes its answer. */
+interface Waiting {
+  question: Question
+  source: ReviewSource
 }
 
-/** An item that can't be accepted keeps waiting, and the next one follows. */
-async function acceptAll({ waiting }: ReviewQueue, options: ReviewOptions): Promise<void> {
-  const { json = false, reason = '' } = options
-  const decision = { decision: 'accepted', reason } as const
-  let accepted = 0
-  for (const [source, all] of Map.groupBy(waiting, (each) => each.source)) {
-    const items = all.map(({ item }) => item)
-    const settled = await (source.settleAll?.(items, decision) ??
-      settleEach(source, items, decision))
-    for (const each of settled) {
-      if (each.fault === undefined) accepted += 1
-      else process.exitCode = 1
-      printSettled(each, 'accepted', json)
-    }
-  }
-  if (!json) console.log(`${accepted} of ${waiting.length} accepted`)
+interface Queue {
+  /** Oldest first. */
+  waiting: Waiting[]
+  /** Why a kind of question could not be read. */
+  faults: string[]
+  close(): Promise<void>
 }
 
-async function settleEach(
-  source: ReviewSource,
-  items: readonly ReviewItem[],
-  decision: Decision,
-): Promise<SettledItem[]> {
-  const settled: SettledItem[] = []
-  for (const item of items)
+/** @throws OperatorError for an unknown kind */
+async function openQueue(
+  place: ReviewPlace,
+  config: Config,
+  from: string | undefined,
+): Promise<Queue> {
+  const kinds = listKinds(place, config)
+  const chosen = kinds.filter(({ kind }) => from === undefined || kind === from)
+  if (chosen.length === 0)
+    throw new OperatorError(
+      `--from: expected one of ${kinds.map(({ kind }) => kind).join(', ')}, got ${JSON.stringify(from)}`,
+    )
+  const sources: ReviewSource[] = []
+  const waiting: Waiting[] = []
+  const faults: string[] = []
+  for (const { kind, open } of chosen)
     try {
-      settled.push({ item, done: await source.settle(item, decision) })
+      const source = await open()
+      if (source === null) continue
+      sources.push(source)
+      for (const question of await source.list()) waiting.push({ question, source })
     } catch (error) {
-      settled.push({ item, fault: error instanceof Error ? error.message : String(error) })
+      faults.push(`${kind}: ${error instanceof Error ? error.message : String(error)}`)
     }
-  return settled
+  return {
+    waiting: waiting.sort((a, b) => (a.question.at < b.question.at ? -1 : 1)),
+    faults,
+    close: async () => {
+      for (const source of sources) await source.close?.()
+    },
+  }
 }
 
-function list({ waiting }: ReviewQueue, json: boolean): void {
+/**
+ * Every kind of question, each opened on its own: a failing one must not hide the rest. Null where
+ * nobody can have asked yet, as without a ledger.
+ */
+function listKinds(
+  place: ReviewPlace,
+  config: Config,
+): { kind: string; open: () => Promise<ReviewSource | null> }[] {
+  const now = () => new Date().toISOString()
+  let known: Listed | undefined
+  const listed = () => {
+    known ??= readListed(place.contentDir, { allowPrivate: place.allowPrivate })
+    return known
+  }
+  const log = createLog((line) => process.stderr.write(line), Date.now)
+  const client = () => createReviewClient(config)
+  return [
+    ...SOURCE_IDS.map((importer) => ({
+      kind: importer,
+      open: async () => createRowQueue(importer, place, { now, listed }),
+    })),
+    ...[PROPOSED_TAGS, PROPOSED_PAYOUTS, SUSPICIOUS_TEXTS].map((fact) => ({
+      kind: fact.kind,
+      open: async () => createFactQueue(fact, place, now),
+    })),
+    {
+      kind: 'reports',
+      open: async () =>
+        hasLedger(config)
+          ? createReportQueue(place, await openStore(config, log), now, client)
+          : null,
+    },
+  ]
+}
+
+async function act(queue: Queue, options: Options, place: ReviewPlace): Promise<void> {
+  const { action, id, all, json, reason } = options
+  if (action === 'list') return list(queue, json)
+  if (action === 'accept' && all) return acceptAll(queue, options, place)
+  const waiting = findWaiting(queue, id)
+  if (action === 'show') return show(waiting, json, place)
+  const decision = action === 'accept' ? 'accepted' : 'refused'
+  await settle([waiting], { decision, reason }, { json, place })
+}
+
+/** @throws OperatorError when no question, or more than one, has an id with this beginning. */
+function findWaiting({ waiting }: Queue, id: string): Waiting {
+  const exact = waiting.find(({ question }) => question.id === id)
+  if (exact !== undefined) return exact
+  const [first, second] = waiting.filter(({ question }) => question.id.startsWith(id))
+  if (first === undefined)
+    throw new OperatorError(`nothing waits under ${JSON.stringify(id)}: npm run review -- list`)
+  if (second !== undefined)
+    throw new OperatorError(
+      `${JSON.stringify(id)} begins ${first.question.id} and ${second.question.id}: say more of it`,
+    )
+  return first
+}
+
+function list({ waiting }: Queue, json: boolean): void {
   if (json) {
-    const items = waiting.map(({ item, source }) => ({ kind: source.kind, ...item }))
+    const items = waiting.map(({ question, source }) => ({ kind: source.kind, ...question }))
     console.log(JSON.stringify({ items }))
     return
   }
-  for (const { item } of waiting) console.log(toListLine(item))
+  for (const { question } of waiting) {
+    const { id, at, from, listing, why } = question
+    console.log(
+      [id, at.slice(0, 10), from, listing, why].map((part) => toPrintable(part)).join('  '),
+    )
+  }
   console.log(waiting.length === 0 ? 'nothing waits' : `${waiting.length} waiting`)
 }
 
+/** The draft of an earlier look is kept: a person may have edited it. */
 async function show(
-  { item, source }: Waiting,
+  { question, source }: Waiting,
   json: boolean,
-  remarks: readonly string[] = [],
+  { contentDir }: ReviewPlace,
 ): Promise<void> {
-  const more = [...remarks, ...((await source.show?.(item)) ?? [])]
-  if (json) return console.log(JSON.stringify({ kind: source.kind, ...item, more }))
-  for (const line of toShowLines(item, more)) console.log(line)
+  const kept = await readDraft(contentDir, question.id)
+  const { lines = [], draft } =
+    (await source.show?.(kept === null ? question : { ...question, file: kept })) ?? {}
+  const file = draft ?? question.file
+  const written =
+    kept?.draft ??
+    (draft && (await withContent(contentDir, (writer) => writeDraft(writer, question.id, draft))))
+  const shown = { ...question, ...(file !== undefined && { file }) }
+  if (json)
+    return console.log(JSON.stringify({ kind: source.kind, ...shown, more: lines, draft: written }))
+  const where = written === undefined ? [] : [`draft:   ${join(contentDir, written)}`]
+  for (const line of toShowLines(shown, [...lines, ...where])) console.log(line)
 }
 
-async function look(waiting: Waiting, json: boolean): Promise<void> {
-  const { item, source } = waiting
-  if (source.look === undefined) throw new OperatorError(`${item.id}: nobody is asked about it`)
-  const { file, remarks } = await source.look(item)
-  waiting.item = { ...item, ...(file !== undefined && { file }) }
-  await show(waiting, json, remarks)
-}
-
-async function edit(
-  waiting: Waiting,
-  file: ReviewFile,
-  { place, json }: { place: ReviewPlace; json: boolean },
+/** Only what may be taken unread: the rest keeps waiting for a look. */
+async function acceptAll(
+  { waiting }: Queue,
+  { json, reason }: Options,
+  place: ReviewPlace,
 ): Promise<void> {
-  const { item, source } = waiting
-  if (source.edit === undefined)
-    throw new OperatorError(`${item.id}: there is nothing to edit; accept or refuse it`)
-  await source.edit(item, file)
-  waiting.item = { ...item, file }
-  // Kept even when invalid: half an edit is not lost because a line of it is still wrong.
-  const warnings = checkFile(place, file)
-  if (json) console.log(JSON.stringify({ id: item.id, edited: file.path, warnings }))
-  else for (const line of [`${item.id}: edited, and waits on`, ...warnings]) print(line)
+  const plain = waiting.filter(({ question, source }) => source.isPlain?.(question) === true)
+  const accepted = await settle(plain, { decision: 'accepted', reason }, { json, place })
+  if (json) return
+  console.log(`${accepted} of ${waiting.length} accepted`)
+  if (plain.length < waiting.length)
+    console.log(`${waiting.length - plain.length} must be read first: npm run review -- show ID`)
 }
 
-async function settle({ item, source }: Waiting, decision: Decision, json: boolean): Promise<void> {
-  const done = await source.settle(item, decision)
-  printSettled({ item, done }, decision.decision, json)
+/** @returns how many were */
+async function settle(
+  waiting: readonly Waiting[],
+  decision: Decision,
+  { json, place }: { json: boolean; place: ReviewPlace },
+): Promise<number> {
+  let done = 0
+  for (const [source, all] of Map.groupBy(waiting, (each) => each.source)) {
+    const questions = await Promise.all(
+      all.map(async ({ question }) => {
+        const draft = await readDraft(place.contentDir, question.id)
+        return draft === null ? question : { ...question, file: draft }
+      }),
+    )
+    for (const each of await source.settle(questions, decision)) {
+      if (each.fault === undefined) done += 1
+      else process.exitCode = 1
+      printSettled(each, decision, json)
+    }
+  }
+  return done
 }
 
-function printSettled({ item, done = [], fault }: SettledItem, decision: string, json: boolean) {
-  const { id, listing } = item
-  if (fault !== undefined) printFault(fault)
+function printSettled(
+  { question, done = [], fault }: Settled,
+  { decision }: Decision,
+  json: boolean,
+) {
+  const { id, listing } = question
+  if (fault !== undefined) printFault(`${id}: ${fault}`)
   else if (json) console.log(JSON.stringify({ id, decision, listing, done }))
-  else for (const line of [`${id}: ${decision}`, ...done]) print(line)
+  else for (const line of [`${id}: ${decision}`, ...done]) console.log(toPrintable(line, LONG))
 }
 
-/** The text that replaces the waiting one: from a file, or from an editor. */
-async function chosenFile({ item }: Waiting, { file, path }: ReviewOptions): Promise<ReviewFile> {
-  const { file: waits } = item
-  const goesTo = path ?? waits?.path
-  if (goesTo === undefined)
-    throw new OperatorError(`${item.id} has no file: say where it goes with --path listings/…`)
-  if (file !== undefined) return { path: goesTo, text: await readEdited(file) }
-  const text = waits?.text ?? ''
-  const isMove = path !== undefined && waits !== undefined
-  return { path: goesTo, text: isMove ? text : editText({ path: goesTo, text }, process.env) }
+/** Characters of one line: everything in a question may be foreign text. */
+const LONG = 4000
+
+/** @param more what else the reviewer should know */
+export function toShowLines(question: Question, more: readonly string[]): string[] {
+  const { id, at, why, from, listing, note, file } = question
+  const text = file === undefined ? [] : file.text.split(/\r?\n/).map((line) => `  ${line}`)
+  return [
+    `${id}: ${why}, asked by ${from} on ${at.slice(0, 10)}`,
+    `listing: ${listing}`,
+    `note:    ${note}`,
+    ...more,
+    ...(file === undefined ? [] : ['', file.path, ...text]),
+  ].map((line) => toPrintable(line, LONG))
 }
 
-/** One after the other; an item that fails keeps waiting, and the next one follows. */
-async function askAll({ waiting }: ReviewQueue, place: ReviewPlace): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    for (const [index, each] of waiting.entries()) {
-      console.log(`\n${index + 1} of ${waiting.length}`)
-      if (!(await askOne(terminal, each, place))) return
-    }
-    console.log(waiting.length === 0 ? 'nothing waits' : 'that was all')
-  } finally {
-    terminal.close()
-  }
-}
-
-type Terminal = ReturnType<typeof createInterface>
-
-/** @returns false when the reviewer stops. */
-async function askOne(terminal: Terminal, waiting: Waiting, place: ReviewPlace): Promise<boolean> {
-  await show(waiting, false)
-  for (;;) {
-    const answer = await terminal.question('look, accept, edit, refuse, skip or quit? ')
-    const [word = ''] = answer.trim().toLowerCase().split(/\s+/)
-    const action = ANSWERS.find((each) => word === each || word === each[0])
-    if (action === 'quit' || action === 'skip') return action === 'skip'
-    const reason = action === 'refuse' ? (await terminal.question('why? ')).trim() : ''
-    if (action === undefined || (action === 'refuse' && reason === '')) continue
-    try {
-      await actOn(waiting, { action, id: waiting.item.id, reason }, place)
-      if (action !== 'edit' && action !== 'look') return true
-    } catch (error) {
-      printFault(error)
-    }
-  }
-}
-
-function print(line: string): void {
-  console.log(toPrintable(line, MAX_FAULT))
-}
+/** Characters of one printed error, which may list many. */
+const MAX_FAULT = 20_000
 
 function printFault(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error)
   for (const line of text.split('\n')) console.error(toPrintable(line, MAX_FAULT))
 }
 
-/**
- * The reviewer changes the text in an editor; it has the file's name, so that the editor knows its
- * type.
- *
- * @throws OperatorError without an editor, or when it exits with an error
- */
-export function editText({ path, text }: ReviewFile, env: NodeJS.ProcessEnv): string {
-  const editor = env.VISUAL || env.EDITOR
-  if (!editor)
-    throw new OperatorError('expected an editor in VISUAL or EDITOR, or a text with --file FILE')
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-review-'))
-  const file = join(folder, basename(path))
-  try {
-    writeFileSync(file, text, { mode: 0o600 })
-    // As git does: the variable may contain arguments.
-    const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], {
-      stdio: 'inherit',
-    })
-    if (status !== 0) throw new OperatorError(`${editor} ended with a fault: nothing was changed`)
-    return readFileSync(file, 'utf8')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+// Last: it runs at once, and needs what is declared above.
+if (import.meta.main) await runMain(() => review(process.argv.slice(2)))

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
@@ -17,17 +17,6 @@ export function readTables(contentDir: string) {
   const categories = v.parse(v.array(CategoryRowSchema), read('categories'))
   const sources = v.parse(v.array(SourceRowSchema), read('sources'))
   return { categories: new Set(categories.map(({ id }) => id)), sources }
-}
-
-/** Drafts of the review queue, and its settled items; text by path. */
-export function readReview(contentDir: string): Promise<Map<string, string>> {
-  return readJsonFiles(contentDir, 'review')
-}
-
-async function readJsonFiles(contentDir: string, folder: string): Promise<Map<string, string>> {
-  const names = await readdir(join(contentDir, folder)).catch(() => [])
-  const files = names.filter((name) => name.endsWith('.json')).map((name) => `${folder}/${name}`)
-  return new Map(files.sort().map((file) => [file, readFileSync(join(contentDir, file), 'utf8')]))
 }
 
 export async function readIfThere(file: string): Promise<string | null> {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ListingFile } from '../../src/content/listing-file.ts'
@@ -6,18 +7,19 @@ import { hostOf, ownerDomainOf } from '../../src/domain/owners/shared-hosts.ts'
 import { findSuspiciousTexts } from '../../src/domain/probe/mcp.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { readReview } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
 import { addTags } from '../content/listing-text.ts'
 import { listingFileOf } from '../content/machine-files.ts'
 import {
-  parseSettled,
-  type ReviewItem,
+  createFileCheck,
+  noteSettled,
+  type Question,
+  questionId,
+  type ReviewPlace,
   type ReviewSource,
-  reviewId,
-  SETTLED_FILE,
-} from '../content/review-item.ts'
-import { createFileCheck, noteSettled, type ReviewPlace } from './accept-file.ts'
+  readSettled,
+  settleEach,
+} from './questions.ts'
 
 /** Nobody reads more than these at once. */
 const MAX_PROPOSED = 8
@@ -28,6 +30,8 @@ const MAX_TAG_LENGTH = 40
 /** Facts from probes that may belong in a listing, and the question about them. */
 interface ProposedFact {
   kind: 'tags' | 'payouts' | 'texts'
+  /** Whether a whole list may be accepted unread. */
+  isPlain: boolean
   propose(file: ListingFile, seen: Interface, content: Content): readonly string[]
   /** Null where a person edits the file better. */
   add(text: string, values: readonly string[]): string | null
@@ -40,6 +44,7 @@ interface ProposedFact {
  */
 export const PROPOSED_TAGS: ProposedFact = {
   kind: 'tags',
+  isPlain: true,
   propose: ({ facts }, seen) => proposeTags(seen, facts.tags),
   add: addTags,
   note: (tags) => `its tools or skills are named ${tags}`,
@@ -51,6 +56,7 @@ export const PROPOSED_TAGS: ProposedFact = {
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
+  isPlain: false,
   propose: ({ facts }, { payouts = [] }, { tables }) => {
     const known = new Set(tables.independentOperators.map(({ domain }) => domain))
     const isOwn = (url: string) =>
@@ -69,6 +75,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
 /** Texts that have become orders. Once accepted, changed or not, they are not asked about again. */
 export const SUSPICIOUS_TEXTS: ProposedFact = {
   kind: 'texts',
+  isPlain: false,
   propose: (_file, { tools = [], skills = [] }) =>
     findSuspiciousTexts([...tools, ...skills]).map(({ name, rule }) => `${name} (${rule})`),
   add: (text) => text,
@@ -87,24 +94,25 @@ export function createFactQueue(
   const checkFile = createFileCheck(place)
   const read = (path: string) => readFile(join(contentDir, path), 'utf8')
   const list = async () => {
+    if (!existsSync(join(contentDir, 'listings'))) return []
     const { content } = readContent(contentDir, { allowPrivate })
-    const settled = parseSettled((await readReview(contentDir)).get(SETTLED_FILE))
-    const items: ReviewItem[] = []
+    const settled = await readSettled(contentDir)
+    const questions: Question[] = []
     for (const file of content?.listings ?? []) {
       const seen = content?.evidence.get(file.id)?.interface
       if (content === null || seen === undefined) continue
       const values = fact.propose(file, seen, content)
-      const item = toItem(fact, file.id, seen.at, values)
-      if (values.length === 0 || Object.hasOwn(settled, item.id)) continue
+      const question = toQuestion(fact, file.id, seen.at, values)
+      if (values.length === 0 || Object.hasOwn(settled, question.id)) continue
       const written = await read(file.file)
       const text = fact.add(written, values)
       if (text === null) continue
-      before.set(item.id, written)
-      items.push({ ...item, file: { path: file.file, text } })
+      before.set(question.id, written)
+      questions.push({ ...question, file: { path: file.file, text } })
     }
-    return items
+    return questions
   }
-  const refuseChanged = async ({ id, listing }: ReviewItem) => {
+  const refuseChanged = async ({ id, listing }: Question) => {
     if (!before.has(id)) await list()
     const text = await read(listingFileOf(listing)).catch(() => '')
     if (text !== before.get(id)) throw new OperatorError(`${id}: the listing has changed meanwhile`)
@@ -112,15 +120,20 @@ export function createFactQueue(
   return {
     kind: fact.kind,
     list,
-    settle: (item, decision) =>
-      withContent(contentDir, async (writer) => {
-        const file = decision.decision === 'accepted' ? (decision.file ?? item.file) : undefined
-        await refuseChanged(item)
-        const warnings = file === undefined ? [] : checkFile(file)
-        if (file !== undefined) await writer.write(file.path, file.text)
-        await noteSettled(place, writer, [item], { decision, now: now() })
-        return file === undefined ? [`${item.listing} stays as it is`] : [file.path, ...warnings]
-      }),
+    isPlain: () => fact.isPlain,
+    settle: (questions, decision) =>
+      withContent(contentDir, (writer) =>
+        settleEach(questions, async (question) => {
+          const file = decision.decision === 'accepted' ? question.file : undefined
+          await refuseChanged(question)
+          const warnings = file === undefined ? [] : checkFile(file)
+          if (file !== undefined) await writer.write(file.path, file.text)
+          await noteSettled(place, writer, [question], { decision, now: now() })
+          return file === undefined
+            ? [`${question.listing} stays as it is`]
+            : [file.path, ...warnings]
+        }),
+      ),
   }
 }
 
@@ -142,14 +155,14 @@ function toTag(name: string): string {
     .trim()
 }
 
-function toItem(
+function toQuestion(
   { kind, note }: ProposedFact,
   listing: string,
   at: string,
   values: readonly string[],
-): ReviewItem {
+): Question {
   return {
-    id: `${kind}-${reviewId([listing, values])}`,
+    id: `${kind}-${questionId([listing, values])}`,
     at,
     why: `proposed_${kind}`,
     from: kind,

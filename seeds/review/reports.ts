@@ -1,31 +1,42 @@
 import * as v from 'valibot'
+import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
 import { createHttpClient, type Fetcher } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import type { Config } from '../../functions/ports/config.ts'
+import { examineUrl } from '../../functions/probes/lint.ts'
 import {
   aboutOf,
   findReport,
-  keepFile,
   listWaiting,
   settleReport,
 } from '../../functions/reports/report-store.ts'
 import type { ReportTable, Store } from '../../functions/store/schema/store.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'
+import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'
+import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
+import type { Finding, PaymentTerm, Sight } from '../../src/domain/probe/finding.ts'
 import { contentFileOf, receiptPath } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
 import { readTables } from '../content/content-folder.ts'
 import { withContent } from '../content/content-writer.ts'
+import { renderListing } from '../content/listing-text.ts'
+import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
+import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
+import type { MapRules } from '../facts/seed-source.ts'
+import { withPlainWords } from '../facts/seed-texts.ts'
+import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
 import {
+  acceptFile,
   type Decision,
-  type ReviewFile,
-  ReviewFileSchema,
-  type ReviewItem,
+  type Question,
+  type ReviewPlace,
   type ReviewSource,
-} from '../content/review-item.ts'
-import { acceptFile, type ReviewPlace } from './accept-file.ts'
-import { inspectService } from './inspect-service.ts'
-import { mapFound } from './map-found.ts'
+  removeDrafts,
+  settleEach,
+} from './questions.ts'
 
 /** Reports by anybody, as rows of the ledger. Only a reviewer probes or opens their addresses. */
 export function createReportQueue(
@@ -36,47 +47,52 @@ export function createReportQueue(
 ): ReviewSource {
   return {
     kind: 'reports',
-    list: async () => (await listWaiting(store)).map(toItem),
-    show: async ({ id }) => toMore(await rowOf(store, id)),
-    look: async ({ id }) => {
-      const { kind, url, text } = await rowOf(store, id)
-      if (kind !== 'new' || url === null)
-        throw new OperatorError(`${id}: only the address of a new service is looked at`)
+    list: async () => (await listWaiting(store)).map(toQuestion),
+    async show({ id, file }) {
+      const row = await rowOf(store, id)
+      const lines = toLines(row)
+      if (row.kind !== 'new' || row.url === null || file !== undefined)
+        return { lines, draft: file }
       await using client = createClient()
-      const found = await inspectService(url, client, now())
+      const found = await inspectService(row.url, client, now())
       if ('unreachable' in found)
-        throw new OperatorError(`${url} could not be reached: ${found.unreachable}`)
-      const tables = await readTables(place.contentDir)
+        return { lines: [...lines, `it could not be reached: ${found.unreachable}`] }
+      const tables = readTables(place.contentDir)
       const rules = { ...tables, allowPlaceholders: place.allowPrivate === true, now: now() }
-      const { file, remarks } = mapFound(found, text, rules)
-      if (file === null)
-        return { remarks: ['it says nothing that a file could be made of', ...remarks] }
-      await keepFile(store, id, JSON.stringify(file))
-      return { file, remarks }
+      const { file: draft, remarks } = mapFound(found, row.text, rules)
+      if (draft !== null) return { lines: [...lines, ...remarks], draft }
+      return { lines: [...lines, 'it says nothing that a file could be made of', ...remarks] }
     },
-    edit: ({ id }, file) => keepFile(store, id, JSON.stringify(file)),
-    async settle(item, decision) {
-      const row = await rowOf(store, item.id)
-      const file = decision.decision === 'accepted' ? (decision.file ?? fileOf(row)) : null
-      const isNewListing = row.kind === 'new' && decision.decision === 'accepted'
-      if (isNewListing && file === null)
-        throw new OperatorError(
-          `${item.id} has no file yet: look at it, or write one and pass it with --file and --path`,
-        )
-      const written =
-        isNewListing && file !== null
-          ? await withContent(place.contentDir, (writer) => acceptFile(place, writer, file))
-          : []
-      const settled = {
-        ...{ state: decision.decision, reason: decision.reason },
-        ...(isNewListing && file !== null && { listing_id: listingIdOf(file.path) }),
-      }
-      if (!(await settleReport(store, item.id, settled, Date.parse(now()))))
-        throw new OperatorError(`${item.id} was decided already`)
-      return [...written, ...toOutcome(row, decision)]
-    },
+    settle: (questions, decision) =>
+      settleEach(questions, (question) => settle({ place, store, now }, question, decision)),
     close: () => store.close(),
   }
+}
+
+async function settle(
+  { place, store, now }: { place: ReviewPlace; store: Store; now: () => string },
+  { id, file }: Question,
+  decision: Decision,
+): Promise<string[]> {
+  const row = await rowOf(store, id)
+  const isNewListing = row.kind === 'new' && decision.decision === 'accepted'
+  if (isNewListing && file === undefined)
+    throw new OperatorError(
+      `it has no draft yet: npm run review -- show ${id} makes one, or write review/${id}.<listing id>.md`,
+    )
+  const isWritten = isNewListing && file !== undefined
+  const written = isWritten
+    ? await withContent(place.contentDir, (writer) => acceptFile(place, writer, file))
+    : []
+  const settled = {
+    ...{ state: decision.decision, reason: decision.reason },
+    ...(isWritten && { listing_id: listingIdOf(file.path) }),
+  }
+  if (!(await settleReport(store, id, settled, Date.parse(now()))))
+    throw new OperatorError('it was decided already')
+  if (file !== undefined)
+    await withContent(place.contentDir, (writer) => removeDrafts(place, writer, id))
+  return [...written, ...toOutcome(row, decision)]
 }
 
 /** Probes a stranger's address as a check on the page would. */
@@ -90,20 +106,18 @@ async function rowOf(store: Store, id: string): Promise<ReportTable> {
   return row
 }
 
-function toItem(row: ReportTable): ReviewItem {
-  const file = fileOf(row)
+function toQuestion(row: ReportTable): Question {
   return {
     id: row.id,
     at: new Date(row.created_at).toISOString(),
     why: row.receipt === null ? row.kind : 'disputed_verdict',
     from: 'reports',
-    listing: file === null ? (row.listing_id ?? aboutOf(row)) : listingIdOf(file.path),
+    listing: row.listing_id ?? aboutOf(row),
     note: row.text,
-    ...(file !== null && { file }),
   }
 }
 
-function toMore(row: ReportTable): string[] {
+function toLines(row: ReportTable): string[] {
   const links = v.parse(v.array(v.string()), parseJson(row.links))
   return [
     ...(row.url === null ? [] : [`address: ${row.url}`]),
@@ -112,11 +126,6 @@ function toMore(row: ReportTable): string[] {
     ...links.map((link) => `link: ${link}`),
     ...(row.email === null ? [] : [`ask back at: ${row.email}`]),
   ]
-}
-
-function fileOf({ file }: ReportTable): ReviewFile | null {
-  const parsed = v.safeParse(ReviewFileSchema, file === null ? undefined : parseJson(file))
-  return parsed.success ? parsed.output : null
 }
 
 function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Decision): string[] {
@@ -133,3 +142,146 @@ function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Dec
       : `the verdict no longer counts for ${listing_id} from the next build on; the log keeps it`,
   ]
 }
+
+/** A service's own facts. Foreign words as they came: code that prints them makes them inert. */
+export interface FoundService {
+  url: string
+  kind: 'http_api' | 'mcp_server' | 'a2a_agent'
+  /** When it was read, ISO 8601. */
+  at: string
+  /** From the handshake of its protocol. */
+  sight: Pick<Sight, 'server' | 'tools' | 'terms'>
+  /** From the files next to it. */
+  seller: Pick<FoundSeller, 'files' | 'api' | 'card' | 'title'>
+}
+
+/**
+ * Probes a reported address: for the reviewer, never for its sender.
+ *
+ * @returns facts, or in `unreachable` why the host did not answer
+ */
+export async function inspectService(
+  url: string,
+  client: Fetcher,
+  at: string,
+): Promise<FoundService | { unreachable: string }> {
+  const { chosen } = await examineUrl(url, undefined, client, Date.now)
+  if (chosen.failure !== undefined) return { unreachable: chosen.saw }
+  const seller = await findSeller(new URL(url).origin, client)
+  return { url, kind: kindOf(chosen, seller), at, sight: chosen.sight ?? {}, seller }
+}
+
+function kindOf({ protocol, outcome }: Finding, seller: FoundSeller): FoundService['kind'] {
+  const isThere = outcome === 'spoke' || outcome === 'gated'
+  if (isThere && protocol === 'mcp') return 'mcp_server'
+  if (isThere && protocol === 'a2a') return 'a2a_agent'
+  return seller.card !== null && seller.api === null ? 'a2a_agent' : 'http_api'
+}
+
+/** Id in `tables/sources.yaml` for listings from reports. */
+const PROPOSALS_SOURCE = 'proposals'
+
+/** Operations of a listing's first file; the rest is read once it is listed. */
+const MAX_OPERATIONS = 20
+
+/**
+ * The file a service would become, by the same rules as importers' rows; null where nothing
+ * readable was found and a person must write it. `remarks` are for the reviewer.
+ */
+export function mapFound(found: FoundService, note: string, rules: MapRules) {
+  const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
+  const seed = mapped === null ? toFoundSeed(found, note, rules) : seedOf(mapped)
+  if (seed === null) return { file: null, remarks: remarksOf(mapped) }
+  const text = renderListing(seed.facts, found.at.slice(0, 10))
+  const remarks = remarksOf(mapped ?? finishSeed(seed))
+  return { file: { path: `listings/${seed.prefix}/${seed.slug}.md`, text }, remarks }
+}
+
+function mapFoundCard(
+  { seller: { card, files } }: FoundService,
+  rules: MapRules,
+): MappedSeed | null {
+  if (card === null) return null
+  const parsed = parseAgentCard(card)
+  if (!('row' in parsed)) return null
+  const cardUrl = parsed.row.cardUrl ?? files.agent_card ?? null
+  return mapCard({ ...parsed.row, cardUrl }, rules, true)
+}
+
+function seedOf(mapped: MappedSeed): Seed | null {
+  return mapped.ok ? mapped.seed : (mapped.held ?? null)
+}
+
+function remarksOf(mapped: MappedSeed | null): string[] {
+  if (mapped === null || mapped.ok) return []
+  const { reason, detail } = mapped.refusal
+  return [`an importer would refuse it: ${reason}: ${detail}`]
+}
+
+function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
+  const { url, kind, sight, seller } = found
+  const { api, card, title, files } = seller
+  const host = new URL(url).hostname.replace(/^www\./, '')
+  const pricing = pricingOf((sight.terms ?? []).flatMap(toOffer))
+  const http = kind === 'http_api' ? toOperations(api, pricing) : []
+  const paidOrNot = pricing.model === 'per_call' ? 'x402' : 'api'
+  const prefixes = { http_api: paidOrNot, mcp_server: 'mcp', a2a_agent: 'a2a' } as const
+  const facts = {
+    kind,
+    url,
+    ...(pricing.model !== 'unknown' && { pricing }),
+    ...(http.length > 0 && { http }),
+    ...(kind === 'mcp_server' && {
+      invoke: [{ kind: 'mcp' as const, transport: 'streamable-http' as const, url }],
+    }),
+    ...(Object.keys(files).length > 0 && { discovery: files }),
+    sources: [{ source: PROPOSALS_SOURCE, ref: url }],
+  }
+  const seed = toSeed(
+    {
+      key: url,
+      prefix: prefixes[kind],
+      names: [sight.server?.name, api?.title, textOf(card?.name), title, host],
+      said: [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
+      words: (sight.tools ?? []).map(({ name }) => name),
+      facts,
+    },
+    rules,
+  )
+  return 'reason' in seed ? null : seed
+}
+
+/** Our own words, where the seller has none. */
+function toPlainSummary({ kind, sight }: FoundService, host: string): string {
+  const names = (sight.tools ?? []).slice(0, 5).map(({ name }) => name)
+  const tail = kind === 'mcp_server' && names.length > 0 ? ` with ${names.join(', ')}` : ''
+  return `${KIND_LABELS[kind]} at ${host}${tail}`
+}
+
+function toOffer({ rail, network, usd }: PaymentTerm): Offer[] {
+  const isKnown = network === null || v.is(NetworkSchema, network)
+  return usd === null || !isKnown ? [] : [{ rail, network, min_usd: usd, max_usd: usd }]
+}
+
+const operation = createOperationSchema({ allowPrivate: false })
+
+/** A price that no rail of the 402 confirms is dropped. */
+function toOperations(
+  api: FoundService['seller']['api'],
+  pricing: SeedFacts['pricing'],
+): Operation[] {
+  const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS).flatMap((each) => {
+    const parsed = v.safeParse(operation, each)
+    return parsed.success ? [parsed.output] : []
+  })
+  return withPlainWords(read).map(({ price, ...rest }) => {
+    const isBorne =
+      price !== undefined &&
+      pricing?.model === 'per_call' &&
+      price.min_usd >= pricing.min_usd &&
+      price.max_usd <= pricing.max_usd
+    return isBorne ? { ...rest, price } : rest
+  })
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null)

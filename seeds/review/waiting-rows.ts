@@ -5,35 +5,33 @@ import { toWithdrawnNotice } from '../../src/domain/sources/join-evidence.ts'
 import { uniteFacts } from '../../src/domain/sources/join-facts.ts'
 import { describeSkill } from '../../src/domain/sources/skill-facts.ts'
 import { type NamedRow, renderSourceFile } from '../../src/domain/sources/source-row.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { readIfThere, readReview } from '../content/content-folder.ts'
+import { readIfThere } from '../content/content-folder.ts'
 import { type ContentWriter, withContent } from '../content/content-writer.ts'
 import type { Listed } from '../content/listed.ts'
 import { renderListing } from '../content/listing-text.ts'
 import {
   evidenceFileOf,
   listingFileOf,
-  renderJson,
   renderTombstone,
   tombstoneFileOf,
 } from '../content/machine-files.ts'
 import {
+  acceptFile,
+  createFileCheck,
   type Decision,
-  parseReviewItem,
-  parseSettled,
+  noteSettled,
+  type Question,
+  questionId,
   type ReviewFile,
-  type ReviewItem,
+  type ReviewPlace,
   type ReviewSource,
-  reviewFileOf,
-  reviewId,
-  SETTLED_FILE,
-  type SettledItem,
-} from '../content/review-item.ts'
-import { acceptFile, createFileCheck, noteSettled, type ReviewPlace } from './accept-file.ts'
+  readSettled,
+  settleEach,
+} from './questions.ts'
 
 /** A question about rows, and the rows. */
 interface Asked {
-  item: ReviewItem
+  question: Question
   rows: readonly NamedRow[]
 }
 
@@ -54,57 +52,31 @@ export function createRowQueue(
   const { contentDir } = place
   const asked = new Map<string, Asked>()
   const checkFile = createFileCheck(place)
-  const settleAll = (items: readonly ReviewItem[], decision: Decision) =>
-    withContent(contentDir, async (writer) => {
-      const settled: SettledItem[] = []
-      for (const item of items) {
-        const { rows = [] } = asked.get(item.id) ?? {}
-        const check = (file: ReviewFile) => checkFile(file, rows)
-        try {
-          const done = await carryOut(
-            place,
-            writer,
-            { item, rows },
-            { decision, check, now, listed },
-          )
-          settled.push({ item, done })
-        } catch (error) {
-          if (!(error instanceof OperatorError)) throw error
-          settled.push({ item, fault: error.message })
-        }
-      }
-      const done = settled.flatMap(({ item, fault }) => (fault === undefined ? [item] : []))
-      await noteSettled(place, writer, done, { decision, now: now() })
-      for (const { id } of done) await writer.remove(reviewFileOf(id))
-      return settled
-    })
   return {
     kind: importer,
     async list() {
-      const drafts = await readReview(contentDir)
-      const settled = parseSettled(drafts.get(SETTLED_FILE))
-      for (const each of findAsked(importer, listed())) asked.set(each.item.id, each)
-      const waiting = [...asked.values()].filter(({ item }) => !Object.hasOwn(settled, item.id))
-      return waiting.map(({ item }) => {
-        const draft = drafts.get(reviewFileOf(item.id))
-        return draft === undefined ? item : parseReviewItem(draft, reviewFileOf(item.id))
-      })
+      const settled = await readSettled(contentDir)
+      for (const each of findAsked(importer, listed())) asked.set(each.question.id, each)
+      return [...asked.values()]
+        .map(({ question }) => question)
+        .filter(({ id }) => !Object.hasOwn(settled, id))
     },
-    edit: (item, file) =>
-      withContent(contentDir, (writer) =>
-        writer.write(reviewFileOf(item.id), renderJson({ ...item, file })),
-      ),
-    async settle(item, decision) {
-      const [settled] = await settleAll([item], decision)
-      if (settled?.fault !== undefined) throw new OperatorError(settled.fault)
-      return settled?.done ?? []
-    },
-    // Rows with words that a reviewer must read first are left out of a whole list.
-    settleAll: (items, decision) =>
-      settleAll(
-        items.filter(({ why }) => why === NOT_LISTED),
-        decision,
-      ),
+    show: async ({ file }) => ({ lines: [], draft: file }),
+    isPlain: ({ why }) => why === NOT_LISTED,
+    settle: (questions, decision) =>
+      withContent(contentDir, async (writer) => {
+        const settled = await settleEach(questions, async (question) => {
+          const known = asked.get(question.id) ?? { question, rows: [] }
+          const check = (file: ReviewFile) => checkFile(file, known.rows)
+          const settling = { decision, check, now, listed, file: question.file }
+          return carryOut(place, writer, known, settling)
+        })
+        const done = settled.flatMap(({ question, fault }) =>
+          fault === undefined ? [question] : [],
+        )
+        await noteSettled(place, writer, done, { decision, now: now() })
+        return settled
+      }),
   }
 }
 
@@ -138,8 +110,8 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Aske
       ? `${live.map((each) => `${each.importer} ${each.key}`).join(', ')}: a listing needs a name, a sentence and a category of our own.`
       : `Its text holds words that give orders to an agent: ${JSON.stringify(row.held)}.`
   const body = row.skill === undefined ? '' : `\n${describeSkill(row.skill)}\n`
-  const item = {
-    id: reviewId([importer, key, row.held ?? '']),
+  const question = {
+    id: questionId([importer, key, row.held ?? '']),
     at: `${row.added ?? '2026-01-01'}T00:00:00.000Z`,
     why: row.held === undefined ? NOT_LISTED : 'suspicious_text',
     from: importer,
@@ -147,7 +119,7 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Aske
     note,
     file: { path: listingFileOf(id), text: `${renderListing(words)}${body}` },
   }
-  return [{ item, rows: live }]
+  return [{ question, rows: live }]
 }
 
 /** A listing with facts of its own that no source has any more: its maintainers decide. */
@@ -158,35 +130,36 @@ function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Ask
   const [first] = rows
   const from = first?.importer ?? ''
   const note = `${notice.note} People wrote more of ${listingFileOf(id)} than its words.`
-  const asked = reviewId([from, first?.key, 'withdrawn'])
-  const item = { id: asked, at: notice.at, why: 'withdrawn_at_source', from, listing: id, note }
-  return [{ item, rows }]
+  const asked = questionId([from, first?.key, 'withdrawn'])
+  const question = { id: asked, at: notice.at, why: 'withdrawn_at_source', from, listing: id, note }
+  return [{ question, rows }]
 }
 
 interface Settling extends Context {
   decision: Decision
+  /** Its draft, or what was made of the rows. */
+  file: ReviewFile | undefined
   check: (file: ReviewFile) => string[]
 }
 
 async function carryOut(
   place: ReviewPlace,
   writer: ContentWriter,
-  { item, rows }: Asked,
-  { decision, check, now, listed }: Settling,
+  { question, rows }: Asked,
+  { decision, check, now, listed, file }: Settling,
 ): Promise<string[]> {
   if (decision.decision === 'refused')
-    return item.file === undefined ? [`${item.listing} stays as it is`] : ['nothing is listed']
-  const file = decision.file ?? item.file
-  if (file === undefined) return buryWithdrawn(place.contentDir, writer, item, now())
+    return file === undefined ? [`${question.listing} stays as it is`] : ['nothing is listed']
+  if (file === undefined) return buryWithdrawn(place.contentDir, writer, question, now())
   const id = listingIdOf(file.path)
   // It has the name of an existing listing: the rows belong to that one.
   const isThere =
-    file.text === item.file?.text &&
+    file.text === question.file?.text &&
     (await readIfThere(join(place.contentDir, listingFileOf(id)))) !== null
   const done = isThere
     ? [`${file.path} takes the row`]
     : await acceptFile(place, writer, file, check)
-  if (id !== item.listing) await assign(writer, rows, { id, sources: listed().sources })
+  if (id !== question.listing) await assign(writer, rows, { id, sources: listed().sources })
   return done
 }
 
@@ -208,14 +181,14 @@ async function assign(
 async function buryWithdrawn(
   contentDir: string,
   writer: ContentWriter,
-  item: ReviewItem,
+  { listing: id, from }: Question,
   now: string,
 ): Promise<string[]> {
-  const file = listingFileOf(item.listing)
+  const file = listingFileOf(id)
   const listing = await readIfThere(join(contentDir, file))
   if (listing === null) return [`${file} is gone already`]
   const evidence = await readIfThere(join(contentDir, evidenceFileOf(file)))
-  const buried = { at: now, by: item.from, listing, evidence: evidence ?? undefined }
+  const buried = { at: now, by: from, listing, evidence: evidence ?? undefined }
   await writer.write(tombstoneFileOf(file), renderTombstone(file, buried))
   await writer.remove(evidenceFileOf(file))
   await writer.remove(file)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import matter from 'gray-matter'
 import * as v from 'valibot'
@@ -165,6 +165,8 @@ type Report = (file: string, found: readonly YamlFault[]) => void
 function listFiles(contentDir: string, report: Report): { id: string; file: string }[] {
   const root = join(contentDir, 'listings')
   const files: { id: string; file: string }[] = []
+  // A new folder gets its first rows by an importer, before anybody has written a listing.
+  if (!existsSync(root)) return files
   for (const prefix of readdirSync(root).sort()) {
     if (
       !ID_PREFIXES.some((known) => known === prefix) ||

@@ -11,6 +11,7 @@ import { createReportQueue } from '../../seeds/review/reports.ts'
 import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
 import { toDisputeNotice } from '../../src/domain/reports/report.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import { settleOne } from '../seeds/settle-one.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -137,7 +138,8 @@ describeStores('disputes', ({ newPlace }) => {
     expect(await acceptedNow()).toEqual(new Map())
 
     for (const item of await waiting())
-      await queue().settle(
+      await settleOne(
+        queue(),
         item,
         item.id === accepted
           ? { decision: 'accepted', reason: 'Seen by us too.' }
@@ -184,8 +186,8 @@ describeStores('disputes', ({ newPlace }) => {
     expect([await counted(), await seen()]).toEqual([['x402.other', ID], ['waiting']])
     const item = (await waiting()).find(({ why }) => why === 'disputed_verdict')
     if (item === undefined) throw new Error('expected it to wait')
-    expect((await queue().show?.(item))?.join()).toContain(receipt.receipt.id)
-    await queue().settle(item, { decision: 'accepted', reason: 'The declaration was wrong.' })
+    expect((await queue().show?.(item))?.lines.join()).toContain(receipt.receipt.id)
+    await settleOne(queue(), item, { decision: 'accepted', reason: 'The declaration was wrong.' })
     expect([await counted(), await seen()]).toEqual([['x402.other'], ['accepted']])
     expect(await acceptedNow()).toEqual(new Map())
   })

@@ -187,7 +187,7 @@ describe('what strangers could do with it', () => {
     const { db } = waypost.service.parts.ledger.store
     const row = (i: number) => ({
       ...{ id: `r${i}`, kind: 'new' as const, url: `https://${i}.example/`, host: `${i}.example` },
-      ...{ listing_id: null, receipt: null, text: '', links: '[]', email: null, file: null },
+      ...{ listing_id: null, receipt: null, text: '', links: '[]', email: null },
       ...{ state: 'waiting' as const, reason: null, created_at: 1, settled_at: null },
     })
     await db

@@ -72,8 +72,8 @@ export function createContentFixture() {
         const place = { contentDir, ...rules }
         const now = () => '2026-11-20T00:00:00.000Z'
         const queue = createRowQueue(importer, place, { now, listed })
-        const items = await queue.list()
-        await queue.settleAll?.(items, { decision: 'accepted', reason: '' })
+        const plain = (await queue.list()).filter((each) => queue.isPlain?.(each))
+        await queue.settle(plain, { decision: 'accepted', reason: '' })
       }
     },
     /** Every file with its text: what "nothing changed" is measured by. */

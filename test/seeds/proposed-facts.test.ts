@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { review } from '../../seeds/commands/review.ts'
-import { readReviewOptions } from '../../seeds/commands/review-options.ts'
 import {
   createFactQueue,
   PROPOSED_PAYOUTS,
@@ -11,6 +10,7 @@ import {
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { runHere } from './run-here.ts'
+import { settleOne } from './settle-one.ts'
 
 const tool = (name: string) => ({ name, description: 'x', input_schema: { type: 'object' } })
 const read = (...names: string[]) =>
@@ -51,7 +51,8 @@ describe('names of tools that probes saw', () => {
     ])
     expect(listing()).toBe(before)
     for (const item of waiting)
-      await queue().settle(
+      await settleOne(
+        queue(),
         item,
         item.listing === 'mcp.ships'
           ? { decision: 'accepted', reason: '' }
@@ -77,8 +78,7 @@ test('all proposed tags are accepted by one command', async () => {
   onTestFinished(folder.remove)
   for (const [name, value] of Object.entries(FIXTURE_ENV)) vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const run = (...args: string[]) =>
-    runHere(() => review(readReviewOptions(['--content', folder.dir, ...args])))
+  const run = (...args: string[]) => runHere(() => review(['--content', folder.dir, ...args]))
   const all = await run('accept', '--all', '--from', 'tags')
   expect(all.stdout).toContain('40 of 40 accepted')
   expect(all.status).toBe(0)
@@ -133,7 +133,7 @@ describe('payouts that the 402 of a known operator named', () => {
       expect.stringContaining(`its 402 named ${payout}`),
       [],
     ])
-    if (item !== undefined) await queue.settle(item, { decision: 'accepted', reason: '' })
+    if (item !== undefined) await settleOne(queue, item, { decision: 'accepted', reason: '' })
     const text = readFileSync(join(folder.dir, 'listings/x402/known.md'), 'utf8')
     expect(text).toContain(`\npayout: ["${payout}"]\n---`)
     expect(await queue.list()).toEqual([])

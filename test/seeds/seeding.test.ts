@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/content/read.ts'
 import { createContentFixture, outcomesOf } from './content-fixture.ts'
@@ -13,6 +15,14 @@ beforeEach(() => {
 afterEach(() => content.cleanUp())
 
 describe('seeding an empty folder', () => {
+  test('needs no folder of listings yet', async () => {
+    rmSync(join(content.contentDir, 'listings'), { recursive: true })
+    const { plan } = await content.seed({})
+    expect(outcomesOf(plan)).toContain('added')
+    await content.accept()
+    expect(Object.keys(content.snapshot()).filter((file) => file.endsWith('.md'))).not.toEqual([])
+  })
+
   test('writes one file of the source, a line for each fact, and no listing', async () => {
     await content.seed({})
     const [forecast] = content.read(ROWS).split('\n},\n')

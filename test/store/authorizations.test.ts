@@ -9,11 +9,12 @@ import { openStore } from '../../functions/store/open-store.ts'
 import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
 import { aReceipt } from '../receipts/receipt-samples.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
-import { BEFORE_REPORTS } from './former-tables.ts'
+import { BEFORE_MAILS, BEFORE_REPORTS } from './former-tables.ts'
 
 /** The table of receipts as the version before had it. */
 const BEFORE = [
   ...BEFORE_REPORTS,
+  ...BEFORE_MAILS,
   'alter table dispute add column receipt text',
   'drop table receipt_page',
   `create table receipt (position bigint not null primary key, id text not null unique, listing_id text not null,

@@ -12,7 +12,7 @@ import { SQLITE_FILE } from '../../functions/store/sqlite/ledger-file.ts'
 import { readContent } from '../../src/content/read.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
-import { BEFORE_REPORTS } from './former-tables.ts'
+import { BEFORE_MAILS, BEFORE_REPORTS } from './former-tables.ts'
 
 /**
  * The ledger of the version before, dumped as SQL with rows in nearly every table: sign-in, claims, an
@@ -25,18 +25,7 @@ const inserts = statements.filter((statement) => /^INSERT INTO "(?!kysely_)/.tes
 /** What makes PostgreSQL's tables of today those of the version before. */
 const BACK = [
   "delete from kysely_migration where name > '0009'",
-  'drop table mail',
-  'alter table claim drop column told',
-  'alter table seller drop column mails_off_at',
-  `create table delivery (id text not null primary key, kind text not null, address text not null,
-    payload text not null, created_at bigint not null, expires_at bigint not null,
-    not_before bigint not null, lease_until bigint not null, attempts integer not null,
-    channel text not null default 'mail', lane text not null default '')`,
-  `create table watch (id text not null primary key, token text not null unique, kind text not null,
-    target text not null, events text not null, email text, webhook text, secret text,
-    owner text not null, state text not null, reason text, claim_id text references claim (id) on delete cascade,
-    created_at bigint not null)`,
-  'create table watch_turn (release text not null primary key, log text not null, seq bigint not null, told_at bigint not null)',
+  ...BEFORE_MAILS,
   'drop table payment_hint',
   ...BEFORE_REPORTS,
   'alter table settlement drop column authorization_hash',
@@ -48,7 +37,7 @@ const BACK = [
     attempts integer not null, payment text not null default '', called_at bigint not null default 0,
     answered_at bigint not null default 0)`,
 ]
-/** What only the relay saw is read again, and its queue is no more; the rest of these are reports now, and watches are gone with their queue. */
+/** What only the relay saw is read again, and its queue is no more; the rest of these are reports now, and watches and channels are gone. */
 const LEFT_OUT = [
   'settlement',
   'settlement_check',
@@ -57,6 +46,7 @@ const LEFT_OUT = [
   'delivery',
   'watch',
   'watch_turn',
+  'channel_event',
 ]
 
 type Row = Record<string, unknown>
@@ -151,7 +141,7 @@ describeStores('a ledger of the version before', ({ newPlace, newStore }) => {
     const rows = await store.db.selectFrom('report').selectAll().orderBy('id').execute()
     const blank = {
       ...{ url: null, host: null, listing_id: null, receipt: null, links: '[]', email: null },
-      ...{ file: null, reason: null, created_at: 1_795_324_426_300, settled_at: null },
+      ...{ reason: null, created_at: 1_795_324_426_300, settled_at: null },
     }
     const words = { ...blank, text: 'Words.' }
     const ofNew = (id: string) => ({ url: `https://${id}.example/`, host: `${id}.example` })

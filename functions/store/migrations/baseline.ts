@@ -98,9 +98,9 @@ export async function uniteReports(db: Kysely<unknown>): Promise<void> {
     `insert into report (id, kind, listing_id, text, links, email, state, reason, created_at, settled_at)
       select id, 'wrong', listing_id, note, '[]', email, state, reason, created_at, settled_at
       from proposal where ${IS_CORRECTION}`,
-    `insert into report (id, kind, url, host, listing_id, text, links, email, file, state, reason, created_at, settled_at)
+    `insert into report (id, kind, url, host, listing_id, text, links, email, state, reason, created_at, settled_at)
       select id, 'new', url, replace(replace(origin, 'https://', ''), 'http://', ''), listing_id, note, '[]',
-        email, file, state, reason, created_at, settled_at
+        email, state, reason, created_at, settled_at
       from proposal where not (${IS_CORRECTION})`,
     'drop table dispute',
     'drop table proposal',

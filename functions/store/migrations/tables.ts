@@ -126,8 +126,6 @@ export const TABLES = {
     links: text,
     /** Null once it is decided. */
     email: maybe(text),
-    /** The file it would become, as drafted by a probe or a reviewer: JSON. */
-    file: maybe(text),
     state: textOf<(typeof REPORT_STATES)[number]>(),
     /** What the person who decided says of it. */
     reason: maybe(text),

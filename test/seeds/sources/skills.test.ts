@@ -6,6 +6,7 @@ import { followSkills } from '../../../seeds/sources/skills/follow-skills.ts'
 import { toLicence } from '../../../seeds/sources/skills/read-skill.ts'
 import { skills } from '../../../seeds/sources/skills/skills.ts'
 import { createContentFixture, outcomesOf } from '../content-fixture.ts'
+import { settleOne } from '../settle-one.ts'
 
 const SAVED = new URL('../../fixtures/skills/skills.ndjson', import.meta.url).pathname
 const TIDES = 'harbour-example/skills/skills/tides'
@@ -88,12 +89,12 @@ describe('saved skills', () => {
     expect(item?.file?.text).toContain('Its scripts need Bash.')
     expect(item?.file?.text).toContain('Licensed under MIT.')
     if (item?.file === undefined) throw new Error('nothing waits')
-    await expect(queue.settle(item, { decision: 'accepted', reason: '' })).rejects.toThrow(
+    await expect(settleOne(queue, item, { decision: 'accepted', reason: '' })).rejects.toThrow(
       'summary',
     )
     const text = item.file.text.replace('categories', 'summary: "Reads tables."\ncategories')
     const file = { ...item.file, text }
-    await queue.settle(item, { decision: 'accepted', reason: '', file })
+    await settleOne(queue, { ...item, file }, { decision: 'accepted', reason: '' })
     expect(content.fields(file.path).get('summary')).toBe('Reads tables.')
     expect(content.fields(file.path).get('kind')).toBe('kit')
     expect(await waiting().list()).toEqual([])

@@ -1,0 +1,264 @@
+import { hash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { checkListing, findDuplicates } from '../../src/content/check.ts'
+import { type Fault, faultOf, formatFault } from '../../src/content/faults.ts'
+import { createListingParser } from '../../src/content/listing-file.ts'
+import { readTables } from '../../src/content/tables.ts'
+import { isListingId, listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import type { PrivateTargets, UrlRules } from '../../src/domain/listing/target-url.ts'
+import type { NamedRow } from '../../src/domain/sources/source-row.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { readIfThere } from '../content/content-folder.ts'
+import type { ContentWriter } from '../content/content-writer.ts'
+import { readListed } from '../content/listed.ts'
+import { listingFileOf, parseAs, renderJson } from '../content/machine-files.ts'
+
+/** Where decisions are carried out. */
+export interface ReviewPlace {
+  contentDir: string
+  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
+  allowPrivate: PrivateTargets
+}
+
+/** A file by its path from the content folder. */
+export interface ReviewFile {
+  path: string
+  text: string
+}
+
+/** A question for people; nothing in it is live. */
+export interface Question {
+  /** Lower-case letters, digits and dashes. The same question has the same one, so that it is asked once. */
+  id: string
+  /** When it was asked, ISO 8601. */
+  at: string
+  why: string
+  /** Its origin: an importer, `tags`, `reports`. */
+  from: string
+  listing: string
+  note: string
+  /** The file that goes into the content when it is accepted: its draft, where there is one. */
+  file?: ReviewFile
+}
+
+/** What a person decided, and why; a refusal without a reason helps nobody who asks again. */
+export interface Decision {
+  decision: 'accepted' | 'refused'
+  reason: string
+}
+
+/**
+ * A place where questions wait: files of the content, or rows of the ledger. A new kind of question
+ * is one of these and a line in `seeds/commands/review.ts`.
+ */
+export interface ReviewSource {
+  /** The name for `--from`, such as `tags` or `reports`. */
+  kind: string
+  /** Waiting questions, oldest first. */
+  list(): Promise<Question[]>
+  /**
+   * Lines for the reviewer in addition to the question, such as whom to ask, and the text that a
+   * person may edit before it is accepted. Absent where a question says everything.
+   */
+  show?(question: Question): Promise<{ lines: string[]; draft?: ReviewFile | undefined }>
+  /** Whether it may be accepted with a whole list, unread. Absent where each needs a look. */
+  isPlain?(question: Question): boolean
+  /**
+   * Carries out a decision about each, its effect first and its record last: if killed in between,
+   * repeating the command gives the same end. What can't be done keeps waiting.
+   */
+  settle(questions: readonly Question[], decision: Decision): Promise<Settled[]>
+  close?(): Promise<void>
+}
+
+/** What was done, one line each, or why nothing was. */
+export interface Settled {
+  question: Question
+  done?: string[]
+  fault?: string
+}
+
+export function questionId(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 12)
+}
+
+/** Each by itself: one that can't be done must not stop the others. */
+export async function settleEach(
+  questions: readonly Question[],
+  settle: (question: Question) => Promise<string[]>,
+): Promise<Settled[]> {
+  const settled: Settled[] = []
+  for (const question of questions)
+    try {
+      settled.push({ question, done: await settle(question) })
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error
+      settled.push({ question, fault: error.message })
+    }
+  return settled
+}
+
+const FOLDER = 'review'
+
+/**
+ * Drafts: the text of a question's file, for a person to edit. `review/<question>.<listing>.md`
+ * becomes that listing, so another name of the file is another listing.
+ */
+function draftFileOf(id: string, { path }: ReviewFile): string {
+  return `${FOLDER}/${id}.${listingIdOf(path)}.md`
+}
+
+/** @throws OperatorError where a question has several. */
+export async function readDraft(
+  contentDir: string,
+  id: string,
+): Promise<(ReviewFile & { draft: string }) | null> {
+  const names = await findDrafts(contentDir, id)
+  const [name] = names
+  if (name === undefined) return null
+  if (names.length > 1)
+    throw new OperatorError(`${id} has several drafts: keep one of ${names.join(', ')}`)
+  const text = await readFile(join(contentDir, FOLDER, name), 'utf8')
+  const path = listingFileOf(name.slice(id.length + 1, -'.md'.length))
+  return { path, text, draft: `${FOLDER}/${name}` }
+}
+
+/** @returns the draft's own path */
+export async function writeDraft(
+  writer: ContentWriter,
+  id: string,
+  file: ReviewFile,
+): Promise<string> {
+  const draft = draftFileOf(id, file)
+  await writer.write(draft, file.text)
+  return draft
+}
+
+export async function removeDrafts(
+  { contentDir }: Pick<ReviewPlace, 'contentDir'>,
+  writer: ContentWriter,
+  id: string,
+): Promise<void> {
+  for (const name of await findDrafts(contentDir, id)) await writer.remove(`${FOLDER}/${name}`)
+}
+
+async function findDrafts(contentDir: string, id: string): Promise<string[]> {
+  const names = await readdir(join(contentDir, FOLDER)).catch(() => [])
+  return names.filter((name) => name.startsWith(`${id}.`) && name.endsWith('.md')).sort()
+}
+
+/** Decisions, so that the same question is not asked again. */
+const SETTLED_FILE = `${FOLDER}/settled.json`
+const SettledSchema = v.record(
+  v.string(),
+  v.strictObject({
+    decision: v.picklist(['accepted', 'refused']),
+    reason: v.string(),
+    at: v.string(),
+    listing: v.string(),
+  }),
+)
+
+/** By id of the question. @throws Error that names the file and what would be right. */
+export async function readSettled(
+  contentDir: string,
+): Promise<v.InferOutput<typeof SettledSchema>> {
+  const text = await readIfThere(join(contentDir, SETTLED_FILE))
+  return text === null ? {} : parseAs(SettledSchema, parseJson(text), SETTLED_FILE)
+}
+
+/** Records a decision by id: two branches that settle different questions merge. Drafts go with it. */
+export async function noteSettled(
+  { contentDir }: ReviewPlace,
+  writer: ContentWriter,
+  questions: readonly Question[],
+  { decision: { decision, reason }, now }: { decision: Decision; now: string },
+): Promise<void> {
+  const settled = await readSettled(contentDir)
+  const decided = questions.map(({ id, listing }) => [id, { decision, reason, at: now, listing }])
+  const all = Object.entries({ ...settled, ...Object.fromEntries(decided) })
+  const sorted = all.sort(([a], [b]) => (a < b ? -1 : 1))
+  await writer.write(SETTLED_FILE, renderJson(Object.fromEntries(sorted)))
+  for (const { id } of questions) await removeDrafts({ contentDir }, writer, id)
+}
+
+/**
+ * Puts a waiting file into the content after all checks of `npm run check`. The same file again is
+ * not an error: a run may have been killed after writing it.
+ *
+ * @returns warnings, one line each
+ * @throws OperatorError with every fault
+ */
+export async function acceptFile(
+  place: ReviewPlace,
+  writer: ContentWriter,
+  file: ReviewFile,
+  check: (file: ReviewFile) => string[] = createFileCheck(place),
+): Promise<string[]> {
+  const warnings = check(file)
+  const there = await readIfThere(join(place.contentDir, file.path))
+  if (there !== null && there !== file.text)
+    throw new OperatorError(
+      `${file.path} is in the content already, with other words; give the draft another name, or refuse`,
+    )
+  if (there === null) await writer.write(file.path, file.text)
+  return [`${file.path} is in the content; the next build lists it`, ...warnings]
+}
+
+/**
+ * Checks waiting files; the rest of the content is read once, when the first is checked.
+ *
+ * @returns a check that gives warnings, one line each, and throws OperatorError with every error
+ */
+export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
+  let known: Known | undefined
+  /** @param rows the sources' rows for it; by default those of a listing of that name */
+  return (file: ReviewFile, rows?: readonly NamedRow[]): string[] => {
+    known ??= readKnown(contentDir, { allowPrivate })
+    const faults = checkText(known, file, rows)
+    const lines = (severity: string) =>
+      faults
+        .filter((each) => each.severity === severity)
+        .map((each) => formatFault(each, contentDir))
+    const errors = lines('error')
+    if (errors.length > 0)
+      throw new OperatorError(`the file is not a listing yet:\n  ${errors.join('\n  ')}`)
+    return lines('warning')
+  }
+}
+
+type Known = ReturnType<typeof readKnown>
+
+function readKnown(contentDir: string, rules: UrlRules) {
+  const listed = readListed(contentDir, rules)
+  return {
+    parse: createListingParser(rules),
+    tables: readTables(contentDir).partial,
+    listings: listed.join().listings,
+    taken: listed.place(undefined, true).taken,
+  }
+}
+
+/**
+ * What `npm run check` would report for a listing file not in the content yet: its own errors, and
+ * existing listings of the same service.
+ */
+function checkText(
+  { parse, tables, listings, taken }: Known,
+  { path: file, text }: ReviewFile,
+  rows: readonly NamedRow[] | undefined,
+): Fault[] {
+  const id = listingIdOf(file)
+  if (!isListingId(id) || file !== listingFileOf(id))
+    return [faultOf(file, 'expected listings/<prefix>/<slug>.md, such as listings/mcp/foo.md')]
+  const { listing, partial, faults } = parse({ id, file }, text, rows ?? taken.get(id) ?? [])
+  const read = listing ?? partial
+  if (read === null) return faults
+  // Anything a source's row shares with a listing would have matched it before.
+  const others = rows === undefined ? listings.filter((other) => other.file !== file) : []
+  const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
+  return [...faults, ...checkListing(read, tables), ...duplicates]
+}
