@@ -9,6 +9,7 @@ import type { SourceRow } from '../domain/derived/source-table.ts'
 import type { Tables } from '../domain/derived/tables.ts'
 import { followMoves, type Gone } from '../domain/derived/tombstone.ts'
 import type { GoneServer } from '../domain/doors/registry-entry.ts'
+import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import type { OptedOutListing } from '../domain/listing/live-listing.ts'
 import { createMarkFinder } from '../domain/listing/marks.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../domain/listing/target-url.ts'
@@ -80,7 +81,11 @@ export function createCatalogue(
   { baseUrl, rules, issuer = GITHUB_ISSUER, asOf, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
-  const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
+  const { payments } = tables.site.switches
+  const files = content.listings
+    .filter((file) => !isOptedOut(file, ledger, baseUrl))
+    .map((file) => (payments ? file : { ...file, facts: withoutPrices(file.facts) }))
+  const said = payments ? content.said : withoutSaidPrices(content.said)
   const standings = readPayoutStandings(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
   const delivered = countDelivered(ledger.witnessed, ledger.payments, judged.listings)
@@ -112,7 +117,7 @@ export function createCatalogue(
     }
     // A score fades by the day; of everything else the day changes only what crosses a limit.
     const day = evidence.measured === undefined ? null : asOf
-    const read = [digest, known, content.said.get(id), paid.get(id), day]
+    const read = [digest, known, said.get(id), paid.get(id), day]
     const key = hash('sha256', JSON.stringify(read))
     return { ...known, facts: file.facts, description: file.description, key }
   })
@@ -134,11 +139,28 @@ export function createCatalogue(
     mark: content.mark,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     claimRules: { ...rules, sharedHosts: tables.sharedHosts, issuer },
-    said: content.said,
+    said,
     ledger,
     gone,
     goneServers: readGoneServers(gone, content, optedOut, rules),
   }
+}
+
+/** Of a directory without payments nothing says what a call costs, or who is paid. */
+function withoutPrices({ payout: _, payout_source: __, ...facts }: ListingFacts): ListingFacts {
+  return {
+    ...facts,
+    pricing: { model: 'unknown' },
+    payout: [],
+    auth: facts.auth.type === 'payment' ? { type: 'unknown' } : facts.auth,
+    http: facts.http.map(({ price: _price, offers: _offers, ...operation }) => operation),
+  }
+}
+
+function withoutSaidPrices(said: Content['said']): Content['said'] {
+  return new Map(
+    [...said].map(([id, rows]) => [id, rows.map(({ pricing: _, payees: __, ...row }) => row)]),
+  )
 }
 
 function judgeOwnSales(files: readonly ListingFile[], ledger: LedgerFacts, tables: Tables) {

@@ -28,6 +28,58 @@ afterAll(async () => {
   own?.remove()
 })
 
+describe('a directory without payments that has a listing with a price', () => {
+  let priced: OwnDirectory
+  let service: RunningService
+  beforeAll(async () => {
+    priced = createOwnDirectory('switches: { payments: false }\n')
+    priced.build()
+    service = await priced.start()
+  })
+  afterAll(async () => {
+    await service?.close()
+    priced?.remove()
+  })
+  const read = async (path: string) => (await fetch(service.url + path)).text()
+  /** The example's price, and what is said beside one. */
+  const PRICED = /0\.01|\$\d|\bPer call\b|\bPays? with\b|\bwallet|eip155|PAYMENT-SIGNATURE/i
+
+  test('shows no price on any page', async () => {
+    const pages = readPages(priced)
+    for (const path of [
+      '/search',
+      '/search?q=lookup',
+      '/compare?ids=x402.example-lookup,api.example-status',
+    ])
+      pages.set(path, await read(path))
+    expect(pages.size).toBeGreaterThan(20)
+    // What other switches leave out speaks of wallets and of what cheating costs.
+    for (const path of pages.keys())
+      if (/^(?:business-model|sellers|docs\/sellers|trust)\//.test(path)) pages.delete(path)
+    const found = [...pages].flatMap(([path, html]) =>
+      [PRICED.exec(toText(html))].flatMap((match) =>
+        match === null ? [] : [`${path}: ${match[0]}`],
+      ),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('says none to a program', async () => {
+    for (const path of [
+      '/api/v1/search?q=lookup',
+      '/api/v1/operations?q=lookup',
+      '/api/v1/listings/x402.example-lookup',
+      '/api/v1/listings/x402.example-lookup/kit.json',
+      '/listing/x402.example-lookup.md',
+      '/api/v1/listings.ndjson',
+    ])
+      expect([path, PRICED.exec(await read(path))?.[0]]).toEqual([path, undefined])
+    expect(JSON.parse(await read('/api/v1/listings/x402.example-lookup')).pricing).toEqual({
+      model: 'unknown',
+    })
+  })
+})
+
 describe('a directory without sellers, payments, business model, roadmap and trust', () => {
   test('has no word of them on any page', async () => {
     const pages = readPages(own)
