@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readCommandLine, runMain, wrongCommand } from '../operations/run-main.ts'
 
-/** Site table, tables without rows, one listing of each kind and a README. */
+/** Site table, tables without rows, a guide, examples to copy and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
 /** Files that editors may read next to the one they write. */
 const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))

@@ -117,9 +117,10 @@ function byPlace(a: Fault, b: Fault): number {
   return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
-/** Folders of the content; `schema` is for editors, `seeds` and `review` for people who import. */
+/** Folders of the content; `schema` is for editors, `examples` to copy, `review` for people who import. */
 const FOLDERS = [
   'listings',
+  'examples',
   'sources',
   'evidence',
   'compare',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
@@ -22,6 +22,7 @@ export function createOwnDirectory(site = ''): OwnDirectory {
   if (content === undefined || outDir === undefined || stateDir === undefined) throw new Error()
   const env = { CONTENT_DIR: content, OUT_DIR: outDir, STATE_DIR: stateDir }
   run('functions/commands/new.ts', [content, '--name', 'Acme Services'])
+  cpSync(join(content, 'examples/listings'), join(content, 'listings'), { recursive: true })
   const table = join(content, 'tables/site.yaml')
   writeFileSync(
     table,
