@@ -81,11 +81,7 @@ export function createCatalogue(
   { baseUrl, rules, issuer = GITHUB_ISSUER, asOf, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
-  const { payments } = tables.site.switches
-  const files = content.listings
-    .filter((file) => !isOptedOut(file, ledger, baseUrl))
-    .map((file) => (payments ? file : { ...file, facts: withoutPrices(file.facts) }))
-  const said = payments ? content.said : withoutSaidPrices(content.said)
+  const { files, said } = readListed(content, ledger, baseUrl)
   const standings = readPayoutStandings(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
   const delivered = countDelivered(ledger.witnessed, ledger.payments, judged.listings)
@@ -143,6 +139,16 @@ export function createCatalogue(
     ledger,
     gone,
     goneServers: readGoneServers(gone, content, optedOut, rules),
+  }
+}
+
+/** The listings whose owner wants them here, and what their sources say of them. */
+function readListed(content: Content, ledger: LedgerFacts, baseUrl: string) {
+  const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
+  if (content.tables.site.switches.payments) return { files, said: content.said }
+  return {
+    files: files.map((file) => ({ ...file, facts: withoutPrices(file.facts) })),
+    said: withoutSaidPrices(content.said),
   }
 }
 
