@@ -272,6 +272,18 @@ describe('the package', () => {
     expect(JSON.parse(stdout)).toMatchObject({ id: 'x402.closed-shop', same: true })
   })
 
+  test('has declarations that name no file outside it', () => {
+    const types = join(folder, 'node_modules/@waypost/client/dist/types')
+    const names = readdirSync(types)
+    const imported = names.flatMap((name) => {
+      const text = readFileSync(join(types, name), 'utf8')
+      return [...text.matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)].map(([, path]) => path)
+    })
+    const own = names.map((name) => `./${name.replace(/\.d\.ts$/, '.js')}`)
+    expect(own).toContain('./do-task.js')
+    expect(imported.filter((path) => !own.includes(path ?? ''))).toEqual([])
+  })
+
   test('has types that compile in a project with nothing else', async () => {
     // Each type that the client's own sources name is declared in the package, too.
     const source = readFileSync('packages/client/src/answers.ts', 'utf8')
@@ -284,6 +296,9 @@ import { allowedBy, type Difference, type Lock } from '@waypost/client/lock'
 import type { ${names.join(', ')} } from '@waypost/client/types/answers'
 export type All = [${names.join(', ')}]
 import { WaypostError } from '@waypost/client/waypost-error'
+import { createBudget, doTask, type DoneTask } from '@waypost/client/do-task'
+export const done: (budget: ReturnType<typeof createBudget>) => Promise<DoneTask> = (budget) =>
+  doTask(createWaypost({ baseUrl: 'https://directory.example' }), 'weather', {}, { budget })
 const kit: Promise<Kit> = createWaypost({ baseUrl: 'https://directory.example' }).kit('x402.a')
 export const used: [typeof kit, typeof allowedBy, Difference?, Lock?, WaypostError?] = [kit, allowedBy]
 `,
