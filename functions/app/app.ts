@@ -13,7 +13,7 @@ import {
 import { UNCACHED } from '../http/problem.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { findGone, toGoneProblem } from '../release/release.ts'
+import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { mountHealth, mountRead } from './health.ts'
 
@@ -99,11 +99,10 @@ function createFallback({ problem, release }: Pick<Parts, 'problem' | 'release'>
       return refuseMethod(req.method, allowed, problem)
     const gone = findGone(release(), url.pathname)
     if (gone !== null) return toGoneProblem(gone, url.pathname + url.search, problem)
-    if (url.pathname.startsWith(LISTING_PREFIX))
-      return problem('listing-not-found', {
-        detail:
-          'No listing has this id. Ids look like x402.example or mcp.example; search for it by name.',
-      })
+    if (url.pathname.startsWith(LISTING_PREFIX)) {
+      const id = url.pathname.slice(LISTING_PREFIX.length)
+      return problem('listing-not-found', { detail: toUnknownText(release(), id) })
+    }
     return problem('not-found', {
       detail: 'Nothing answers at this path. /openapi.json lists every endpoint.',
     })

@@ -11,7 +11,7 @@ import { toWireNames } from '../../src/domain/wire/wire-names.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import { isOwnHost } from '../net/own-address.ts'
 import type { Config } from '../ports/config.ts'
-import type { Release } from '../release/release.ts'
+import { type Release, toUnknownText } from '../release/release.ts'
 import { type MakeCallProblem, toChanged } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 
@@ -64,7 +64,7 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
       refuse({
         code: 'listing-not-found',
         error: 'destination_not_found',
-        detail: 'No listing has this id.',
+        detail: toUnknownText(release, id),
       }),
     )
   return planListing(req, listing, query, context)

@@ -3,6 +3,7 @@ import { CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
 import { splitTarget } from '../http/find-request-fault.ts'
 import { clientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
+import { toUnknownText } from '../release/release.ts'
 import { type Click, toHour } from '../store/schema/click.ts'
 
 /** `GET /go/<listing_id>`: counts a click, then 302 to the URL that the release has, no other. */
@@ -13,9 +14,7 @@ export function createGo(parts: Parts): (event: H3Event) => Promise<Response | H
     const id = event.context.params?.listing_id ?? ''
     const listing = parts.release().listings.get(id)
     if (listing === undefined) {
-      return problem('listing-not-found', {
-        detail: 'No listing has this id; search shows the ids.',
-      })
+      return problem('listing-not-found', { detail: toUnknownText(parts.release(), id) })
     }
     const { allowed: isCounted } = await parts.limits.take('go', clientOf(req, config))
     // A client over its limit is still redirected. Its clicks are not counted.

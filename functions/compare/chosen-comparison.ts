@@ -9,7 +9,13 @@ import { splitTarget } from '../http/find-request-fault.ts'
 import { type InputError, toQueryError } from '../http/problem.ts'
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { currentId, type Release, readBuilt, readListing } from '../release/release.ts'
+import {
+  currentId,
+  type Release,
+  readBuilt,
+  readListing,
+  toUnknownText,
+} from '../release/release.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
@@ -22,7 +28,9 @@ export function createComparison({ release, config }: ComparisonParts) {
     const chosen = [...new Set(ids.map((id) => currentId(current, id)))]
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)
-      return { problems: [toQueryError('ids', `no listing has the id ${unknown.join(', ')}`)] }
+      return {
+        problems: unknown.map((id) => toQueryError('ids', `${id}: ${toUnknownText(current, id)}`)),
+      }
     const expected = `expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`
     if (chosen.length < LEAST_COMPARED || chosen.length > MOST_COMPARED)
       return { problems: [toQueryError('ids', expected)] }

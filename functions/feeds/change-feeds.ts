@@ -13,6 +13,7 @@ import { refuseParameters } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
+import { toUnknownText } from '../release/release.ts'
 import { createChangeLog, followLog, lastShown } from './changes.ts'
 
 /** Changes kept of one listing, and entries of a feed. */
@@ -55,7 +56,7 @@ function findSubject(parts: Pick<Parts, 'problem' | 'release'>, { pathname, sear
   if (id !== undefined)
     return release().listings.has(id) || release().gone.has(id)
       ? { ids: [id], page: pagePath(id) }
-      : problem('listing-not-found', { detail: 'No listing has this id, so it has no feed.' })
+      : problem('listing-not-found', { detail: toUnknownText(release(), id) })
   const query = search.slice(1)
   const parsed = parseSearchParameters(query, release().search.filters)
   if ('problems' in parsed) return refuseParameters(problem, parsed.problems)

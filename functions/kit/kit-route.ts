@@ -5,11 +5,14 @@ import { RAILS, SEARCH_VIEWS } from '../../src/domain/wire/vocabulary.ts'
 import { findNameErrors, toQueryError } from '../http/problem.ts'
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
-import { readBuilt } from '../release/release.ts'
+import { readBuilt, toUnknownText } from '../release/release.ts'
 
 const NAMES = ['view', 'operation', 'rail']
 
-/** `GET /api/v1/listings/<id>/kit.json?view=compact`; without a query it is a file. */
+/**
+ * `GET /api/v1/listings/<id>/kit.json?view=compact`, which `operation` and `rail` mean too: they
+ * choose one of a compact kit. Without a query it is a file.
+ */
 export function createKit(
   parts: Pick<Parts, 'problem' | 'release' | 'limits' | 'config'>,
 ): Handler {
@@ -22,7 +25,7 @@ export function createKit(
     const isListed = release().listings.has(id)
     const whole = isListed ? await readBuilt<KitView>(release(), kitPath(id)) : null
     if (whole === null)
-      return problem('listing-not-found', { detail: 'No listing has this id. Search for it.' })
+      return problem('listing-not-found', { detail: toUnknownText(release(), id) })
     const view = asked.view === 'compact' ? toCompactKit(whole, asked) : whole
     if (view !== null) return { view }
     const detail = `unknown operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and others names them`
@@ -32,17 +35,18 @@ export function createKit(
 
 function readQuery(query: string) {
   const parameters = new URLSearchParams(query)
-  const view = parameters.get('view') ?? 'full'
   const rail = parameters.get('rail')
+  const chooses = rail !== null || parameters.has('operation')
+  const view = parameters.get('view') ?? (chooses ? 'compact' : 'full')
   const known = RAILS.find((each) => each === rail)
   const problems = findNameErrors(parameters, NAMES)
   if (!SEARCH_VIEWS.some((each) => each === view))
     problems.push(toQueryError('view', 'expected full or compact', SEARCH_VIEWS))
   if (rail !== null && known === undefined)
     problems.push(toQueryError('rail', 'expected x402 or mpp', RAILS))
-  if (view !== 'compact' && (parameters.has('operation') || rail !== null))
+  if (view === 'full' && chooses)
     problems.push(
-      toQueryError('view', 'operation and rail choose one of a compact kit; say view=compact'),
+      toQueryError('view', 'operation and rail choose one of a compact kit; leave view=full out'),
     )
   if (problems.length > 0) return { problems }
   return { view, operation: parameters.get('operation') ?? undefined, rail: known }

@@ -7,6 +7,7 @@ import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/t
 import { ArdRowSchema } from '../../src/domain/doors/ard-entry.ts'
 import { ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
 import { RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
+import { createNearestIds } from '../../src/domain/listing/listing-id.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
@@ -79,6 +80,19 @@ export function findGone({ gone, listings }: Release, path: string): Gone | null
     if (found !== undefined && !listings.has(id)) return found
   }
   return null
+}
+
+/** Made when the first unknown id of a release is asked for. */
+const finders = new WeakMap<Release['listings'], ReturnType<typeof createNearestIds>>()
+
+/** What is said of an id that no listing has. */
+export function toUnknownText({ listings }: Pick<Release, 'listings'>, id: string): string {
+  const findNear = finders.get(listings) ?? createNearestIds(listings.keys())
+  finders.set(listings, findNear)
+  const near = findNear(id)
+  return near.length === 0
+    ? 'No listing has this id. Ids look like x402.example or mcp.example; search for it by name.'
+    : `No listing has this id; did you mean ${near.join(', ')}?`
 }
 
 /** The current id of a listing; unchanged where it never moved. */

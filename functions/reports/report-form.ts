@@ -19,6 +19,7 @@ import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
 import { findReceipt } from '../receipts/log/receipt-pages.ts'
+import { toUnknownText } from '../release/release.ts'
 import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
 import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { createSessions } from '../sellers/sessions/session.ts'
@@ -129,7 +130,7 @@ async function findSubject(
   if (receipt === undefined) return refuse('receipt-not-found', 'No receipt has this id.')
   const listing_id = receipt?.listing_id ?? about
   if (!release.listings.has(listing_id))
-    return refuse('listing-not-found', 'No listing has this id.')
+    return refuse('listing-not-found', toUnknownText(release, listing_id))
   return { url: null, listing_id, receipt: receipt?.id ?? null }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { isListingId, prefixesFor } from '../../src/domain/listing/listing-id.ts'
+import { createNearestIds, isListingId, prefixesFor } from '../../src/domain/listing/listing-id.ts'
 import { KINDS } from '../../src/domain/wire/vocabulary.ts'
 import { guardHang } from '../support/hang-guard.ts'
 
@@ -80,5 +80,34 @@ describe('prefixes', () => {
 
   test('every kind has one', () => {
     for (const kind of KINDS) expect(prefixesFor(kind, true)).toHaveLength(1)
+  })
+})
+
+describe('an id that nobody has', () => {
+  const near = createNearestIds([
+    ...['mcp.exa', 'x402.exa', 'x402.exa-search', 'x402.example', 'api.weather'],
+    ...['mcp.github.com', 'kit.pdf', 'mcp.io.acme.tides', 'x402.weather-now'],
+  ])
+  test.each([
+    ['exa', ['x402.exa', 'mcp.exa', 'x402.exa-search']],
+    ['EXA', ['x402.exa', 'mcp.exa', 'x402.exa-search']],
+    ['a2a.exa', ['x402.exa', 'mcp.exa', 'x402.exa-search']],
+    ['api.wether', ['api.weather']],
+    ['x402.weather', ['api.weather', 'x402.weather-now']],
+    ['github', ['mcp.github.com']],
+    ['mcp.githbu.com', ['mcp.github.com']],
+    ['x', []],
+    ['', []],
+    ['x402.', []],
+    ['../../etc/passwd', []],
+    ['constructor', []],
+    ['z'.repeat(8000), []],
+  ])('%s is near %j', (asked, ids) => {
+    expect(near(asked)).toEqual(ids)
+  })
+
+  test('is compared with a bounded number of others', () => {
+    const many = Array.from({ length: 50_000 }, (_, n) => `mcp.same-start-${n}`)
+    expect(createNearestIds(many)('mcp.same-start-777777').length).toBeLessThanOrEqual(3)
   })
 })

@@ -24,6 +24,7 @@ const DIRECTORY: Directory = {
   kit: async () => kit,
   facets: unused,
   compare: unused,
+  toUnknownText: () => 'No listing has this id; did you mean x402.two?',
 }
 
 const sold = (rail: string, network: string) => ({ rail, network, min_usd: 0.01, max_usd: 0.01 })
@@ -151,7 +152,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
     withCall(async (call) => {
       const found = await call({ id })
       expect(found.isError).toBe(true)
-      expect(JSON.stringify(found.content)).toMatch(/search_listings gives ids/)
+      expect(JSON.stringify(found.content)).toMatch(/did you mean x402\.two/)
       expect(asked).toEqual([])
     }),
   )
@@ -174,6 +175,41 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
         },
         { ...sent, id: 'x402.one', endpoint: '/ask', body: Buffer.from('{"q":"dogs"}') },
       ])
+    }))
+
+  test('takes the id by either name, and the query beside the endpoint', () =>
+    withCall(async (call) => {
+      await call({ id: undefined, listing_id: 'x402.one', endpoint: '/a?k=1&city=Bergen' })
+      await call({ endpoint: '/a?k=1&city=Bergen', query: { city: 'Oslo', days: 2 } })
+      await call({ endpoint: '/a?x=%2f&y', query: '?z=a+b' })
+      await call({ endpoint: '/a', query: {} })
+      expect(asked.map(({ id, endpoint }) => [id, endpoint])).toEqual([
+        ['x402.one', '/a?k=1&city=Bergen'],
+        ['x402.one', '/a?k=1&city=Oslo&days=2'],
+        ['x402.one', '/a?x=%2f&y&z=a+b'],
+        ['x402.one', '/a'],
+      ])
+      const both = await call({ listing_id: 'x402.two' })
+      expect([both.isError, JSON.stringify(both.content)]).toEqual([
+        true,
+        expect.stringContaining('listing_id'),
+      ])
+      const nowhere = await call({ query: { city: 'Oslo' } })
+      expect(JSON.stringify(nowhere.content)).toMatch(/give endpoint/)
+    }))
+
+  test('gets the receipt of the directory with its secret', () =>
+    withCall(async (call) => {
+      const url = 'https://waypost.example/api/v1/receipts/r1'
+      const headers = { 'call-receipt': url, 'call-receipt-secret': 's1' }
+      const receipt = { 'directory/call-receipt': { url, secret: 's1' } }
+      answer = { headers: { ...headers, 'payment-response': encode({ success: true }) } }
+      expect((await call({}))._meta).toMatchObject({
+        ...receipt,
+        'x402/payment-response': { success: true },
+      })
+      answer = { status: 402, headers: { ...headers, 'payment-required': encode(TERMS) } }
+      expect(await call({})).toMatchObject({ structuredContent: TERMS, _meta: receipt })
     }))
 
   test('says what it expects, and is told what differs', () =>
@@ -207,7 +243,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       })
       answer = refuse(404, { code: 'listing-not-found', detail: 'No listing has this id.' })
       const unknown = await call({})
-      expect(JSON.stringify(unknown)).toMatch(/x402\.one.*search_listings gives ids/)
+      expect(JSON.stringify(unknown)).toMatch(/No listing has this id\./)
       const link = { link_out: 'https://seller.example/' }
       answer = refuse(422, { code: 'not-relayable', detail: 'Call the seller.', ...link })
       const refused = await call({})

@@ -227,7 +227,7 @@ describe.each(REVISIONS)('the MCP door, to the official client of revision %s', 
       client.callTool({ name: 'get_listing', arguments: { id: '../../etc/passwd' } }),
     )
     expect(answer.isError).toBe(true)
-    expect(JSON.stringify(answer.content)).toMatch(/search_listings gives ids/)
+    expect(JSON.stringify(answer.content)).toMatch(/No listing has this id\. Ids look like/)
   })
 
   test('lists the values that filters take', async () => {
@@ -259,13 +259,37 @@ test('the client of the former package finds the same', async () => {
 describe('bad input to the MCP door', () => {
   test.each([
     ['search_listings', { max_price: 1 }, /unknown argument; did you mean max_price_usd\?/],
-    ['find_operations', { zzz: 1 }, /unknown argument\. The arguments are query, q, kind,/],
+    ['find_operations', { zzz: 1 }, /unknown argument\. The arguments are query, kind,/],
     ['get_kit', {}, /The argument id is missing\./],
     ['list_facets', { q: 'a' }, /unknown argument\. The arguments are none\./],
   ])('%s %j is told which argument would be right', async (name, args, message) => {
     const { text } = await post(call(name, args))
     expect(text).toMatch(message)
     expect(text).not.toMatch(/never|received/)
+  })
+
+  test('an id that nobody has is answered with those near it', async () => {
+    for (const name of ['get_listing', 'get_kit', 'call_listing'])
+      expect((await post(call(name, { id: 'wether' }))).text).toContain(
+        'No listing has this id; did you mean x402.weather?',
+      )
+    const { text } = await post(call('compare_listings', { ids: ['x402.weather', 'harbour'] }))
+    expect(text).toContain('did you mean mcp.harbour?')
+  })
+
+  test('listing_id is another name of id', async () => {
+    for (const name of ['get_listing', 'get_kit']) {
+      const [one, other] = await Promise.all(
+        [{ id: 'x402.weather' }, { listing_id: 'x402.weather' }].map((args) =>
+          post(call(name, args)),
+        ),
+      )
+      expect(one?.text).toContain('x402.weather')
+      expect(other?.text).toBe(one?.text)
+    }
+    // Under both names at once it is said twice.
+    const twice = await post(call('get_kit', { id: 'x402.weather', listing_id: 'mcp.tenki' }))
+    expect(twice.text).toMatch(/listing_id.*The arguments are id,/)
   })
 
   test('q is another name of query', async () => {

@@ -47,6 +47,25 @@ describe('a listing that is gone', () => {
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ code: 'listing-not-found' })
   })
+
+  test.each([
+    ['/api/v1/listings/wether'],
+    ['/api/v1/listings/mcp.weather'],
+    ['/api/v1/listings/mcp.weather/kit.json?view=compact'],
+    ['/api/v1/listings/mcp.weather/kit.json'],
+    ['/api/v1/call/weather'],
+    ['/go/weather'],
+    ['/listing/weather.atom'],
+  ])('an id near another is told which, at %s', async (path) => {
+    const answer = await fetch(`${service.url}${path}`, { redirect: 'manual' })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      {
+        code: 'listing-not-found',
+        detail: expect.stringContaining('did you mean x402.weather?'),
+      },
+    ])
+  })
 })
 
 describe('a listing that has another id', () => {

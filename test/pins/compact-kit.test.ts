@@ -41,4 +41,10 @@ test('an operation is chosen by its name or its place', async () => {
   )
   expect(byName.operation.url).toBe(operations[1].url)
   expect(await kitOf('x402.weather', '?view=compact&operation=1')).toEqual(byName)
+  // Only a compact kit has one operation: to choose one is to mean that view.
+  expect(await kitOf('x402.weather', '?operation=1')).toEqual(byName)
+  expect(await kitOf('x402.weather', '?rail=x402')).toEqual(
+    await kitOf('x402.weather', '?view=compact&rail=x402'),
+  )
+  expect(await kitOf('x402.weather', '?view=full&operation=1')).toMatchObject({ status: 400 })
 })

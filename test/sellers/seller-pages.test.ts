@@ -86,7 +86,7 @@ describe('the dashboard', () => {
   })
 
   test.each([
-    [{ ...CLAIM, listing_id: 'x402.<b>nobody' }, 404, 'No listing has the id in listing_id.'],
+    [{ ...CLAIM, listing_id: 'x402.<b>nobody' }, 404, 'No listing has this id.'],
     [{ ...CLAIM, method: 'oidc' }, 422, 'so no workflow can speak for it'],
     [{ do: 'check', claim_id: 'somebody-elses' }, 404, 'You have no claim with this id.'],
     [{ do: 'opt_out', listing_id: 'x402.tide-tables', removed: 'yes' }, 404, 'You own no listing'],

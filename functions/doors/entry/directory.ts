@@ -8,7 +8,7 @@ import { readId } from '../../../src/search/index/index-rows.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { createComparison } from '../../compare/chosen-comparison.ts'
 import type { Parts } from '../../parts/parts.ts'
-import { currentId, type Release, readBuilt } from '../../release/release.ts'
+import { currentId, type Release, readBuilt, toUnknownText } from '../../release/release.ts'
 import { createFindOperations } from '../../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../../search/search-doors.ts'
 import { createPlanTask } from '../../tasks/plan-tasks.ts'
@@ -49,6 +49,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
     /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has or had the id. */
     listing: (id: string) => readOf<ListingView>(listingPath, id),
     kit: (id: string) => readOf<KitView>(kitPath, id),
+    toUnknownText: (id: string) => toUnknownText(parts.release(), id),
     facets: async () => toFacets(await read<StatsView>('/api/v1/stats')),
   }
 }

@@ -17,7 +17,13 @@ import {
 } from '../../../src/domain/doors/paid-call.ts'
 import { CallToolInput, findToolHeaderFault } from '../../../src/domain/doors/tool-inputs.ts'
 import { type FilledCall, fillCall } from '../../../src/domain/kit/filled-call.ts'
+import { isListingId } from '../../../src/domain/listing/listing-id.ts'
 import { EXPECT_HEADER, type Expectation, toExpectText } from '../../../src/domain/pins/offer.ts'
+import {
+  RECEIPT_HEADER,
+  RECEIPT_META_KEY,
+  RECEIPT_SECRET_HEADER,
+} from '../../../src/domain/receipts/receipt-headers.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../../../src/domain/wire/seller-texts.ts'
@@ -25,7 +31,7 @@ import { optionally as told } from '../../../src/domain/wire/shapes.ts'
 import { RELAY_LIMITS } from '../../call/relay-limits.ts'
 import type { Directory } from '../entry/directory.ts'
 import type { CallAnswer, CallRequest } from '../entry/relayed-call.ts'
-import { answerWith, failWith, failWithUnknown } from './mcp-texts.ts'
+import { answerWith, failWith } from './mcp-texts.ts'
 import { createTool, type Meta, type OfferedTool } from './mcp-tool.ts'
 
 export type CallListing = (request: CallRequest) => Promise<CallAnswer>
@@ -66,6 +72,7 @@ export function createCallTool(directory: Directory, call: CallListing): Offered
     if (fault !== null) return failWith(fault)
     const paid = readPayment(meta)
     if (typeof paid === 'string') return failWith(paid)
+    if (!isListingId(asked.id)) return failWith(directory.toUnknownText(asked.id))
     const kit = await directory.kit(asked.id)
     const filled = fillCall(kit?.operations ?? [], asked, 'x402')
     if (typeof filled === 'string') return failWith(filled)
@@ -73,10 +80,20 @@ export function createCallTool(directory: Directory, call: CallListing): Offered
     const excess = findHeaderExcess(request.headers)
     if (excess !== null) return failWith(excess)
     const answer = await call(request)
-    const refusal = toOwnRefusal(request.id, answer)
+    const refusal = toOwnRefusal(answer)
     if (refusal !== null) return refusal
-    return answer.status === 402 ? toPaymentRequired(answer) : toAnswer(answer)
+    const result = answer.status === 402 ? toPaymentRequired(answer) : toAnswer(answer)
+    return withReceipt(result, answer)
   })
+}
+
+/** The directory's own receipt of a paid call: its address, and the secret that is given out once. */
+function withReceipt(result: CallToolResult, { headers }: CallAnswer): CallToolResult {
+  const url = headers[RECEIPT_HEADER.toLowerCase()]
+  const secret = headers[RECEIPT_SECRET_HEADER.toLowerCase()]
+  return url === undefined
+    ? result
+    : { ...result, _meta: { ...result._meta, [RECEIPT_META_KEY]: { url, secret } } }
 }
 
 /** The payment of the call on either rail, as a header; a sentence if it is not a payment. */
@@ -142,13 +159,12 @@ const ProblemSchema = v.object({
 })
 
 /** A refusal by the relay, in a sentence: a problem document would look like the seller's. */
-function toOwnRefusal(id: string, { headers, body }: CallAnswer): CallToolResult | null {
+function toOwnRefusal({ headers, body }: CallAnswer): CallToolResult | null {
   // No seller's answer can name us there: the relay drops such a line.
   if (!headers['proxy-status']?.includes(PROXY_NAME)) return null
   const problem = v.safeParse(ProblemSchema, parseJson(body.toString('utf8')))
   if (!problem.success) return null
   const { code, detail, link_out, changed } = problem.output
-  if (code === 'listing-not-found') return failWithUnknown(id)
   if (changed !== undefined)
     return { ...failWith(detail), structuredContent: { status: 409, error: { code, changed } } }
   return failWith(link_out === undefined ? detail : `${detail} link_out: ${link_out}`)

@@ -26,7 +26,7 @@ import {
 } from '../../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../../../src/domain/wire/seller-texts.ts'
 import type { Directory } from '../entry/directory.ts'
-import { answerWith, failWith, failWithUnknown, READ_ONLY } from './mcp-texts.ts'
+import { answerWith, failWith, READ_ONLY } from './mcp-texts.ts'
 import { createTool, type OfferedTool } from './mcp-tool.ts'
 
 /** Operations searched for one that belongs to the first result. */
@@ -61,7 +61,7 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
   return [
     // The same rows in the same order as `GET /api/v1/search`, compact.
     createTool('search_listings', reads(SearchToolInput, FoundSchema), async (given) => {
-      const { query, q = query, with_kit, ...asked } = given
+      const { query: q, with_kit, ...asked } = given
       const found = directory.search({ q, ...asked, limit: asked.limit ?? TOOL_RESULTS })
       if ('problems' in found) return failWith(toText(found.problems))
       const { rows, ...rest } = found
@@ -75,7 +75,7 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
       'find_operations',
       reads(OperationsToolInput, OperationsAnswerSchema),
       async (asked) => {
-        const { query, q = query, ...others } = asked
+        const { query: q, ...others } = asked
         const found = directory.findOperations({ q, ...others })
         return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
       },
@@ -83,11 +83,11 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
     createPlanTool(directory),
     createTool('get_listing', reads(ListingToolInput, ListingCardSchema), async ({ id }) => {
       const view = await directory.listing(id)
-      return view === null ? failWithUnknown(id) : answerWith(toListingCard(view))
+      return view === null ? failWith(directory.toUnknownText(id)) : answerWith(toListingCard(view))
     }),
     createTool('get_kit', reads(KitToolInput, KitCardSchema), async ({ id, ...choice }) => {
       const kit = await directory.kit(id)
-      if (kit === null) return failWithUnknown(id)
+      if (kit === null) return failWith(directory.toUnknownText(id))
       const card = toKitCard(kit, choice)
       return typeof card === 'string' ? failWith(card) : answerWith(card)
     }),
@@ -122,7 +122,7 @@ function reads<const Input>(input: Input, output: v.GenericSchema) {
 async function kitFor(
   directory: Directory,
   id: string,
-  { query, q = query, rail, network, max_price_usd }: v.InferOutput<typeof SearchToolInput>,
+  { query: q, rail, network, max_price_usd }: v.InferOutput<typeof SearchToolInput>,
 ): Promise<CompactKit | null> {
   const kit = await directory.kit(id)
   if (kit === null) return null

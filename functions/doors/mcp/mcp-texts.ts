@@ -66,7 +66,7 @@ export function toToolTexts({ payments, trust }: Switches): Record<ToolName, Too
     },
     call_listing: {
       title: 'Call a service through the relay',
-      description: `Passes one HTTP call to the service unchanged.${payments ? ' An unpaid call to a paid seller comes back as payment required with its terms; sign them and repeat the call with the payment in _meta["x402/payment"] or, for MPP, _meta["org.paymentauth/credential"].' : ''}`,
+      description: `Passes one HTTP call to the service unchanged.${payments ? ' An unpaid call to a paid seller comes back as payment required with its terms; sign them and repeat the call with the payment in _meta["x402/payment"] or, for MPP, _meta["org.paymentauth/credential"]; the directory\'s own receipt comes back in _meta["directory/call-receipt"].' : ''}`,
     },
   }
 }
@@ -88,10 +88,4 @@ export function answerWith(value: object): CallToolResult {
 
 export function failWith(sentence: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: sentence }] }
-}
-
-export function failWithUnknown(id: string): CallToolResult {
-  return failWith(
-    `No listing has the id ${JSON.stringify(id)}. search_listings gives ids such as mcp.github.`,
-  )
 }

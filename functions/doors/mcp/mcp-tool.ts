@@ -2,7 +2,12 @@ import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextpr
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import type { Switches } from '../../../src/domain/derived/switches.ts'
-import { type ToolInput, toOfferedInput } from '../../../src/domain/doors/tool-inputs.ts'
+import {
+  type ToolInput,
+  toOfferedInput,
+  withOwnNames,
+} from '../../../src/domain/doors/tool-inputs.ts'
+import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { type ToolName, toToolTexts } from './mcp-texts.ts'
 
 /** What a client sends next to the arguments of a call: `_meta`. */
@@ -33,10 +38,19 @@ export function createTool<const Input extends ToolInput>(
 ): OfferedTool {
   return (switches) => {
     const offered = toOfferedInput(input, switches)
+    const listed = toStandardJsonSchema(offered)
+    const { validate } = listed['~standard']
+    const inputSchema = {
+      '~standard': {
+        ...listed['~standard'],
+        validate: (given: unknown) =>
+          validate(isJsonObject(given) ? withOwnNames(offered, given) : given),
+      },
+    }
     const config = {
       ...toToolTexts(switches)[name],
       annotations,
-      inputSchema: toStandardJsonSchema(offered),
+      inputSchema,
       outputSchema: toStandardJsonSchema(output),
     }
     return {
@@ -47,7 +61,8 @@ export function createTool<const Input extends ToolInput>(
         )
       },
       answer(given, meta) {
-        return v.is(offered, given) ? answer(v.parse(input, given), meta) : null
+        const named = withOwnNames(offered, given)
+        return v.is(offered, named) ? answer(v.parse(input, named), meta) : null
       },
     }
   }

@@ -13,6 +13,7 @@ import { clientOf } from '../../limits/client-key.ts'
 import type { LimitName } from '../../limits/counter.ts'
 import { refusalOf } from '../../limits/rate-limits.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { toUnknownText } from '../../release/release.ts'
 import { countRows } from '../../store/rows.ts'
 import type { ClaimTable } from '../../store/schema/store.ts'
 import { writeInstructions } from '../proofs/claim-instructions.ts'
@@ -58,7 +59,7 @@ export function createClaimStart(parts: Parts): SellerRoute {
     const { listing_id, method = 'well_known' } = body.output
     const listing = findClaimable(release(), listing_id)
     if (listing === undefined) {
-      return problem('listing-not-found', { detail: 'No listing has the id in listing_id.' })
+      return problem('listing-not-found', { detail: toUnknownText(release(), listing_id) })
     }
     const verdict = judgeClaim(listing.url, method, claimRulesOf(parts))
     if (!verdict.allowed) return problem('claim-method-unavailable', { detail: verdict.detail })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Switches } from '../derived/switches.ts'
-import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
+import { MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
 import { MAX_PLAN_ROWS, PLAN_ROWS } from '../plans/task-plan.ts'
 import { namesIn } from '../relay/relayed-headers.ts'
@@ -16,10 +16,10 @@ import { EFFECTS, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire
 export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
+// Any text: what is no id is answered with the ids near it.
 const id = v.pipe(
   v.string(),
   v.maxLength(MAX_ID_LENGTH),
-  v.regex(ID_PATTERN, 'No listing has such an id. search_listings gives ids such as mcp.github.'),
   v.description('Id of a listing, as search_listings gives it, such as mcp.github.'),
 )
 
@@ -37,6 +37,36 @@ function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
 }
 
 export type ToolInput = ReturnType<typeof toolInput>
+
+const words = optional(
+  v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
+  'The task in plain words, or keywords. Without it: all, the best first.',
+)
+
+/** Names that other interfaces have for an argument: they are taken too, and not listed. */
+const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericSchema][] = [
+  ['listing_id', 'id', id],
+  ['q', 'query', words],
+]
+
+/** The same arguments under their own names. Under both names at once, neither is known. */
+export function withOwnNames(
+  { entries }: ToolInput,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known: v.ObjectEntries = entries
+  const named = { ...given }
+  for (const [other, argument, schema] of OTHER_NAMES)
+    if (
+      known[argument] === schema &&
+      Object.hasOwn(named, other) &&
+      !Object.hasOwn(named, argument)
+    ) {
+      named[argument] = named[other]
+      delete named[other]
+    }
+  return named
+}
 
 /** Arguments with a closed list of values, some for optional parts of a directory. */
 const LISTS = {
@@ -59,11 +89,8 @@ export function toOfferedInput({ entries }: ToolInput, switches: Switches): Tool
   return toolInput(Object.fromEntries([...offered, ...narrowed]))
 }
 
-const words = v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))
-
 export const SearchToolInput = toolInput({
-  query: optional(words, 'The task in plain words, or keywords. Without it: all, the best first.'),
-  q: optional(words, 'Another name of query.'),
+  query: words,
   kind: optional(v.picklist(KINDS), 'Only listings of this kind.'),
   category: optional(v.string(), 'Only this category; list_facets has the identifiers.'),
   rail: optional(v.picklist(RAILS), 'Only listings paid on this rail.'),
@@ -168,6 +195,10 @@ export const CallToolInput = toolInput({
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),
     "A path with its query, or an https URL on the service's host; without it the operation that callers most likely want is called, with its example.",
+  ),
+  query: optional(
+    v.union([v.string(), v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))]),
+    'Query parameters, added to the endpoint in place of its own of the same name.',
   ),
   headers: optional(
     v.record(v.string(), v.string()),

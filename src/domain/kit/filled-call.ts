@@ -9,6 +9,8 @@ export interface AskedCall {
   method?: HttpMethod | undefined
   /** A path with its query, or a URL on the seller's host. */
   endpoint?: string | undefined
+  /** Query parameters, in place of the endpoint's own of the same name. */
+  query?: string | Readonly<Record<string, string | number | boolean>> | undefined
   headers?: Readonly<Record<string, string>> | undefined
   body?: unknown
 }
@@ -35,10 +37,14 @@ export function fillCall(
   asked: AskedCall,
   rail: Rail,
 ): FilledCall | string {
-  const { endpoint, headers = {}, body } = asked
+  const { query, headers = {}, body } = asked
   const called = findCalled(operations, asked, rail)
   const method = asked.method ?? called?.method ?? (body === undefined ? 'GET' : 'POST')
-  if (called === undefined || called.method !== method) return { ...asked, method, headers }
+  const own = asked.endpoint ?? called?.example.url
+  const endpoint = own === undefined || query === undefined ? own : withQuery(own, query)
+  if (query !== undefined && endpoint === undefined)
+    return 'No operation is known that query could be sent to: give endpoint, a path such as /search.'
+  if (called === undefined) return { method, endpoint, headers, body }
   const { example } = called
   const address = endpoint ?? example.url
   const filled = {
@@ -53,6 +59,22 @@ export function fillCall(
   return left.length === 0
     ? filled
     : `${method} ${called.url} takes what only its caller knows: ${left.join(', ')}. Send endpoint and body with them filled in; its kit describes each.`
+}
+
+/** The rest of the address stays, byte for byte. */
+function withQuery(address: string, query: NonNullable<AskedCall['query']>): string {
+  const [place = '', own = ''] = address.split(/\?(.*)/s)
+  const given =
+    typeof query === 'string'
+      ? query.replace(/^\?/, '')
+      : String(
+          new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])),
+        )
+  const names = new Set(new URLSearchParams(given).keys())
+  const nameOf = (pair: string) => [...new URLSearchParams(pair).keys()][0] ?? ''
+  const kept = own.split('&').filter((pair) => !names.has(nameOf(pair)))
+  const pairs = [...kept, given].filter((text) => text !== '')
+  return pairs.length === 0 ? place : `${place}?${pairs.join('&')}`
 }
 
 function findCalled(

@@ -51,8 +51,8 @@ function countSameStart(a: string, b: string): number {
   return count
 }
 
-/** Levenshtein distance; both names are short (keys of a schema). */
-function countEdits(a: string, b: string): number {
+/** Levenshtein distance of two short names. */
+export function countEdits(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]

@@ -14,7 +14,7 @@ interface Words {
 /** A protocol without a text here stops the build. */
 const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
   MCP: {
-    note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta.',
+    note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta, and gives the receipt of the directory back there.',
     bare: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>.',
     example: rpc('{base}/mcp', 'tools/call', {
       name: 'search_listings',
