@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { ProblemCode } from '../../src/domain/wire/problems.ts'
-import type { MakeProblem } from './problem.ts'
+import type { InputError, MakeProblem } from './problem.ts'
 
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
@@ -19,28 +19,51 @@ export async function parseBody<Schema extends ObjectSchema>(
   if (fault !== null) return { refusal: problem(fault.code, { detail: fault.detail }) }
   const parsed = v.safeParse(schema, value)
   if (parsed.success) return { output: parsed.output }
-  const errors = parsed.issues.map((issue) => {
-    const name = v.getDotPath(issue) ?? ''
-    const known = keysAround(schema, issue.path ?? [])
-    const isUnknown = issue.type === 'strict_object' && issue.expected === 'never'
-    return isUnknown
-      ? { in: 'body' as const, name, detail: toUnknown(name, known), allowed: known }
-      : {
-          in: 'body' as const,
-          name,
-          detail: isMissing(issue) ? 'expected this field; it is missing' : issue.message,
-        }
-  })
-  const names = errors.map(({ name }) => name).join(', ')
+  const errors = parsed.issues.map((issue) => toFieldError(issue, schema))
+  const named = Map.groupBy(errors, ({ fault }) => fault)
+  const namesOf = (fault: FieldFault) => (named.get(fault) ?? []).map(({ name }) => name)
+  const detail = [
+    say(namesOf('missing'), 'The body lacks', 'The body lacks'),
+    say(
+      namesOf('unknown'),
+      'The body has a field that is not known:',
+      'The body has fields that are not known:',
+    ),
+    say(
+      namesOf('wrong'),
+      'The body has a value that is not allowed:',
+      'The body has values that are not allowed:',
+    ),
+  ]
   const refusal = problem('invalid-parameter', {
-    detail: `These fields of the body cannot be used: ${names}.`,
-    errors,
+    detail: detail.filter((sentence) => sentence !== '').join(' '),
+    errors: errors.map(({ fault: _, ...error }) => error),
   })
   return { refusal }
 }
 
-function isMissing({ type, received }: v.BaseIssue<unknown>): boolean {
-  return type === 'strict_object' && received === 'undefined'
+type FieldFault = 'missing' | 'unknown' | 'wrong'
+
+const LIST = new Intl.ListFormat('en-GB')
+
+function say(names: readonly string[], one: string, several: string): string {
+  if (names.length === 0) return ''
+  return `${names.length === 1 ? one : several} ${LIST.format(names)}.`
+}
+
+function toFieldError(
+  issue: v.BaseIssue<unknown>,
+  schema: ObjectSchema,
+): InputError & { fault: FieldFault } {
+  const name = v.getDotPath(issue) ?? ''
+  const isKey = issue.type === 'strict_object'
+  if (isKey && issue.expected === 'never') {
+    const known = keysAround(schema, issue.path ?? [])
+    return { in: 'body', name, detail: toUnknown(name, known), allowed: known, fault: 'unknown' }
+  }
+  if (isKey && issue.received === 'undefined')
+    return { in: 'body', name, detail: 'expected this field; it is missing', fault: 'missing' }
+  return { in: 'body', name, detail: issue.message, fault: 'wrong' }
 }
 
 /** The siblings of a field, wherever in the body it is. */

@@ -70,6 +70,39 @@ describe('the A2A door', () => {
     })
   })
 
+  test.each([
+    ['0.3', formerMessage([{ kind: 'file', file: { bytes: 'aGk=', mimeType: 'text/plain' } }])],
+    [
+      '0.3',
+      formerMessage([
+        { kind: 'text', text: 'weather' },
+        { kind: 'file', file: { uri: 'https://a.example/' } },
+      ]),
+    ],
+    [
+      '1.0',
+      former('SendMessage', {
+        message: {
+          messageId: 'm1',
+          role: 'ROLE_USER',
+          parts: [{ raw: 'aGk=', mediaType: 'text/plain' }],
+        },
+      }),
+    ],
+    [
+      '1.0',
+      former('SendMessage', {
+        message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ url: 'https://a.example/' }] },
+      }),
+    ],
+  ])('a file is a content type that it does not take, in %s', async (version, message) => {
+    const { status, json } = await post(message, { 'a2a-version': version })
+    expect([status, json]).toMatchObject([
+      200,
+      { id: 7, error: { code: -32005, message: expect.stringMatching(/text part.*data part/) } },
+    ])
+  })
+
   test('a data part adds the filters of the search', async () => {
     const answer = await send([
       part({ $case: 'text', value: 'weather' }),

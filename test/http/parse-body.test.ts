@@ -27,3 +27,23 @@ test.each([
   const detail = `no such field; did you mean ${nearest}?`
   expect(await answer.refusal.json()).toMatchObject({ errors: [{ name, detail, allowed }] })
 })
+
+test('fields that are missing, unknown and wrong are three sentences', async () => {
+  const claim = v.strictObject({
+    listing_id: v.string(),
+    method: v.optional(v.picklist(['dns_txt', 'well_known'])),
+    email: v.string(),
+  })
+  const request = new Request('https://waypost.example/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ listing: 'x402.exa', method: 'fax' }),
+  })
+  const answer = await parseBody(request, claim, createProblems('https://waypost.example'))
+  if (!('refusal' in answer)) throw new Error('expected a refusal')
+  const { detail, errors } = await answer.refusal.json()
+  expect(detail).toBe(
+    'The body lacks listing_id and email. The body has a field that is not known: listing. The body has a value that is not allowed: method.',
+  )
+  expect(errors).toHaveLength(4)
+})

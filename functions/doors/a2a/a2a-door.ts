@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { AgentCard, Message, type Part } from '@a2a-js/sdk'
+import { AgentCard, Message, type Part, type SendMessageRequest } from '@a2a-js/sdk'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
+import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors'
 import {
   AgentEvent,
   type AgentExecutor,
@@ -41,7 +42,7 @@ const IdSchema = v.union([v.string(), v.number()])
 /** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 where no `A2A-Version` is sent. */
 export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
   const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL, parts.release().site))
-  const requests = new DefaultRequestHandler(
+  const requests = new TextsAndData(
     card,
     NO_TASKS,
     createSearchExecutor(createDirectory(parts, 'a2a')),
@@ -112,6 +113,21 @@ function createSearchExecutor(directory: Directory): AgentExecutor {
   }
 }
 
+/** What an executor throws, the package only logs: files are refused before it begins. */
+class TextsAndData extends DefaultRequestHandler {
+  override async sendMessage(params: SendMessageRequest, context: ServerCallContext) {
+    if (params.message?.parts.some(isFile) === true)
+      throw new ContentTypeNotSupportedError(EXPECTED_PARTS)
+    return super.sendMessage(params, context)
+  }
+}
+
+const EXPECTED_PARTS = 'Send the task as a text part, or search parameters as a data part.'
+
+function isFile({ content }: Part): boolean {
+  return content?.$case === 'raw' || content?.$case === 'url'
+}
+
 /** A data part `{"find": "operations"}` asks for what to call instead of listings. */
 function answer(directory: Directory, { parts }: Message): Answer {
   const asked = readQuery(parts)
@@ -142,8 +158,7 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
       return 'A data part holds search parameters: text, numbers and booleans by name.'
     Object.assign(filters, parsed.output)
   }
-  if (text === '' && data.length === 0)
-    return 'Send the task as a text part, or search parameters as a data part.'
+  if (text === '' && data.length === 0) return EXPECTED_PARTS
   return { ...(text !== '' && { q: text.slice(0, MAX_QUERY_CHARACTERS) }), ...filters }
 }
 
