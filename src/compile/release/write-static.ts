@@ -11,6 +11,7 @@ import {
   toLlmsFullText,
   toLlmsText,
 } from '../../domain/doors/catalog-documents.ts'
+import { toFirstCall } from '../../domain/kit/first-call.ts'
 import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
 import { DOORS, type StaticDoorId } from '../../domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
@@ -141,9 +142,8 @@ const DOCUMENTS: Readonly<Record<StaticDoorId, ToDocument>> = {
   api_catalog: ({ base_url }) => toApiCatalog(base_url),
   llms_txt({ base_url: baseUrl, texts: site, stats, categories: { categories } }, listings) {
     const { total } = stats.listings
-    const relayed = listings.find(({ relay_reason }) => relay_reason === null)
-    const example = (relayed ?? listings[0])?.id
-    return toLlmsText({ baseUrl, site, total, categories, example })
+    const first = toFirstCall(listings, baseUrl)
+    return toLlmsText({ baseUrl, site, total, categories, first })
   },
   llms_full_txt({ base_url, texts }, listings) {
     const named = listings.map(({ id, derived: { facts } }) => ({

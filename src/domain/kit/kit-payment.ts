@@ -18,6 +18,9 @@ export const KitPaymentSchema = v.object({
 const AUTHORITY =
   "The seller's runtime 402 is authoritative for price, network and payee. These are the values the seller published."
 
+/** Paid HTTP services have the same prefix on either rail. */
+const MPP_ALONE = `${AUTHORITY} Its rails decide how it is paid, not the prefix of its id: it takes MPP and no x402 wallet.`
+
 /** A v2 seller reads only `PAYMENT-SIGNATURE`, a v1 seller only `X-PAYMENT`: the 402 says which. */
 const HEADERS: Record<Rail, { request: string[]; response: string[] }> = {
   x402: {
@@ -40,7 +43,7 @@ export function toKitPayment(
     networks: pricing.model === 'per_call' ? [...pricing.networks] : [],
     request_headers: rails.flatMap((rail) => HEADERS[rail].request),
     response_headers: rails.flatMap((rail) => HEADERS[rail].response),
-    authority: AUTHORITY,
+    authority: rails.length > 0 && !rails.includes('x402') ? MPP_ALONE : AUTHORITY,
     custody: 'none',
     fee_usd: 0,
     relay: relayUrl === null ? null : { url: relayUrl, info: `${relayUrl}?relay_info=1` },

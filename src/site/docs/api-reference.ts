@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { readCompiled, readOpenApi } from '../../compiled.ts'
+import { toFirstCall } from '../../domain/kit/first-call.ts'
 import { toSchemaFields, toTypeText } from '../../domain/wire/api-fields.ts'
 
 /**
@@ -64,13 +65,13 @@ export function readReference() {
 
 function makeReference(document: unknown) {
   const { site, listings } = readCompiled()
-  const example = listings.find(({ relay_reason }) => relay_reason === null) ?? listings[0]
-  const exampleId = example?.id ?? '{listing_id}'
+  const first = toFirstCall(listings, site.base_url)
+  const exampleId = first?.id ?? '{listing_id}'
   const ids = listings.slice(0, 2).map(({ id }) => id)
   return {
     reference: toApiReference(document, { baseUrl: site.base_url, exampleId }),
     baseUrl: site.base_url,
-    exampleId,
+    first,
     /** Initial values of a form's fields, by the parameter's name. */
     examples: {
       q: 'web search',
