@@ -1,4 +1,5 @@
-import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi-operations.ts'
+import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi.ts'
+import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
 import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
 import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
@@ -24,6 +25,8 @@ export interface FoundSeller {
   /** Addresses of the files that exist and are valid. */
   files: Partial<Record<DiscoveryFile, string>>
   api: DescribedApi | null
+  /** Its x402 manifest. */
+  manifest: DescribedApi | null
   card: Record<string, unknown> | null
   /** Other paths of its cards according to its ARD manifest. */
   cardPaths: readonly string[]
@@ -61,7 +64,10 @@ export async function findSeller(origin: string, client: Fetcher): Promise<Found
 }
 
 export function toNothing(origin: string, fault: string | null): FoundSeller {
-  return { origin, files: {}, api: null, card: null, cardPaths: [], title: null, fault }
+  return {
+    ...{ origin, fault, files: {}, cardPaths: [] },
+    ...{ api: null, manifest: null, card: null, title: null },
+  }
 }
 
 /** @returns whether the text is such a file: many hosts answer 200 with a page for everything. */
@@ -83,8 +89,10 @@ function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: st
     found.cardPaths = cardPathsOf(value.entries, found.origin)
     return true
   }
-  if (kind === 'x402_manifest')
-    return 'x402Version' in value || 'resources' in value || 'endpoints' in value
+  if (kind === 'x402_manifest') {
+    found.manifest = readX402Manifest(value, address)
+    return found.manifest !== null
+  }
   if (typeof value.name !== 'string' || (!('skills' in value) && !('url' in value))) return false
   found.card = value
   return true

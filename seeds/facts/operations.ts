@@ -1,3 +1,4 @@
+import { toTemplate } from '../../src/domain/discovery/x402-manifest.ts'
 import type { Operation } from '../../src/domain/listing/operation.ts'
 import { HTTP_METHODS, type HttpMethod } from '../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules } from './callable-url.ts'
@@ -8,26 +9,13 @@ export function toMethod(text: unknown): HttpMethod | null {
   return HTTP_METHODS.find((known) => known === name) ?? null
 }
 
-/**
- * An address as in front matter: `:id`, `[id]` and `*` become `{id}`, each name once.
- *
- * @returns it with `places`, the names of its path parameters; or why nobody could call it
- */
+/** An address with its places, the names of its path parameters; or why nobody could call it. */
 export function toOperationAddress(text: string, rules: HostRules) {
+  const { path: url, names: places } = toTemplate(text)
   const [, start = '', path = '', rest = ''] =
-    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
-  const places: string[] = []
-  const filled = path.replace(
-    /\/(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|\[([A-Za-z_]\w*)\]|(\*{1,2}))(?=\/|$)/g,
-    (_, colon?: string, brace?: string, bracket?: string) => {
-      const wanted = colon ?? brace ?? bracket ?? 'path'
-      const name = places.includes(wanted) ? `${wanted}_${places.length + 1}` : wanted
-      places.push(name)
-      return `/{${name}}`
-    },
-  )
-  const sample = start + filled.replace(/\{\w+\}/g, 'x') + rest
-  return findCallableUrlFault(sample, rules) ?? { url: start + filled + rest, places }
+    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? []
+  const sample = start + path.replace(/\{\w+\}/g, 'x') + rest
+  return findCallableUrlFault(sample, rules) ?? { url, places }
 }
 
 /** Every caller must fill in the placeholders of the path. */

@@ -1,7 +1,9 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { readSignIn } from '../../../functions/discovery/read-sign-in.ts'
 import { toSlug } from '../../../src/domain/listing/listing-id.ts'
+import { offersOf, pricingOf } from '../../../src/domain/listing/offers.ts'
 import type { SignIn } from '../../../src/domain/listing/sign-in.ts'
+import { uniteOperations } from '../../../src/domain/sources/unite-operations.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { ID_PREFIXES, type Kind } from '../../../src/domain/wire/vocabulary.ts'
 import type { Refusal } from '../../facts/refusal.ts'
@@ -84,14 +86,26 @@ async function follow(values: readonly unknown[], reader: SellerReader) {
 
 function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   // They come from `follow` above, not from outside.
-  const seeds = (values as FoundTarget[])
-    .map((each) => toSeed(each, rules))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-  return { seeds, refused: [], dropped: [], held: [], deleted: [] }
+  const found = values as FoundTarget[]
+  const seeds = found.map((each) => toSeed(each, rules)).sort((a, b) => (a.key < b.key ? -1 : 1))
+  return { seeds, refused: [], dropped: found.flatMap(toPlaceholders), held: [], deleted: [] }
+}
+
+/** A document whose payee is a template's is a mistake that somebody should hear of. */
+function toPlaceholders({ target, found: { api, manifest } }: FoundTarget): Refusal[] {
+  return [api, manifest].flatMap((document): Refusal[] => {
+    const said = document?.placeholder
+    if (said === undefined) return []
+    const detail = `payTo: expected a wallet, got the placeholder ${JSON.stringify(said)}`
+    return [{ reason: 'known_fake', name: target.id, detail }]
+  })
 }
 
 function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
   const { id, kind, name, origin } = target
+  const documents = [found.api, found.manifest].flatMap((each) => each ?? [])
+  const offers = offersOf(documents.flatMap(({ operations }) => operations))
+  const pricing = pricingOf(offers.filter(({ max_usd }) => max_usd > 0))
   const evidence = {
     ...toInterfaceOf(kind, found, rules),
     ...(signIn !== undefined && { sign_in: { at: rules.now, ...signIn } }),
@@ -112,16 +126,21 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
       categories: [],
       sources: [],
       discovery: { ...found.files },
+      // What people, or a catalogue, list as unpaid stays where it is.
+      ...(prefix === 'x402' && pricing.model === 'per_call' && { pricing, cost: 'paid' }),
     },
+    wallets: documents.flatMap(({ payees }) => payees.map((payee) => payee.split(':')[2] ?? '')),
     ...(Object.keys(evidence).length > 0 && { evidence }),
   }
 }
 
-function toInterfaceOf(kind: Kind, { api, card }: FoundSeller, rules: MapRules) {
-  if (kind === 'http_api' && api !== null && api.operations.length > 0) {
-    const operations = withPlainWords(api.operations)
-    const cut = api.truncated && { truncated: true }
-    return { interface: { at: rules.now, from: 'openapi', operations, ...cut } }
+function toInterfaceOf(kind: Kind, { api, manifest, card }: FoundSeller, rules: MapRules) {
+  const said = [api, manifest].flatMap((each) => each?.operations ?? [])
+  if (kind === 'http_api' && said.length > 0) {
+    const operations = withPlainWords(uniteOperations(said))
+    const isCut = api?.truncated === true || manifest?.truncated === true
+    const from = (api?.operations.length ?? 0) > 0 ? 'openapi' : 'x402'
+    return { interface: { at: rules.now, from, operations, ...(isCut && { truncated: true }) } }
   }
   if (kind !== 'a2a_agent' || card === null) return null
   const parsed = parseAgentCard(card)

@@ -1,14 +1,9 @@
 import * as v from 'valibot'
-import {
-  decimalsOf,
-  MAX_CALL_USD,
-  priceUnits,
-  unknownCoin,
-} from '../../../src/domain/discovery/x402-offers.ts'
+import { readPriceWords } from '../../../src/domain/discovery/payment-info.ts'
+import { decimalsOf, priceUnits, unknownCoin } from '../../../src/domain/discovery/x402-offers.ts'
 import { toPrice } from '../../../src/domain/listing/offers.ts'
 import type { Operation } from '../../../src/domain/listing/operation.ts'
 import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
-import { largestOf, smallestOf } from '../../../src/domain/wire/extremes.ts'
 import { findCallableUrlFault } from '../../facts/callable-url.ts'
 import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../../facts/map-rows.ts'
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
@@ -145,7 +140,7 @@ type Endpoint = NonNullable<ReturnType<typeof parseEndpoint>>
 function priceEndpoint(endpoint: Endpoint): Pick<Operation, 'price' | 'offers'> | Fault | null {
   const place = { rail: 'mpp' as const, network: endpoint.rail === 'tempo' ? TEMPO : null }
   if (endpoint.amount === null) {
-    const hint = readHint(endpoint.hint)
+    const hint = readPriceWords(endpoint.hint)
     return hint === null ? null : toPrice([{ ...place, ...hint.bounds }], hint.per)
   }
   if (!isDollar(endpoint)) return unknownCoin(endpoint.currency)
@@ -159,19 +154,6 @@ function isDollar({ rail, currency, decimals }: Endpoint): boolean {
   return rail === 'tempo'
     ? decimalsOf(TEMPO, currency) === decimals
     : currency.toLowerCase() === 'usd' && decimals === 2
-}
-
-/**
- * A price in words with both ends given: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
- * "$0.12/hr" do not limit what a call costs.
- */
-function readHint(hint: string) {
-  const amounts = [...hint.matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, text]) => Number(text))
-  if (amounts.length === 0 || /\+/.test(hint)) return null
-  const bounds = { min_usd: smallestOf(amounts), max_usd: largestOf(amounts) }
-  if (bounds.max_usd > MAX_CALL_USD) return null
-  const isMetered = /\/(?!request\b)\w+|\bper (?!request\b)\w+/.test(hint)
-  return { bounds, per: isMetered ? 'other' : 'call' } as const
 }
 
 function discoveryOf({ docs }: Service, rules: MapRules) {

@@ -3,7 +3,7 @@ import { toPayout } from '../listing/caip-account.ts'
 import { isTestNetwork } from '../listing/networks.ts'
 import type { Offer } from '../listing/offers.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
-import { TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
+import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { type Accept, AcceptSchema } from '../trust/seen-answer.ts'
 import { present } from '../wire/parse-json.ts'
 
@@ -84,12 +84,15 @@ export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | nu
 
 /** Nobody is paid there: a template's words, and the zero, burn and counted-up addresses of examples. */
 export function isPlaceholderWallet(wallet: string | null): boolean {
-  return (
-    /[<>{}$]|\b(?:your|my|wallet|address|placeholder|todo|changeme|replace)|^0x(?:\.|…|x{3})/i.test(
-      wallet?.replace(/_/g, ' ') ?? '',
-    ) || /^0x(?:0{38,40}.{0,2}|0{36}dead|(?:1234567890){4})$/i.test(wallet ?? '')
-  )
+  if (wallet === null || wallet === '') return false
+  return ADDRESS.test(wallet)
+    ? /^0x(?:0{38,40}.{0,2}|0{36}dead|(?:1234567890){4})$/i.test(wallet)
+    : /[<>{}$…]|\.\.\.|your|my_|wallet|address|placeholder|todo|change_?me|replace|^0x[xy]/i.test(
+        wallet,
+      )
 }
+
+const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /** As listings hold it; or why it has no price. */
 export function toOffer({ network, price }: X402Offer): Offer | PriceFault {
@@ -181,3 +184,19 @@ export function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): n
   const key = `${network}:${coin}`
   return Object.hasOwn(CLAIMED_COINS, key) ? (CLAIMED_COINS[key] ?? null) : null
 }
+
+/** The same by contract or mint alone, where no chain is named; null where chains disagree. */
+export function coinDecimals(asset: string): number | null {
+  if (!ADDRESS.test(asset)) return null
+  const found = NETWORKS.map((network) => decimalsOf(network, asset)).filter(
+    (each) => each !== null,
+  )
+  return new Set(found).size === 1 ? (found[0] ?? null) : null
+}
+
+const NETWORKS = [
+  ...new Set([
+    ...Object.keys(CLAIMED_COINS).map((key) => key.slice(0, key.lastIndexOf(':'))),
+    ...COUNTED_NETWORKS,
+  ]),
+]

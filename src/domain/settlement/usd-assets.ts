@@ -38,6 +38,12 @@ const USD_COIN: Record<string, string> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 }
 
+/** Main networks on which a coin counts. */
+export const COUNTED_NETWORKS = [
+  ...Object.keys(USD_COIN),
+  ...BRIDGED_COINS.filter(({ counts }) => counts).map(({ network }) => network),
+]
+
 /** Coins of test networks cost nothing: they count only under the trial setting. */
 const TEST_COIN: Record<string, string> = {
   'eip155:43113': '0x5425890298aed601595a70ab815c96711a31bc65',

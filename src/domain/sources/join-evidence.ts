@@ -1,12 +1,14 @@
+import { toOperationKey } from '../operation/is-at-address.ts'
 import { newestSignIn } from '../trust/access.ts'
 import type { Evidence } from '../trust/evidence.ts'
-import type { Interface } from '../trust/interface.ts'
+import { type Interface, MAX_OPERATIONS, type SeenOperation } from '../trust/interface.ts'
 import { uniteReports } from '../trust/reported-use.ts'
 import type { NamedRow } from './source-row.ts'
 
 /**
- * Machine-read facts of a listing: our own measurements first, then those of sources. Of two probes
- * of the seller itself the newer one counts; the catalogues' facts on its tools are merged.
+ * Machine-read facts of a listing: our own measurements first, then those of sources. Of two looks at
+ * the seller itself the newer one counts, and the seller's documents fill in the operations that it
+ * did not see; the catalogues' facts on its tools are merged.
  *
  * @param measured the listing's own evidence file
  * @param rows in the order of precedence
@@ -45,10 +47,26 @@ function withoutTold({
 
 function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
   const own = read.filter(({ from }) => from !== 'catalog')
-  const [newest] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
-  if (newest !== undefined) return newest
+  const [newest, ...older] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+  if (newest !== undefined) return withDocuments(newest, older)
   const [first, ...others] = read
   return first === undefined || others.length === 0 ? first : uniteCatalogs(first, read)
+}
+
+/** A 402 tells the price of the operations that a probe called, a document that of all. */
+function withDocuments(newest: Interface, older: readonly Interface[]): Interface {
+  const looks = [newest, ...older]
+  if (looks.every(({ operations = [] }) => operations.length === 0)) return newest
+  const byKey = new Map<string, SeenOperation>()
+  for (const { at, operations = [] } of looks)
+    for (const { seen, ...operation } of operations) {
+      const key = toOperationKey(operation)
+      const known = byKey.get(key)
+      // An older look's answer keeps its own time.
+      const answer = seen && (at === newest.at ? seen : { at, ...seen })
+      byKey.set(key, { ...operation, ...(answer && { seen: answer }), ...known })
+    }
+  return { ...newest, operations: [...byKey.values()].slice(0, MAX_OPERATIONS) }
 }
 
 type Tool = NonNullable<Interface['tools']>[number]

@@ -23,7 +23,7 @@ import { SeenAnswerSchema } from './seen-answer.ts'
  * of ours runs them.
  */
 export const MAX_INTERFACE_BYTES = 262_144
-const MAX_OPERATIONS = 500
+export const MAX_OPERATIONS = 500
 const MAX_PAYOUTS = 50
 const MAX_NOTICES = 20
 

@@ -1,6 +1,14 @@
+import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readOpenApi } from '../../../src/domain/discovery/openapi-operations.ts'
+import { toNothing } from '../../../functions/discovery/find-seller.ts'
+import { payeesOf } from '../../../seeds/facts/seed-facts.ts'
+import { discovery } from '../../../seeds/sources/discovery/discovery.ts'
+import { readOpenApi } from '../../../src/domain/discovery/openapi.ts'
+import { readX402Manifest } from '../../../src/domain/discovery/x402-manifest.ts'
+import { joinEvidence } from '../../../src/domain/sources/join-evidence.ts'
+import { EvidenceSchema } from '../../../src/domain/trust/evidence.ts'
 import { createContentFixture } from '../content-fixture.ts'
+import { RULES } from '../map-row.ts'
 import { createRegistryServer, sendJson } from '../registry-server.ts'
 
 const OPENAPI = (origin: string) => ({
@@ -112,12 +120,14 @@ describe('an OpenAPI document', () => {
           url: `${ORIGIN}/v1/tide/{harbour}`,
           description: 'Tide for a harbour',
           price: { min_usd: 0.05, max_usd: 0.05, per: 'call' },
+          offers: [{ rail: 'x402', min_usd: 0.05, max_usd: 0.05 }],
           params: [
             { name: 'harbour', in: 'path', required: true, schema: { type: 'string' } },
             { name: 'day', in: 'query', schema: { type: 'string' }, example: '2026-11-20' },
           ],
         },
       ],
+      payees: [],
       truncated: false,
     })
   })
@@ -224,4 +234,92 @@ test('where callers of a remote server sign in becomes evidence, once for each a
     },
   })
   expect(JSON.parse(rows).rows['mcp.tram']).toBeUndefined()
+})
+
+describe('what a seller’s documents say of paying', () => {
+  const ORIGIN = 'https://tides.example'
+  const PAYEE = `0x${'2'.repeat(40)}`
+  const accept = {
+    scheme: 'exact',
+    network: 'base',
+    maxAmountRequired: '20000',
+    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  }
+  const manifestWith = (payTo: string) =>
+    readX402Manifest(
+      {
+        x402Version: 1,
+        resources: [{ resource: `${ORIGIN}/v1/moon`, accepts: [{ ...accept, payTo }] }],
+      },
+      `${ORIGIN}/.well-known/x402`,
+    )
+  const choose = (id: string, payTo = PAYEE) => {
+    const api = readOpenApi(OPENAPI(ORIGIN), `${ORIGIN}/openapi.json`)
+    const target = { id, kind: 'http_api', origin: ORIGIN, name: 'Tides' }
+    const found = { ...toNothing(ORIGIN, null), api, manifest: manifestWith(payTo) }
+    return discovery.choose([{ target, found }], RULES)
+  }
+
+  test('are facts of a paid listing: prices, networks, payees, and its operations with them', () => {
+    const [seed] = choose('x402.tides').seeds
+    expect(seed?.facts).toMatchObject({
+      cost: 'paid',
+      pricing: {
+        ...{ model: 'per_call', min_usd: 0.02, max_usd: 0.05 },
+        ...{ rails: ['x402'], networks: ['eip155:8453'] },
+      },
+    })
+    expect(seed?.evidence?.interface).toMatchObject({
+      from: 'openapi',
+      operations: [
+        { url: `${ORIGIN}/v1/tide/{harbour}`, price: { max_usd: 0.05 } },
+        { url: `${ORIGIN}/v1/moon`, price: { max_usd: 0.02 }, assumed: ['method'] },
+      ],
+    })
+    expect(seed === undefined ? [] : payeesOf(seed)).toEqual([PAYEE])
+  })
+
+  test('of what is listed as unpaid are prices of its operations alone', () => {
+    const [seed] = choose('api.tides').seeds
+    expect(seed?.facts).not.toHaveProperty('pricing')
+    expect(seed?.evidence?.interface).toHaveProperty('operations')
+  })
+
+  test('a template’s wallet is named, and nobody’s payee', () => {
+    const { seeds, dropped } = choose('x402.tides', 'YOUR_WALLET_ADDRESS')
+    expect(seeds.flatMap(payeesOf)).toEqual([])
+    expect(dropped).toEqual([
+      {
+        reason: 'known_fake',
+        name: 'x402.tides',
+        detail: 'payTo: expected a wallet, got the placeholder "YOUR_WALLET_ADDRESS"',
+      },
+    ])
+  })
+
+  test('stay where a probe came later and saw some of the operations', () => {
+    const [seed] = choose('x402.tides').seeds
+    const operation = { method: 'GET', url: `${ORIGIN}/v1/moon` } as const
+    const seen = { outcome: 'spoke', min_usd: 0.03, max_usd: 0.03 } as const
+    const price = { min_usd: 0.03, max_usd: 0.03, per: 'call' } as const
+    const probed = {
+      interface: {
+        ...{ at: '2026-11-21T00:00:00Z', from: 'x402' as const },
+        operations: [{ ...operation, price, seen }],
+      },
+    }
+    const row = v.parse(EvidenceSchema, seed?.evidence)
+    const named = {
+      importer: 'discovery',
+      key: 'x402.tides',
+      row: { id: 'x402.tides', facts: {}, evidence: row },
+    }
+    expect(joinEvidence(probed, [named]).interface).toMatchObject({
+      at: '2026-11-21T00:00:00Z',
+      operations: [
+        { ...operation, price, seen },
+        { url: `${ORIGIN}/v1/tide/{harbour}`, price: { max_usd: 0.05 } },
+      ],
+    })
+  })
 })

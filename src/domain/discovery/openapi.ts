@@ -1,0 +1,287 @@
+import * as v from 'valibot'
+import { inlineSchema } from '../json-schema/inline-schema.ts'
+import { resolveReference } from '../json-schema/schema-fault.ts'
+import { findValueFault } from '../json-schema/value-fault.ts'
+import {
+  createOperationSchema,
+  type Operation,
+  ParamSchema,
+  PayloadSchema,
+  placeholdersOf,
+} from '../listing/operation.ts'
+import { findOperationFaults } from '../operation/operation-faults.ts'
+import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { HTTP_METHODS } from '../wire/vocabulary.ts'
+import { readPaymentInfo, type StatedPayment } from './payment-info.ts'
+
+/** Limits of a listing's evidence; a longer description is cut and marked as such. */
+const MAX_OPERATIONS = 100
+const MAX_PARAMS = 30
+const MAX_TEXT = 300
+/** A longer example is a data set (characters of JSON). */
+const MAX_EXAMPLE = 4000
+
+/** What a seller's own document says of its API. */
+export interface DescribedApi {
+  title: string | null
+  description: string | null
+  operations: Operation[]
+  /** CAIP-10 of whoever the document wants paid. */
+  payees: string[]
+  /** Words that stand where a payee should. */
+  placeholder?: string
+  truncated: boolean
+}
+
+interface Source {
+  document: Record<string, unknown>
+  address: string
+}
+
+const schema = createOperationSchema({ allowPrivate: false })
+
+/**
+ * OpenAPI 3.0 and 3.1 on the seller's own origin; null for any other document. References within the
+ * document are followed, others are left out.
+ *
+ * @param address where the document was read
+ */
+export function readOpenApi(document: unknown, address: string): DescribedApi | null {
+  if (!isJsonObject(document) || !/^3\./.test(String(document.openapi))) return null
+  if (!isJsonObject(document.paths)) return null
+  const source = { document, address }
+  const found = Object.entries(document.paths).flatMap(([path, item]) =>
+    path.startsWith('/') ? readPath(path, dereference(item, document), source) : [],
+  )
+  const sound = found.flatMap(({ operation, payment }) => {
+    const whole = toSound(operation)
+    return whole === null ? [] : [{ operation: whole, payment }]
+  })
+  const info = isJsonObject(document.info) ? document.info : {}
+  const payments = sound.map(({ payment }) => payment)
+  const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
+  return {
+    title: textOf(info.title),
+    description: textOf(info.description),
+    operations: sound.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
+    payees: [...new Set(payments.flatMap(({ payees }) => payees))],
+    ...present({ placeholder }),
+    truncated: sound.length > MAX_OPERATIONS,
+  }
+}
+
+/** Valid by our rules, without the shapes that are not; null where it still is not. */
+function toSound(operation: Operation): Operation | null {
+  const { body: _, response: _response, params, ...rest } = operation
+  const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)
+  return (
+    [operation, { ...rest, ...present({ params: bare }) }].find(
+      (each) => v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0,
+    ) ?? null
+  )
+}
+
+interface Described {
+  operation: Operation
+  payment: StatedPayment
+}
+
+function readPath(path: string, item: Record<string, unknown>, source: Source): Described[] {
+  const { document } = source
+  const shared = listOf(item.parameters)
+  return HTTP_METHODS.flatMap((method): Described[] => {
+    const told = item[method.toLowerCase()]
+    if (!isJsonObject(told)) return []
+    const base = findBase([told.servers, item.servers, document.servers], source.address)
+    if (base === null) return []
+    const url = base + path
+    const params = [...listOf(told.parameters), ...shared].flatMap((each) =>
+      readParam(dereference(each, document), document),
+    )
+    const description = textOf(told.summary) ?? textOf(told.description) ?? undefined
+    const body = method === 'GET' ? undefined : readBody(told.requestBody, document)
+    const payment = readPaymentInfo(paymentInfoOf(told, `${method} ${path}`, document))
+    const { price, offers } = payment
+    const response = readResponse(told, source)
+    const shapes = { ...withPlaces(url, params), ...present({ body, response }) }
+    const operation = { method, url, ...present({ description, price, offers }), ...shapes }
+    return [{ operation, payment }]
+  })
+}
+
+/** At the operation, else in a table of the whole document, by method and path. */
+function paymentInfoOf(
+  operation: Record<string, unknown>,
+  name: string,
+  document: Record<string, unknown>,
+): unknown {
+  const own = operation['x-payment-info']
+  const table = memberOf(memberOf(document.info, 'x-payment-info'), 'endpoints')
+  return own === undefined ? memberOf(table, name) : dereference(own, document)
+}
+
+const MAX_SERVERS = 20
+const MAX_CHOICES = 30
+
+/** The first server on the seller's own origin; the origin itself where none is named. */
+function findBase(named: readonly unknown[], address: string): string | null {
+  const { origin } = new URL(address)
+  const list = named.find((each) => Array.isArray(each) && each.length > 0)
+  if (!Array.isArray(list)) return origin
+  for (const server of list.slice(0, MAX_SERVERS).filter(isJsonObject))
+    for (const url of fillVariables(server)) {
+      const base = URL.parse(url, address)
+      if (base?.origin === origin) return base.href.replace(/\/+$/, '')
+    }
+  return null
+}
+
+/** A server's address with its variables filled in: the defaults, then each choice of one. */
+function fillVariables({ url, variables }: Record<string, unknown>): string[] {
+  if (typeof url !== 'string') return []
+  const choices = Object.entries(isJsonObject(variables) ? variables : {}).map(
+    ([name, variable]) => ({
+      name,
+      fallback: String(memberOf(variable, 'default') ?? ''),
+      values: listOf(memberOf(variable, 'enum')).slice(0, MAX_CHOICES).map(String),
+    }),
+  )
+  const fill = (chosen: Record<string, string>) =>
+    url.replace(/\{([^{}]+)\}/g, (whole, name: string) => chosen[name] ?? whole)
+  const defaults = Object.fromEntries(choices.map(({ name, fallback }) => [name, fallback]))
+  const others = choices.flatMap(({ name, values }) =>
+    values.map((value) => fill({ ...defaults, [name]: value })),
+  )
+  return [fill(defaults), ...others].filter((each) => !/[{}]/.test(each))
+}
+
+type Params = NonNullable<Operation['params']>
+
+function readParam(param: Record<string, unknown>, document: unknown): Params {
+  const { name, in: place } = param
+  if (typeof name !== 'string' || (place !== 'query' && place !== 'path' && place !== 'header'))
+    return []
+  const description = textOf(param.description) ?? undefined
+  const own = isJsonObject(param.schema) ? inlineSchema(param.schema, document) : {}
+  const [named] = Object.values(toObject(param.examples))
+  const example = param.example ?? dereference(named, document).value ?? own.example ?? own.default
+  const { example: _, ...shape } = own
+  const head = {
+    ...{ name, in: place },
+    ...((param.required === true || place === 'path') && { required: true }),
+    ...present({ description }),
+  }
+  const isShaped = Object.keys(shape).length > 0
+  for (const reading of [
+    { ...head, ...(isShaped && { schema: shape }), ...present({ example }) },
+    { ...head, ...(isShaped && { schema: shape }) },
+    { ...head, ...(typeof own.type === 'string' && { schema: { type: own.type } }) },
+    head,
+  ]) {
+    const parsed = v.safeParse(ParamSchema, reading)
+    if (parsed.success && isFitting(parsed.output)) return [parsed.output]
+  }
+  return []
+}
+
+function isFitting({ schema: shape, example }: Params[number]): boolean {
+  return shape === undefined || example === undefined || findValueFault(shape, example) === null
+}
+
+/** The operation's own come first. A path parameter that nobody declared is still one. */
+function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
+  const byKey = new Map(params.toReversed().map((param) => [`${param.in} ${param.name}`, param]))
+  const places = placeholdersOf(url)
+  for (const name of places)
+    if (!byKey.has(`path ${name}`)) byKey.set(`path ${name}`, { name, in: 'path', required: true })
+  const inOrder = params.map((param) => `${param.in} ${param.name}`)
+  const keys = [...new Set([...inOrder, ...places.map((name) => `path ${name}`)])]
+  const all = keys
+    .flatMap((key) => byKey.get(key) ?? [])
+    .filter((param) => param.in !== 'path' || places.includes(param.name))
+    .slice(0, MAX_PARAMS)
+  return all.length === 0 ? {} : { params: all }
+}
+
+function readBody(value: unknown, document: unknown): Operation['body'] {
+  const content = toObject(dereference(value, document).content)
+  const type = jsonTypeOf(content)
+  if (type === undefined) return undefined
+  return readPayload(dereference(content[type], document), 'application/json', document)
+}
+
+/** What a good answer is: callers check answers by the schema. */
+function readResponse(
+  operation: Record<string, unknown>,
+  { document, address }: Source,
+): Operation['response'] {
+  const responses = toObject(operation.responses)
+  const status = ['200', '201', '202', '203', '2XX', '2xx', 'default'].find((each) =>
+    Object.hasOwn(responses, each),
+  )
+  if (status === undefined) return undefined
+  const content = toObject(dereference(responses[status], document).content)
+  const type = jsonTypeOf(content) ?? Object.keys(content)[0]
+  if (type === undefined) return undefined
+  const media = dereference(content[type], document)
+  const read = readPayload(media, type.split(';')[0]?.trim().toLowerCase() ?? '', document)
+  return read && { ...read, ref: address }
+}
+
+function jsonTypeOf(content: Record<string, unknown>): string | undefined {
+  return Object.keys(content).find((type) => /^application\/(?:[\w.-]+\+)?json\b/.test(type))
+}
+
+/** An example that violates its own schema is left out, and a schema that nobody could use. */
+function readPayload(
+  media: Record<string, unknown>,
+  content_type: string,
+  document: unknown,
+): v.InferOutput<typeof PayloadSchema> | undefined {
+  const shape = isJsonObject(media.schema) ? inlineSchema(media.schema, document) : undefined
+  const example = readExample(media, document)
+  const isGood =
+    example !== undefined && (shape === undefined || findValueFault(shape, example) === null)
+  for (const reading of [
+    { content_type, ...present({ schema: shape }), ...(isGood && { example }) },
+    { content_type, ...(isGood && shape === undefined && { example }) },
+    { content_type },
+  ]) {
+    const parsed = v.safeParse(PayloadSchema, reading)
+    if (parsed.success) return parsed.output
+  }
+  return undefined
+}
+
+/** The media type's own, else the first of its named ones, else the schema's. */
+function readExample(media: Record<string, unknown>, document: unknown): unknown {
+  const [named] = Object.values(toObject(media.examples))
+  const ofSchema = dereference(media.schema, document).example
+  const example = media.example ?? dereference(named, document).value ?? ofSchema
+  const size = example === undefined ? 0 : (JSON.stringify(example)?.length ?? 0)
+  return size > MAX_EXAMPLE ? undefined : example
+}
+
+const MAX_HOPS = 5
+
+function dereference(value: unknown, document: unknown): Record<string, unknown> {
+  let object = toObject(value)
+  for (let hop = 0; hop < MAX_HOPS && typeof object.$ref === 'string'; hop += 1)
+    object = toObject(resolveReference(document, object.$ref))
+  return object
+}
+
+function toObject(value: unknown): Record<string, unknown> {
+  return isJsonObject(value) ? value : {}
+}
+
+/** One line of a seller's words, cut. */
+export function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()
+  return line === '' ? null : [...line].slice(0, MAX_TEXT).join('').trim()
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}

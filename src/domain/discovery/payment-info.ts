@@ -1,0 +1,237 @@
+import { toPayout } from '../listing/caip-account.ts'
+import { isTestNetwork } from '../listing/networks.ts'
+import { eachOnce, type Offer, toPrice } from '../listing/offers.ts'
+import type { Operation } from '../listing/operation.ts'
+import { TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
+import { largestOf, smallestOf } from '../wire/extremes.ts'
+import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
+import {
+  coinDecimals,
+  decimalsOf,
+  isPlaceholderWallet,
+  MAX_CALL_USD,
+  priceUnits,
+  readX402Offer,
+} from './x402-offers.ts'
+
+/** What a seller's document says of paying for one operation. */
+export interface StatedPayment extends Pick<Operation, 'price' | 'offers'> {
+  /** CAIP-10, each once; placeholders of templates are none. */
+  payees: string[]
+  /** Words that stand where a payee should. */
+  placeholder?: string
+}
+
+const MAX_WAYS = 20
+
+/**
+ * What a document says of paying, in every shape that is published: `x-payment-info` of an OpenAPI
+ * operation and the entries of an x402 manifest. A list of `offers` (the draft of payment discovery)
+ * or `accepts` (x402), one such offer by itself, or a price in dollars beside the `protocols` that
+ * take it. A price that only the 402 tells is none.
+ */
+export function readPaymentInfo(info: unknown): StatedPayment {
+  if (!isJsonObject(info)) return { payees: [] }
+  const list = [info.offers ?? info.accepts ?? []].flat().slice(0, MAX_WAYS)
+  const ways = list.length > 0 ? list.flatMap(readWay) : readWay(info)
+  if (ways.some((way) => way.bounds !== null)) return toStated(ways)
+  const bounds = readBounds(info)
+  const places = list.length > 0 ? ways : readProtocols(info)
+  return toStated(
+    places.map((place) => ({ ...place, bounds })),
+    bounds,
+  )
+}
+
+type Bounds = Pick<Offer, 'min_usd' | 'max_usd'>
+
+/** One way to pay, with what it costs where that is known. */
+interface Way {
+  /** Null where no protocol is named. */
+  rail: Rail | null
+  network: string | null
+  payTo: string | null
+  bounds: Bounds | null
+}
+
+/** @param bounds the document's own price, where it is not that of one way */
+function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPayment {
+  const main = ways.filter(({ network }) => network === null || !isTestNetwork(network))
+  const priced = main.flatMap(({ rail, network, bounds: own }) =>
+    rail === null || own === null ? [] : [{ rail, network, ...own }],
+  )
+  // A card can't be charged a cent: beside a chain its amount is not what one call costs.
+  const onChain = new Set(priced.filter(({ network }) => network !== null).map(({ rail }) => rail))
+  const offers = priced.filter(({ rail, network }) => network !== null || !onChain.has(rail))
+  // A price on test networks alone is none.
+  const own = bounds !== null && (main.length > 0 || ways.length === 0) ? bounds : null
+  const price =
+    offers.length > 0 ? toPrice(offers) : own && { price: { ...own, per: 'call' as const } }
+  const placeholder = ways.map(({ payTo }) => payTo).find((payTo) => isPlaceholderWallet(payTo))
+  return {
+    ...price,
+    payees: eachOnce(
+      main.flatMap(({ network, payTo }) => (payTo && toPayout(network, payTo)) || []),
+      (payee) => payee.toLowerCase(),
+    ),
+    ...(placeholder && { placeholder }),
+  }
+}
+
+/** An offer by itself: x402's, or a method's with its intent, amount and currency. */
+function readWay(value: unknown): Way[] {
+  if (!isJsonObject(value)) return []
+  const { method, intent } = value
+  if (isHttpMethod(method) || typeof method !== 'string')
+    return typeof value.network === 'string' ? [readX402Way(value, value.network)] : []
+  // A session's or a subscription's amount is not what one call costs.
+  const isCharge = intent === undefined || intent === 'charge'
+  const network = chainOfMethod(method, value)
+  const usd = isCharge ? readAmount(value, network) : null
+  const bounds = usd === null ? null : { min_usd: usd, max_usd: usd }
+  const payTo = payeeOf(value)
+  return [{ rail: method === 'x402' ? 'x402' : 'mpp', network, payTo, bounds }]
+}
+
+/** The coin may stand as its symbol, and the amount in dollars. */
+function readX402Way(value: Record<string, unknown>, named: string): Way {
+  const network = toCaip2(named)
+  const symbol = textOf(value.asset ?? value.token) ?? ''
+  const coin = network === null || !isDollar(symbol) ? null : usdAssetOf(network, TEST_COINS)
+  const asset = coin?.address ?? value.asset
+  const offer = readX402Offer({ ...value, ...(typeof asset === 'string' && { asset }) })
+  const isPriced = (value.amount ?? value.maxAmountRequired ?? null) !== null
+  const usd = isPriced && typeof offer?.price === 'number' ? offer.price : readUsdOf(value, symbol)
+  const bounds = usd === null ? null : { min_usd: usd, max_usd: usd }
+  return { rail: 'x402', network, payTo: payeeOf(value), bounds }
+}
+
+const TEST_COINS = { allowTestCoins: true }
+
+/** Dollars written as such beside the coin's symbol. */
+function readUsdOf(value: Record<string, unknown>, symbol: string): number | null {
+  const { amount } = value
+  const isDecimal = typeof amount === 'string' && /^\d+\.\d+$/.test(amount) && isDollar(symbol)
+  return isDecimal ? readUsd(amount) : null
+}
+
+function isHttpMethod(method: unknown): boolean {
+  return HTTP_METHODS.some((known) => known === method)
+}
+
+function payeeOf(value: Record<string, unknown>): string | null {
+  return textOf(value.payTo ?? value.pay_to ?? value.recipient ?? value.address ?? value.wallet)
+}
+
+function chainOfMethod(method: string, value: Record<string, unknown>): string | null {
+  const chain = memberOf(value.methodDetails, 'chainId') ?? value.chainId
+  if (Number.isInteger(chain) && Number(chain) > 0) return `eip155:${chain}`
+  if (method.toLowerCase() === 'tempo') return `eip155:${TEMPO_CHAIN_ID}`
+  return toCaip2(textOf(value.network) ?? method)
+}
+
+/** Base units of a coin, cents of a card, or dollars where the text has a point. */
+function readAmount(value: Record<string, unknown>, network: string | null): number | null {
+  const amount =
+    textOf(value.amount) ?? (typeof value.amount === 'number' ? String(value.amount) : '')
+  const currency = textOf(value.currency ?? value.asset) ?? ''
+  if (/^\d+\.\d+$/.test(amount)) return isDollar(currency) ? readUsd(amount) : null
+  const known = network === null ? null : decimalsOf(network, currency)
+  const cents = currency.toLowerCase() === 'usd' ? 2 : 6
+  const own = Number.isInteger(value.decimals) ? Number(value.decimals) : cents
+  const decimals = known ?? coinDecimals(currency) ?? (isDollar(currency) && own <= 18 ? own : null)
+  const usd = decimals === null ? null : priceUnits(amount, decimals)
+  return typeof usd === 'number' ? usd : null
+}
+
+/** Names under which documents state dollars. */
+const FIXED =
+  `price priceUsd price_usd priceUSD price_usdc priceUsdc amountUsd amount_usd usd`.split(' ')
+
+/** A price in dollars, fixed or from and to; null where only the 402 tells. */
+function readBounds(info: Record<string, unknown>): Bounds | null {
+  const stated = FIXED.map((name) => info[name]).find((each) => (each ?? null) !== null)
+  const inner = isJsonObject(stated) ? stated : { amount: stated ?? amountAlone(info) }
+  const currency = textOf(inner.currency) ?? textOf(stated === undefined ? null : info.currency)
+  if (currency !== null && !isDollar(currency) && coinDecimals(currency) === null) return null
+  const min = readUsd(inner.min ?? inner.minPrice ?? info.minPrice ?? info.min_price ?? info.floor)
+  const max = readUsd(
+    inner.max ?? inner.maxPrice ?? info.maxPrice ?? info.max_price ?? info.ceiling,
+  )
+  if (min !== null && max !== null) return min <= max ? { min_usd: min, max_usd: max } : null
+  const fixed = inner.amount ?? inner.value ?? inner.usd ?? inner.fixed
+  const usd = readUsd(fixed)
+  if (usd !== null) return { min_usd: usd, max_usd: usd }
+  return typeof fixed === 'string' ? (readPriceWords(fixed)?.bounds ?? null) : null
+}
+
+/** An amount is in dollars only where it is not a payment method's or a chain's: those count units. */
+function amountAlone({ method, network, amount }: Record<string, unknown>): unknown {
+  const isWay = typeof network === 'string' || (method !== undefined && !isHttpMethod(method))
+  return isWay ? undefined : amount
+}
+
+function isDollar(currency: string): boolean {
+  return /^(?:usd[a-z.]{0,2}|pathusd)$/i.test(currency)
+}
+
+/** @example readUsd('$0.01') → 0.01; readUsd('0.5 USDC') → 0.5; readUsd('free') → 0 */
+function readUsd(value: unknown): number | null {
+  if (typeof value === 'string' && /^free$/i.test(value.trim())) return 0
+  const [, digits] =
+    /^\$?(\d{1,9}(?:\.\d{1,18})?)(?: ?usd[a-z]?)?$/i.exec(String(value).trim()) ?? []
+  const usd = typeof value === 'number' ? value : digits === undefined ? Number.NaN : Number(digits)
+  return usd >= 0 && usd <= MAX_CALL_USD ? usd : null
+}
+
+/**
+ * A price in words with both ends given: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
+ * "$0.12/hr" do not limit what a call costs.
+ */
+export function readPriceWords(text: string) {
+  const amounts = [...text.slice(0, 200).matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, digits]) =>
+    Number(digits),
+  )
+  if (amounts.length === 0 || /\+/.test(text)) return null
+  const bounds = { min_usd: smallestOf(amounts), max_usd: largestOf(amounts) }
+  if (bounds.max_usd > MAX_CALL_USD) return null
+  const isMetered = /\/(?!request\b|call\b)\w+|\bper (?!request\b|call\b)\w+/.test(text)
+  return { bounds, per: isMetered ? ('other' as const) : ('call' as const) }
+}
+
+type Place = Pick<Way, 'rail' | 'network' | 'payTo'>
+
+/** Which protocols take it, each with its networks and payees; the document's own for all of them. */
+function readProtocols(info: Record<string, unknown>): Place[] {
+  const listed = [info.protocols ?? info.protocol ?? []].flat().slice(0, MAX_WAYS)
+  const named = listed.flatMap((each): [string, unknown][] =>
+    typeof each === 'string' ? [[each, {}]] : isJsonObject(each) ? Object.entries(each) : [],
+  )
+  const inline = RAILS.filter((rail) => isJsonObject(info[rail])).map((rail): [string, unknown] => [
+    rail,
+    info[rail],
+  ])
+  const method = textOf(info.method)
+  const own: [string, unknown][] = method === null ? [] : [[method === 'x402' ? 'x402' : 'mpp', {}]]
+  const all = [...named, ...inline].length > 0 ? [...named, ...inline] : own
+  return all.flatMap(([name, said]): Place[] => {
+    const rail = RAILS.find((each) => each === name.toLowerCase())
+    if (rail === undefined) return []
+    const member = (key: string) => memberOf(said, key) ?? info[key] ?? memberOf(info.price, key)
+    const payTo = (isJsonObject(said) ? payeeOf(said) : null) ?? payeeOf(info)
+    const networks = [member('networks') ?? member('network') ?? []].flat()
+    const chains = networks.flatMap((each) =>
+      typeof each === 'string' ? (toCaip2(each) ?? []) : [],
+    )
+    const chain = rail === 'mpp' && method === 'tempo' ? [`eip155:${TEMPO_CHAIN_ID}`] : []
+    const places = chains.length > 0 ? chains : chain
+    return places.length === 0
+      ? [{ rail, network: null, payTo }]
+      : places.map((network) => ({ rail, network, payTo }))
+  })
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

@@ -1,0 +1,253 @@
+import * as v from 'valibot'
+import { eachOnce } from '../listing/offers.ts'
+import {
+  createOperationSchema,
+  type Operation,
+  type Param,
+  ParamSchema,
+  PayloadSchema,
+} from '../listing/operation.ts'
+import { toOperationKey } from '../operation/is-at-address.ts'
+import { findOperationFaults } from '../operation/operation-faults.ts'
+import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
+import { type DescribedApi, textOf } from './openapi.ts'
+import { readPaymentInfo, type StatedPayment } from './payment-info.ts'
+import { readX402Input, readX402Output } from './x402-shapes.ts'
+
+const MAX_ENTRIES = 500
+const MAX_OPERATIONS = 100
+const MAX_PARAMS = 30
+
+/** Names under which manifests hold their entries, as a list or by `METHOD /path`. */
+const LISTS =
+  `resources endpoints items paidHttpResources services routes paths capability_catalog`.split(' ')
+
+const schema = createOperationSchema({ allowPrivate: false })
+
+/**
+ * `/.well-known/x402` and `/.well-known/x402.json`, versions 1 and 2: paid operations on the seller's
+ * own origin with prices, networks, payees and shapes; null for any other document. What the
+ * document says of payment as a whole holds for each entry that says nothing else.
+ *
+ * @param address where the document was read
+ */
+export function readX402Manifest(document: unknown, address: string): DescribedApi | null {
+  if (!isJsonObject(document)) return null
+  const entries = entriesOf(document)
+  const isManifest = 'x402Version' in document || entries.length > 0
+  if (!isManifest) return null
+  const shared = sharedPayment(document)
+  const base = baseOf(document, address)
+  const read = entries.slice(0, MAX_ENTRIES).flatMap((entry) => {
+    const named = readEntry(entry, base)
+    if (named === null || URL.parse(named.url)?.origin !== new URL(address).origin) return []
+    const { body, place } = named
+    const payment = body.paid === false ? FREE : readPayment(body, shared)
+    const operation = toOperation({ ...named, payment, place, address })
+    return operation === null ? [] : [{ operation, payment }]
+  })
+  const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
+  const payments = [readPaymentInfo(shared), ...read.map(({ payment }) => payment)]
+  const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
+  const service = isJsonObject(document.service) ? document.service : document
+  return {
+    title: textOf(service.name),
+    description: textOf(service.description),
+    operations: once.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
+    payees: [...new Set(payments.flatMap(({ payees }) => payees))],
+    ...present({ placeholder }),
+    truncated: once.length > MAX_OPERATIONS || entries.length > MAX_ENTRIES,
+  }
+}
+
+const FREE: StatedPayment = { payees: [] }
+
+function entriesOf(document: Record<string, unknown>): unknown[] {
+  for (const name of LISTS) {
+    const list = document[name]
+    if (Array.isArray(list)) return list
+    if (isJsonObject(list))
+      return Object.entries(list).map(([resource, said]) => ({
+        resource,
+        ...(isJsonObject(said) ? said : { price: said }),
+      }))
+  }
+  return [document.accepts ?? []]
+    .flat()
+    .filter((way) => typeof memberOf(way, 'resource') === 'string')
+}
+
+/** Payment as it stands once for the whole document. */
+function sharedPayment(document: Record<string, unknown>): Record<string, unknown> {
+  const { payment, payments, provider } = document
+  const own = [memberOf(payment, 'x402'), payment, payments, provider].find(isJsonObject) ?? {}
+  const { accepts, payTo, network, networks, asset, price } = document
+  const ways = [accepts ?? own.accepts ?? own.rails ?? []].flat()
+  const { wallet, address, pay_to, price_per_call } = own
+  return {
+    ...present({ network: own.network, asset: own.asset, price: own.price ?? price_per_call }),
+    ...present({ payTo: own.payTo ?? pay_to ?? wallet ?? address }),
+    ...present({ payTo, network, networks, asset, price }),
+    ...(ways.length > 0 && { accepts: ways }),
+  }
+}
+
+/** Names of an entry's own payment, from the most exact. */
+const PAYMENTS = ['x-payment-info', 'payment', 'pricing']
+
+/** What an entry says comes first; ways to pay that stand once take an entry's own price. */
+function readPayment(
+  entry: Record<string, unknown>,
+  { accepts: sharedWays = [], ...shared }: Record<string, unknown>,
+): StatedPayment {
+  const inner = PAYMENTS.map((name) => entry[name]).find(isJsonObject) ?? {}
+  const { method: _, ...own } = entry
+  const { method: _method, ...payment } = inner
+  const said = { protocols: ['x402'], ...shared, ...own, ...payment }
+  const stated = readPaymentInfo(said)
+  const ways = [sharedWays].flat().filter(isJsonObject)
+  if ('accepts' in said || ways.length === 0) return stated
+  const unpriced = ways.map(({ amount: _amount, maxAmountRequired: _units, ...way }) => way)
+  return readPaymentInfo({ ...said, accepts: stated.price === undefined ? ways : unpriced })
+}
+
+function baseOf(document: Record<string, unknown>, address: string): string {
+  const named = ['serviceBaseUrl', 'baseUrl', 'base_url', 'baseURL', 'origin', 'url']
+    .map((name) => document[name])
+    .find((each) => typeof each === 'string' && /^https?:\/\//i.test(each))
+  return typeof named === 'string' ? `${named.replace(/\/+$/, '')}/` : new URL('/', address).href
+}
+
+interface Entry {
+  /** Null where the manifest names none. */
+  method: HttpMethod | null
+  /** With its places as `{name}`. */
+  url: string
+  place: string[]
+  body: Record<string, unknown>
+}
+
+/** An address by itself, or an object that names one in any of its usual members. */
+function readEntry(value: unknown, base: string): Entry | null {
+  const body = isJsonObject(value) ? value : {}
+  const resource = isJsonObject(body.resource) ? body.resource.url : body.resource
+  const named = [value, body.url, resource, body.endpoint, body.path, body.route].find(
+    (each) => typeof each === 'string' && each !== '',
+  )
+  if (typeof named !== 'string') return null
+  const [, verb, text = ''] = /^(?:([A-Za-z]{3,7})\s+)?(\S+)$/.exec(named.trim()) ?? []
+  const isPath = /^\/(?!.*:\/\/)/.test(text)
+  if (!isPath && !/^https?:\/\//i.test(text)) return null
+  const { path, names } = toTemplate(isPath ? base.replace(/\/$/, '') + text : text)
+  const asked = String(verb ?? body.method ?? memberOf(body.httpMethods, '0') ?? '').toUpperCase()
+  const method = HTTP_METHODS.find((known) => known === asked) ?? null
+  return { method, url: path, place: names, body }
+}
+
+/**
+ * An address as front matter has it: `:id`, `[id]` and `*` become `{id}`, each name once.
+ *
+ * @example toTemplate('https://a.example/x/:id') → { path: 'https://a.example/x/{id}', names: ['id'] }
+ */
+export function toTemplate(text: string): { path: string; names: string[] } {
+  const [, start = '', path = '', rest = ''] =
+    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
+  const names: string[] = []
+  const filled = path.replace(
+    /\/(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|\[([A-Za-z_]\w*)\]|(\*{1,2}))(?=\/|$)/g,
+    (_, colon?: string, brace?: string, bracket?: string) => {
+      const wanted = colon ?? brace ?? bracket ?? 'path'
+      const name = names.includes(wanted) ? `${wanted}_${names.length + 1}` : wanted
+      names.push(name)
+      return `/{${name}}`
+    },
+  )
+  return { path: start + filled + rest, names }
+}
+
+interface Given extends Entry {
+  payment: StatedPayment
+  address: string
+}
+
+function toOperation({
+  method,
+  url,
+  place,
+  body: entry,
+  payment,
+  address,
+}: Given): Operation | null {
+  const shapes = readShapes(entry, method)
+  const resource = isJsonObject(entry.resource) ? entry.resource.description : undefined
+  const description =
+    [entry.description, resource, entry.summary, memberOf(entry.metadata, 'description')]
+      .map(textOf)
+      .find((each) => each !== null) ?? undefined
+  const inPath = place.map(
+    (name): Param => ({
+      ...{ name, in: 'path', required: true },
+      schema: { type: 'string' },
+    }),
+  )
+  const params = [...inPath, ...(shapes.params ?? []).filter(({ name }) => !place.includes(name))]
+  const output = readX402Output(entry) ?? readOutput(entry)
+  const known = method ?? (shapes.body === undefined ? 'GET' : 'POST')
+  const { price, offers } = payment
+  const plain: Operation = {
+    ...{ method: known, url },
+    ...present({ description, price, offers }),
+    ...(method === null && { assumed: ['method'] as const }),
+  }
+  const whole = {
+    ...plain,
+    ...(params.length > 0 && { params: params.slice(0, MAX_PARAMS) }),
+    ...(known !== 'GET' && present({ body: shapes.body })),
+    ...(output !== null && { response: { ...output, ref: address } }),
+  }
+  const bare = { ...plain, ...(inPath.length > 0 && { params: inPath }) }
+  return (
+    [whole, bare].find(
+      (each) => v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0,
+    ) ?? null
+  )
+}
+
+/** The input as x402 describes it, else as a JSON Schema: fields of a GET are its query. */
+function readShapes(entry: Record<string, unknown>, method: HttpMethod | null) {
+  const { method: _, ...told } = readX402Input({
+    ...entry,
+    accepts: [entry.accepts ?? []].flat(),
+  })
+  if (told.params !== undefined || told.body !== undefined) return told
+  const shape = [entry, entry.metadata]
+    .map((place) => firstOf(place, ['inputSchema', 'input_schema', 'requestSchema']))
+    .find(isJsonObject)
+  if (shape === undefined) return {}
+  if (method !== 'GET' && method !== null) {
+    const body = v.safeParse(PayloadSchema, { schema: shape })
+    return body.success ? { body: body.output } : {}
+  }
+  const required = Array.isArray(shape.required) ? shape.required : []
+  const params = Object.entries(isJsonObject(shape.properties) ? shape.properties : {}).flatMap(
+    ([name, field]) => {
+      const head = { name, in: 'query', ...(required.includes(name) && { required: true }) }
+      const param = [{ ...head, schema: field }, head].find((each) => v.is(ParamSchema, each))
+      return param === undefined ? [] : [v.parse(ParamSchema, param)]
+    },
+  )
+  return params.length > 0 ? { params } : {}
+}
+
+function readOutput(entry: Record<string, unknown>): v.InferOutput<typeof PayloadSchema> | null {
+  const shape = [entry, entry.metadata]
+    .map((place) => firstOf(place, ['outputSchema', 'output_schema', 'responseSchema']))
+    .find(isJsonObject)
+  const parsed = v.safeParse(PayloadSchema, { schema: shape })
+  return shape !== undefined && parsed.success ? parsed.output : null
+}
+
+function firstOf(value: unknown, names: readonly string[]): unknown {
+  return names.map((name) => memberOf(value, name)).find((each) => each !== undefined)
+}

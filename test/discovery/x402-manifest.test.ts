@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
+
+interface Case {
+  case: string
+  document: object
+  operations: object[]
+  payees?: string[]
+  placeholder?: string
+}
+const readLines = <Line>(file: string): Line[] =>
+  readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+const ADDRESS = 'https://api.shop.example/.well-known/x402.json'
+
+describe('an x402 manifest', () => {
+  test.each(readLines<Case>('test/fixtures/published/x402-manifests.ndjson'))(
+    'is read: $case',
+    ({ document, operations, payees = [], placeholder }) => {
+      const read = readX402Manifest(document, ADDRESS)
+      expect(read?.operations).toEqual(operations)
+      expect([read?.payees, read?.placeholder]).toEqual([payees, placeholder])
+    },
+  )
+
+  test('with very many entries is cut, and said to be', () => {
+    const resources = Array.from({ length: 600 }, (_, n) => `https://api.shop.example/${n}`)
+    const read = readX402Manifest({ x402Version: 1, resources }, ADDRESS)
+    expect([read?.operations.length, read?.truncated]).toEqual([100, true])
+  })
+
+  test('is nothing else', () => {
+    for (const document of [null, [], 'x402', {}, { name: 'Shop' }, { resources: [] }])
+      expect(readX402Manifest(document, ADDRESS)).toBeNull()
+  })
+
+  const FIELD = '../shared/data/field/well-known-x402.ndjson'
+  if (!existsSync(FIELD)) console.warn(`skipped: ${FIELD} is not here`)
+  test.skipIf(!existsSync(FIELD))(
+    'of the recorded reports gives operations, prices and payees',
+    () => {
+      const read = readLines<object>(FIELD).map((document) => readX402Manifest(document, ADDRESS))
+      const pricesOf = (each: (typeof read)[number]) =>
+        each?.operations.map(({ method, url, price }) => [
+          method,
+          url.split('/').at(-1),
+          price?.max_usd,
+        ])
+      expect(read.map(pricesOf)).toEqual([
+        [['POST', 'scan', 0.01]],
+        [
+          ['GET', 'a', undefined],
+          ['GET', 'b', undefined],
+        ],
+        [['GET', 'a', 0.005]],
+        [['GET', 'a', 0.01]],
+      ])
+      const payee = 'eip155:8453:0x1111111111111111111111111111111111111111'
+      expect(read.map((each) => each?.payees)).toEqual([[payee], [], [payee], []])
+      expect(read[3]?.placeholder).toBe('YOUR_WALLET_ADDRESS')
+    },
+  )
+})
