@@ -10,7 +10,7 @@ import { sendResponse } from '../http/send-response.ts'
 import type { NodeHandler } from '../http/serialize-requests.ts'
 import { isRefusedByPage } from '../http/wants-page.ts'
 import type { Parts } from '../parts/parts.ts'
-import { hashSecret, SECRET_PATTERN } from '../sellers/sessions/login-token.ts'
+import { hashSecret, SECRET_PATTERN } from '../sellers/sign-in.ts'
 import { withPatience } from '../store/schema/patience.ts'
 
 /** How long a revoked token still works (milliseconds): it saves a store read per request. */

@@ -13,8 +13,8 @@ import {
 import { UNCACHED } from '../http/problem.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
+import type { StoreRoute } from '../parts/store-route.ts'
 import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
-import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
 import { mountHealth, mountRead } from './health.ts'
 
 /** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
@@ -30,7 +30,7 @@ export type DoorHandlers = Record<LiveDoorId, Handler>
  * A handler for each live route but the relay, which needs the raw socket (`call/`). Routes that
  * answer 503 without the store have a type of their own, as in the route table.
  */
-export type Handlers = Record<StoreRouteId, SellerRoute> &
+export type Handlers = Record<StoreRouteId, StoreRoute> &
   Record<Exclude<LiveRouteId, StoreRouteId | 'call'>, Handler & { needsStore?: never }>
 
 /**

@@ -38,25 +38,12 @@ import {
   createSearchDoors,
   createSearchRoute,
 } from '../search/search-doors.ts'
-import { createAnalytics, createMe, createSellerMails } from '../sellers/account/me-routes.ts'
-import {
-  createClaimCheck,
-  createClaimStart,
-  createClaims,
-  createOptOut,
-} from '../sellers/claims/claim-routes.ts'
-import { createDashboardPage } from '../sellers/pages/dashboard-page.ts'
-import { createSignInPage } from '../sellers/pages/sign-in-page.ts'
-import {
-  createPayoutCheck,
-  createPayoutStart,
-  createPayoutWithdrawal,
-} from '../sellers/payouts/payout-routes.ts'
-import {
-  createLogin,
-  createSessionEnd,
-  createSessionStart,
-} from '../sellers/sessions/session-routes.ts'
+import { createAnalytics, createMe, createSellerMails } from '../sellers/account.ts'
+import { createClaimCheck } from '../sellers/claim-checks.ts'
+import { createClaimStart, createClaims, createOptOut } from '../sellers/claims.ts'
+import { createDashboardPage, createSignInPage } from '../sellers/pages.ts'
+import { createPayoutCheck, createPayoutStart, createPayoutWithdrawal } from '../sellers/payouts.ts'
+import { createLogin, createSessionEnd, createSessionStart } from '../sellers/sign-in.ts'
 import { createPlan } from '../tasks/plan-tasks.ts'
 import type { Handlers } from './app.ts'
 import { createWaypostServer } from './server.ts'

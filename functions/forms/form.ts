@@ -7,11 +7,7 @@ import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
 import { type Caller, toCaller, toPageCaller } from '../limits/client-key.ts'
 import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
-import {
-  createSellerRoute,
-  isCrossSite,
-  type SellerRoute,
-} from '../sellers/sessions/seller-route.ts'
+import { createStoreRoute, isCrossSite, type StoreRoute } from '../parts/store-route.ts'
 import { withPatience } from '../store/schema/patience.ts'
 import { isStoreUnavailable } from '../store/schema/store-error.ts'
 
@@ -40,8 +36,8 @@ export function createFormRoute<S extends ObjectSchema, Sent, A extends { kind: 
   parts: Parts,
   form: Form<S, Sent, A>,
   render: (answer: A) => { status: number; body: unknown },
-): SellerRoute {
-  return createSellerRoute(parts, async (event) => {
+): StoreRoute {
+  return createStoreRoute(parts, async (event) => {
     const body = await parseBody(event.req, form.schema, parts.problem)
     if ('refusal' in body) return body.refusal
     const cookie = event.req.headers.get('cookie')

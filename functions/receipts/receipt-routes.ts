@@ -7,7 +7,7 @@ import { publicJson, refuseParameters, toQueryError } from '../http/problem.ts'
 import { clientOf } from '../limits/client-key.ts'
 import { refusalOf } from '../limits/rate-limits.ts'
 import type { Parts } from '../parts/parts.ts'
-import { createSellerRoute, type SellerRoute } from '../sellers/sessions/seller-route.ts'
+import { createStoreRoute, type StoreRoute } from '../parts/store-route.ts'
 import { MAX_ENTRIES, readConsistency, readEntries, readReceipt } from './log/read-receipts.ts'
 import { readReceiptKeys } from './log/receipt-keys.ts'
 
@@ -17,14 +17,14 @@ type Names = 'receipt' | 'receipt_log' | 'receipt_entries' | 'receipt_keys'
 const SHORT = { 'Cache-Control': 'public, max-age=30' }
 
 /** What anybody may read of receipts, to verify them without trusting us. */
-export function createReceiptRoutes(parts: Parts): Record<Names, SellerRoute> {
+export function createReceiptRoutes(parts: Parts): Record<Names, StoreRoute> {
   const { config, problem, ledger } = parts
   const { store, signers } = ledger.receipts
   const base = { baseUrl: config.BASE_URL, isOn: config.WITNESS }
   const log = `${config.BASE_URL}${ROUTES.receipt_log.path}`
   const keys = `${config.BASE_URL}${ROUTES.receipt_keys.path}`
   const counted = (answer: (event: H3Event) => Promise<Response>) =>
-    createSellerRoute(parts, async (event) => {
+    createStoreRoute(parts, async (event) => {
       const taken = await parts.limits.take('search', clientOf(event.req, config))
       return refusalOf(taken, problem) ?? answer(event)
     })

@@ -18,11 +18,10 @@ import { countForm, createFormPage, createFormRoute, type Form, refuse } from '.
 import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
+import type { StoreRoute } from '../parts/store-route.ts'
 import { findReceipt } from '../receipts/log/receipt-pages.ts'
 import { toUnknownText } from '../release/release.ts'
-import { parseEmailAddress } from '../sellers/sessions/email-address.ts'
-import type { SellerRoute } from '../sellers/sessions/seller-route.ts'
-import { createSessions } from '../sellers/sessions/session.ts'
+import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
 import { addReport, findReport, isOwner, type Subject, toReportView } from './report-store.ts'
 
 type FormParts = Pick<Parts, 'config' | 'limits' | 'ledger' | 'clock' | 'release'>
@@ -158,7 +157,7 @@ function toPlain(url: string): string {
 }
 
 /** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
-export function createReportRoute(parts: Parts): SellerRoute {
+export function createReportRoute(parts: Parts): StoreRoute {
   return createFormRoute(parts, createReportForm(parts), (answer) => {
     const body = toTaken(answer)
     return { status: body.status === 'waiting' ? 202 : 200, body }

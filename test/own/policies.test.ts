@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hashSecret } from '../../functions/sellers/sessions/login-token.ts'
+import { hashSecret } from '../../functions/sellers/sign-in.ts'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
 import { judgePolicy, type Policy } from '../../src/domain/derived/policy.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
-import { createProver } from '../../functions/sellers/proofs/prover.ts'
+import { createProver } from '../../functions/sellers/proofs.ts'
 import { readClaimHost } from '../../src/domain/owners/claim-rules.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'

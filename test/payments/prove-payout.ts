@@ -1,7 +1,6 @@
 import type { Kysely, OnConflictBuilder } from 'kysely'
 import { mnemonicToAccount } from 'viem/accounts'
-import { recoverSigner } from '../../functions/sellers/payouts/payout-signature.ts'
-import { openChallenge, recordPayoutProof } from '../../functions/sellers/payouts/payout-store.ts'
+import { openChallenge, recordPayoutProof, recoverSigner } from '../../functions/sellers/payouts.ts'
 import type { Tables } from '../../functions/store/schema/store.ts'
 
 /** The words behind anvil's accounts. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { notifyOwners } from '../../functions/sellers/owner-news.ts'
+import { notifyOwners } from '../../functions/sellers/letters.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'

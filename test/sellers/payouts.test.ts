@@ -10,9 +10,9 @@ import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import {
   hashPersonalText,
   isSignedBySolana,
+  recheckContracts,
   recoverSigner,
-} from '../../functions/sellers/payouts/payout-signature.ts'
-import { recheckContracts } from '../../functions/sellers/payouts/recheck-contracts.ts'
+} from '../../functions/sellers/payouts.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'

@@ -7,8 +7,8 @@ import {
   UnsecuredJWT,
 } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { claimRulesOf } from '../../functions/sellers/claims/claim-check.ts'
-import { reverifyClaims } from '../../functions/sellers/claims/reverify.ts'
+import { reverifyClaims } from '../../functions/sellers/claim-checks.ts'
+import { claimRulesOf } from '../../functions/sellers/claims.ts'
 import { readContent } from '../../src/content/read.ts'
 import { readPayoutStandings } from '../../src/derive/payouts.ts'
 import { GITHUB_ISSUER, judgeClaim, toClaimWays } from '../../src/domain/owners/claim-rules.ts'

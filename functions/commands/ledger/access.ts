@@ -1,6 +1,6 @@
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readCommandLine, runCommand, wrongCommand } from '../../operations/run-main.ts'
-import { createSecret, hashSecret } from '../../sellers/sessions/login-token.ts'
+import { createSecret, hashSecret } from '../../sellers/sign-in.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/schema/store.ts'
 

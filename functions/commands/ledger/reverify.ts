@@ -4,7 +4,7 @@ import { createLedger } from '../../operations/open-ledger.ts'
 import { runCommand } from '../../operations/run-main.ts'
 import { systemClock as clock } from '../../ports/clock.ts'
 import { createReleaseHolder } from '../../release/release-holder.ts'
-import { reverifyClaims } from '../../sellers/claims/reverify.ts'
+import { reverifyClaims } from '../../sellers/claim-checks.ts'
 import { openStore } from '../../store/open-store.ts'
 
 /**

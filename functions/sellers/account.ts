@@ -4,36 +4,35 @@ import {
   type ListingAnalyticsSchema,
   MailsBodySchema,
   type OwnClaim,
-} from '../../../src/domain/views/seller-views.ts'
+} from '../../src/domain/views/seller-views.ts'
 import {
   type ClickCount,
   readClickCounts,
   readUsageCounts,
   type UsageCount,
-} from '../../analytics/read-clicks.ts'
-import { jsonAnswer } from '../../http/problem.ts'
-import type { Parts } from '../../parts/parts.ts'
-import { readReceiptsOf, type SeenReceipt } from '../../receipts/log/read-deliveries.ts'
-import type { Release } from '../../release/release.ts'
-import { toDate, toDay } from '../../store/schema/click.ts'
-import type { ClaimTable, Tables } from '../../store/schema/store.ts'
-import { expireClaims, isOwned, listClaims, toClaimView } from '../claims/claim-record.ts'
-import { listPayouts } from '../payouts/payout-store.ts'
-import { createSignedInRoute, type SellerRoute, takeBody } from '../sessions/seller-route.ts'
-import { toSellerView } from '../sessions/session-routes.ts'
+} from '../analytics/read-clicks.ts'
+import type { Parts } from '../parts/parts.ts'
+import { type StoreRoute, takeBody } from '../parts/store-route.ts'
+import { readReceiptsOf, type SeenReceipt } from '../receipts/log/read-deliveries.ts'
+import type { Release } from '../release/release.ts'
+import { toDate, toDay } from '../store/schema/click.ts'
+import type { ClaimTable, Tables } from '../store/schema/store.ts'
+import { expireClaims, isOwned, listClaims, toClaimView } from './claims.ts'
+import { listPayouts } from './payouts.ts'
+import { createSignedInRoute, toSellerView } from './sign-in.ts'
 
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
 /** `GET /api/v1/sellers/me`: the seller, claims and payouts, and thirty days in three numbers. */
-export function createMe(parts: Parts): SellerRoute {
+export function createMe(parts: Parts): StoreRoute {
   const { ledger, clock, release } = parts
   const { db } = ledger.store
   return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
     await expireClaims(db, sellerId, clock.now())
     const { claims, owned, listings } = await readOwn(parts, sellerId)
     const removals = await readRemovals(db, release(), owned)
-    return jsonAnswer({
+    return {
       seller: toSellerView(email, createdAt),
       claims: claims.map((claim) => ({
         ...toClaimView(claim),
@@ -49,7 +48,7 @@ export function createMe(parts: Parts): SellerRoute {
         clicks_30d: sum(listings.map(({ last_30_days }) => last_30_days.clicks)),
         calls_30d: sum(listings.map(({ last_30_days }) => last_30_days.calls)),
       },
-    })
+    }
   })
 }
 
@@ -75,18 +74,16 @@ async function readRemovals(
 }
 
 /** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of one's listings on or off. */
-export function createSellerMails(parts: Parts): SellerRoute {
+export function createSellerMails(parts: Parts): StoreRoute {
   const { ledger, clock } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const body = await takeBody(parts, 'claim', event, MailsBodySchema)
-    if ('refusal' in body) return body.refusal
-    const { listings } = body.output
+    const { listings } = await takeBody(parts, 'claim', event, MailsBodySchema)
     await ledger.store.db
       .updateTable('seller')
       .set({ mails_off_at: listings ? null : clock.now() })
       .where('id', '=', sellerId)
       .execute()
-    return jsonAnswer({ listings })
+    return { listings }
   })
 }
 
@@ -96,10 +93,10 @@ async function wantsMails(db: Kysely<Tables>, sellerId: string): Promise<boolean
 }
 
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
-export function createAnalytics(parts: Parts): SellerRoute {
+export function createAnalytics(parts: Parts): StoreRoute {
   return createSignedInRoute(parts, async (_event, { sellerId }) => {
     const { listings } = await readOwn(parts, sellerId)
-    return jsonAnswer({ basic: { listings }, advanced: { status: 'stub' } })
+    return { basic: { listings }, advanced: { status: 'stub' } }
   })
 }
 

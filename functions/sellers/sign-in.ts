@@ -1,0 +1,374 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto'
+import type { H3Event } from 'h3'
+import type { Kysely } from 'kysely'
+import { type Adapter, Lucia, TimeSpan } from 'lucia'
+import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
+import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { jsonAnswer } from '../http/problem.ts'
+import { clientOf } from '../limits/client-key.ts'
+import type { Parts } from '../parts/parts.ts'
+import {
+  countAgainst,
+  createStoreRoute,
+  refuse,
+  refuseTaken,
+  type StoreRoute,
+  takeBody,
+} from '../parts/store-route.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Tables } from '../store/schema/store.ts'
+
+/** A seller route that needs a session; a cookie in its second half of life is renewed. */
+export function createSignedInRoute(
+  parts: Parts,
+  answer: (event: H3Event, seller: SignedIn) => Promise<object>,
+): StoreRoute {
+  const sessions = createSessions(parts)
+  return createStoreRoute(parts, async (event) => {
+    const seller = await sessions.read(event.req.headers.get('cookie'))
+    if (seller === null)
+      refuse('not-signed-in', {
+        detail: 'Sign in first: POST your address to /api/v1/sellers/login and open the link.',
+      })
+    const answered = jsonAnswer(await answer(event, seller))
+    return seller.renewed === null ? answered : setCookie(answered, seller.renewed)
+  })
+}
+
+function setCookie(response: Response, cookie: string): Response {
+  response.headers.append('Set-Cookie', cookie)
+  return response
+}
+
+/**
+ * `POST /api/v1/sellers/login`: queues a mail with a sign-in link. Known and unknown addresses take
+ * the same steps, so neither answer nor timing distinguishes them; no request waits for SMTP.
+ */
+export function createLogin(parts: Parts): StoreRoute {
+  const { store, mails } = parts.ledger
+  return createStoreRoute(parts, async (event) => {
+    const body = await takeBody(parts, 'login', event, LoginBodySchema)
+    const email = parseEmailAddress(body.email) ?? refuse('invalid-parameter', BAD_ADDRESS)
+    const mailbox = mailboxOf(email)
+    const asker = `${clientOf(event.req, parts.config)} ${mailbox}`
+    await countAgainst(parts, 'login_address', asker)
+    if (await mails.isFull())
+      refuse('mail-unavailable', {
+        detail: 'Too many mails wait for the mail server. Try again in a few minutes.',
+        headers: { 'Retry-After': '300' },
+      })
+    await refuseCrowded(parts, mailbox, asker)
+    await mails.add(store.db, email, { kind: 'sign_in' })
+    mails.sendSoon()
+    return jsonAnswer({ status: 'sent' })
+  })
+}
+
+/**
+ * Beyond its mails per hour a mailbox gets a spare one now and then, and only for a client that
+ * sent it none: strangers can neither flood it nor lock its owner out.
+ *
+ * @param asker the client and the mailbox
+ */
+async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Promise<void> {
+  const { limits, problem } = parts
+  const mails = await limits.take('login_mails', mailbox)
+  if (!mails.allowed) {
+    if (await limits.isUsedUp('login_sent', asker)) refuseTaken(mails, problem)
+    await countAgainst(parts, 'login_spare', mailbox)
+  }
+  await limits.take('login_sent', asker)
+}
+
+const BAD_ADDRESS = {
+  detail: 'The body field email is not one plain address.',
+  errors: [
+    {
+      in: 'body',
+      name: 'email',
+      detail: 'expected one plain ASCII address such as ann@shop.example, at most 254 characters',
+    },
+  ],
+} as const
+
+/**
+ * `POST /api/v1/sellers/session {token}`: the button of the sign-in page. Using the token up and
+ * opening the session are one transaction: a crash between them leaves both or neither.
+ */
+export function createSessionStart(parts: Parts): StoreRoute {
+  const { ledger, clock } = parts
+  return createStoreRoute(parts, async (event) => {
+    const { token } = await takeBody(parts, 'session', event, SessionBodySchema)
+    const started = await ledger.store.db.transaction().execute(async (trx) => {
+      const email = await redeemLoginToken(trx, token, clock.now())
+      // Not refused here: what was used up must stay so.
+      if (email === null) return null
+      const seller = await findOrCreateSeller(trx, email, clock.now())
+      const sessions = createSessions(parts, trx)
+      // Any session the browser sent ends here: the new one gets a new id.
+      await sessions.end(event.req.headers.get('cookie'))
+      return { seller, cookie: await sessions.start(seller.id) }
+    })
+    if (started === null)
+      refuse('token-invalid', {
+        detail: 'The link was used, has expired, or a newer one was sent. Ask for a new link.',
+      })
+    const { seller, cookie } = started
+    const view = { seller: toSellerView(seller.email, seller.created_at) }
+    return setCookie(jsonAnswer(view), cookie)
+  })
+}
+
+/** `DELETE /api/v1/sellers/session`: signs out; the same when nobody was signed in. */
+export function createSessionEnd(parts: Parts): StoreRoute {
+  const sessions = createSessions(parts)
+  return createStoreRoute(parts, async (event) => {
+    await sessions.end(event.req.headers.get('cookie'))
+    const headers = { 'Cache-Control': 'no-store' }
+    return setCookie(new Response(null, { status: 204, headers }), sessions.blankCookie())
+  })
+}
+
+/** The seller of an address that has just been proved; created at the first sign-in. */
+async function findOrCreateSeller(trx: Kysely<Tables>, email: string, now: number) {
+  await trx
+    .insertInto('seller')
+    .values({ id: randomUUID(), email, created_at: now })
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .execute()
+  return trx.selectFrom('seller').selectAll().where('email', '=', email).executeTakeFirstOrThrow()
+}
+
+export function toSellerView(email: string, createdAt: number) {
+  return { email, created_at: new Date(createdAt).toISOString() }
+}
+
+const MINUTE_MS = 60_000
+const CLOCK_SKEW_MS = MINUTE_MS
+
+/** A fresh token for the address; whatever token it had before stops working. */
+export async function issueLoginToken(db: Kysely<Tables>, email: string, now: number) {
+  const token = createSecret()
+  const row = {
+    token_hash: hashSecret(token),
+    created_at: now,
+    expires_at: now + RETENTION.login_token_minutes * MINUTE_MS,
+  }
+  await db
+    .insertInto('login_token')
+    .values({ email, ...row })
+    .onConflict((conflict) => conflict.column('email').doUpdateSet(row))
+    .execute()
+  return token
+}
+
+/**
+ * Uses the token up. One DELETE decides: of fifty parallel redemptions one gets the row. An expired
+ * token is used up too, so that a clock set back cannot revive it.
+ *
+ * @returns the address the link was sent to, or null
+ */
+async function redeemLoginToken(trx: Kysely<Tables>, token: string, now: number) {
+  if (!SECRET_PATTERN.test(token)) return null
+  const row = await trx
+    .deleteFrom('login_token')
+    .where('token_hash', '=', hashSecret(token))
+    .returning(['email', 'created_at', 'expires_at'])
+    .executeTakeFirst()
+  if (row === undefined) return null
+  const isInTime = row.created_at <= now + CLOCK_SKEW_MS && now < row.expires_at
+  return isInTime ? row.email : null
+}
+
+/** 256 bits: nothing to guess, so a plain hash at rest is enough. */
+const SECRET_BYTES = 32
+
+/** base64url of 32 bytes without padding. */
+export const SECRET_PATTERN = /^[A-Za-z0-9_-]{43}$/
+
+export function createSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret)
+}
+
+interface SignedIn {
+  sellerId: string
+  email: string
+  createdAt: number
+  /** `Set-Cookie` of a session whose time was extended; else null. */
+  renewed: string | null
+}
+
+export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
+
+/**
+ * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
+ * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
+ * clock and lucia's.
+ *
+ * @param db the surrounding transaction, if any
+ */
+export function createSessions(
+  { config, ledger, clock }: Pick<Parts, 'config' | 'ledger' | 'clock'>,
+  db: Kysely<Tables> = ledger.store.db,
+) {
+  const secure = isSecure({ config })
+  // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
+  const name = secure ? '__Host-session' : 'session'
+  // Sliding: a session used in its second half gets its full time again.
+  const lucia = new Lucia(createAdapter(db, clock), {
+    sessionExpiresIn: new TimeSpan(RETENTION.session_days, 'd'),
+    sessionCookie: { name, attributes: { secure, sameSite: 'lax', path: '/' } },
+    getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
+  })
+  const cookieOf = (id: string) => lucia.createSessionCookie(id).serialize()
+  const readId = (header: string | null) => {
+    const value = readCookie(header, name)
+    return value !== null && SECRET_PATTERN.test(value) ? value : null
+  }
+  return {
+    /** A new session under a new id. @returns the `Set-Cookie` value */
+    start: async (sellerId: string) => {
+      const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
+      return cookieOf(session.id)
+    },
+    /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
+    read: async (header: string | null): Promise<SignedIn | null> => {
+      const id = readId(header)
+      if (id === null) return null
+      const { session, user } = await lucia.validateSession(id)
+      if (session === null) return null
+      const renewed = session.fresh ? cookieOf(id) : null
+      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewed }
+    },
+    end: async (header: string | null) => {
+      const id = readId(header)
+      if (id !== null) await lucia.invalidateSession(id)
+    },
+    blankCookie: () => lucia.createBlankSessionCookie().serialize(),
+  }
+}
+
+/** Ids come in as the cookie's secret and are hashed here; lucia gets the secret back. */
+function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
+  const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
+  const unused = () => Promise.reject(new Error('expected one session by its id'))
+  const toOurTime = (date: Date) => date.getTime() - Date.now() + clock.now()
+  return {
+    getSessionAndUser: async (id) => {
+      const row = await db
+        .selectFrom('session')
+        .innerJoin('seller', 'seller.id', 'session.seller_id')
+        .select(['session.expires_at', 'seller.id', 'seller.email', 'seller.created_at'])
+        .where('session.id_hash', '=', hashSecret(id))
+        .executeTakeFirst()
+      if (row === undefined) return [null, null]
+      const expiresAt = toLuciaTime(row.expires_at)
+      const session = { id, userId: row.id, expiresAt, attributes: {} }
+      const { email, created_at: createdAt } = row
+      return [session, { id: row.id, attributes: { email, createdAt } }]
+    },
+    // Nothing here lists sessions, or ends more than one; retention deletes those past their time.
+    getUserSessions: unused,
+    deleteUserSessions: unused,
+    deleteExpiredSessions: unused,
+    setSession: async ({ id, userId, expiresAt }) => {
+      await db
+        .insertInto('session')
+        .values({
+          id_hash: hashSecret(id),
+          seller_id: userId,
+          created_at: clock.now(),
+          expires_at: toOurTime(expiresAt),
+        })
+        .execute()
+    },
+    updateSessionExpiration: async (id, expiresAt) => {
+      await db
+        .updateTable('session')
+        .set({ expires_at: toOurTime(expiresAt) })
+        .where('id_hash', '=', hashSecret(id))
+        .execute()
+    },
+    deleteSession: async (id) => {
+      await db.deleteFrom('session').where('id_hash', '=', hashSecret(id)).execute()
+    },
+  }
+}
+
+declare module 'lucia' {
+  interface Register {
+    DatabaseUserAttributes: { email: string; createdAt: number }
+    Lucia: Lucia<Record<never, never>, { email: string; createdAt: number }>
+  }
+}
+
+/** More than any browser sends for one cookie; parsing longer headers helps nobody. */
+const MAX_HEADER_LENGTH = 8_192
+
+/**
+ * The value of one cookie. Null when it is absent, and also when it comes twice: a second cookie of
+ * the same name is how a neighbouring host plants one (RFC 6265 §8.6). No decoding: our values need
+ * none, and lucia's own parser throws on `%zz` in somebody else's cookie.
+ *
+ * @example readCookie('a=1; session=x', 'session') → 'x'
+ */
+export function readCookie(header: string | null, name: string): string | null {
+  if (header === null || header.length > MAX_HEADER_LENGTH) return null
+  const prefix = `${name}=`
+  const values = header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(prefix))
+    .map((pair) => pair.slice(prefix.length))
+  return values.length === 1 ? (values[0] ?? null) : null
+}
+
+/** RFC 5321 §4.5.3.1: octets of the local part, of the whole address, and of a DNS label. */
+const MAX_LOCAL = 64
+const MAX_ADDRESS = 254
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/**
+ * Dot-atom less `%` and `!` (old ways to route through another host) and `?`, `` ` ``, `|`, `$`,
+ * `*`, `{`, `}`, `^`, `#`, which no real mailbox needs and encoded words contain.
+ */
+const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
+
+/**
+ * One plain ASCII address in lower case, or null. Anything cleverer (comments, quotes, lists, IP
+ * literals, IDN look-alikes) is refused: two parsers that read an address differently can send a
+ * link to a stranger (CVE-2022-35924).
+ *
+ * @example parseEmailAddress('Ann@Shop.example') → 'ann@shop.example'
+ */
+export function parseEmailAddress(text: string): string | null {
+  // Checked before lower-casing: the Kelvin sign and its like would become ASCII letters.
+  if (text.length > MAX_ADDRESS || !/^[\x21-\x7e]+$/.test(text)) return null
+  const lower = text.toLowerCase()
+  const parts = lower.split('@')
+  const [local = '', domain = ''] = parts
+  if (parts.length !== 2 || local.length > MAX_LOCAL || !LOCAL.test(local)) return null
+  const labels = domain.split('.')
+  const top = labels.at(-1) ?? ''
+  if (labels.length < 2 || !labels.every((label) => LABEL.test(label))) return null
+  return /^\d+$/.test(top) ? null : lower
+}
+
+/**
+ * The mailbox an address in lower case leads to: what follows a plus is its owner's own tag, and Gmail
+ * ignores dots (https://support.google.com/mail/answer/7436150).
+ *
+ * @example mailboxOf('ann+shop@mail.example') → 'ann@mail.example'
+ * @example mailboxOf('a.nn@googlemail.com') → 'ann@gmail.com'
+ */
+function mailboxOf(address: string): string {
+  const [local = '', domain = ''] = address.split('@')
+  const name = local.replace(/(?<=.)\+.*/, '')
+  return GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`
+}
+
+const GMAIL = new Set(['gmail.com', 'googlemail.com'])
