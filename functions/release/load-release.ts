@@ -87,7 +87,6 @@ export async function loadRelease(
       files: createStaticFiles(toPublicFiles(list), cache, report),
       doorData: createDoorData(read),
       findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
-      peers: file.peers,
       tasks: file.tasks,
       pageCode: toPageCode(outDir, file.page_code, list),
     },

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
 import { DeclaredRowSchema } from '../../src/domain/derived/declared-call.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
-import type { Peer, SiteTexts } from '../../src/domain/derived/tables.ts'
+import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
 import { ArdRowSchema } from '../../src/domain/doors/ard-entry.ts'
 import { ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
@@ -44,7 +44,6 @@ export interface Release {
   doorData: ReturnType<typeof createDoorData>
   /** Why an address has no listing. */
   findNotListed: FindNotListed
-  peers: readonly Peer[]
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames
   pageCode: PageCode

@@ -8,7 +8,6 @@ import { SourceRowSchema } from '../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
   CategoryRowSchema,
-  PeerSchema,
   RoadmapRowSchema,
   SiteTextsSchema,
 } from '../domain/derived/tables.ts'
@@ -59,7 +58,6 @@ const CONTENT_SCHEMAS = {
   'also_search.schema.json': () => toListOf(AlsoSearchSchema),
   'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
   'policies.schema.json': () => toListOf(PolicySchema),
-  'peers.schema.json': () => toListOf(PeerSchema),
   'tasks.schema.json': () => toListOf(TaskRowSchema),
   'not_listed.schema.json': () => toListOf(NotListedSchema),
   'market.schema.json': () => toListOf(MarketSeriesSchema),

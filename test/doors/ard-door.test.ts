@@ -22,7 +22,6 @@ async function post(path: string, body: unknown) {
   return { status: response.status, json: await response.json() }
 }
 const ard = (body: unknown) => post('/ard/search', body)
-const explore = (body: unknown) => post('/ard/explore', body)
 const filtered = async (filter: object, context?: unknown) => {
   const query = { text: 'weather', filter, ...(context !== undefined && { '@context': context }) }
   const { status, json } = await ard({ query, pageSize: 100 })
@@ -110,121 +109,28 @@ describe('search', () => {
   })
 })
 
-describe('federation', () => {
-  const PEERS = ['one', 'two'].map((name) => ({
-    identifier: `urn:air:${name}.example:registry:main`,
-    name,
-    url: `https://${name}.example/ard`,
-  }))
-  const searchAs = async (more: object) => {
-    const response = await fetch(`${running.url}/ard/search`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: { text: 'weather' }, ...more }),
+test.each(['auto', 'referrals', 'none'])(
+  'a search of the federation %s is answered from our own listings, and names nobody',
+  async (federation) => {
+    const own = await ard({ query: { text: 'weather' } })
+    const { json } = await ard({ query: { text: 'weather' }, federation })
+    expect(json).toEqual(own.json)
+    expect(json).not.toHaveProperty('referrals')
+    const sources = json.results.map(({ source }: { source: string }) => source)
+    expect(new Set(sources)).toEqual(new Set(['https://waypost.example/ard']))
+  },
+)
+
+test('explore, which is optional, answers 501 in the form of its errors', async () => {
+  for (const body of [{}, { resultType: { facets: [{ field: 'type' }] } }, 7]) {
+    const { status, json } = await post('/ard/explore', body)
+    expect(status).toBe(501)
+    expect(json).toEqual({
+      errorCode: 'NOT_IMPLEMENTED',
+      message: expect.stringContaining('/ard/search'),
     })
-    return { federation: response.headers.get('ard-federation'), json: await response.json() }
+    expect(findArdFaults('error', json)).toEqual([])
   }
-
-  test.each([
-    [{}, 'referrals'],
-    [{ federation: 'auto' }, 'referrals'],
-    [{ federation: 'referrals' }, 'referrals'],
-    [{ federation: 'none' }, 'none'],
-  ])('%j is answered as %s; peers are named, and never asked', async (asked, answered) => {
-    running.service.parts.release().peers = PEERS
-    try {
-      const { federation, json } = await searchAs(asked)
-      expect(federation).toBe(answered)
-      expect(json.referrals).toEqual(
-        answered === 'none'
-          ? undefined
-          : PEERS.map(({ identifier, name, url }) => ({
-              identifier,
-              displayName: name,
-              type: 'application/ai-registry+json',
-              url: `${url}/search`,
-            })),
-      )
-      expect(findArdFaults('found', json)).toEqual([])
-      const sources = json.results.map(({ source }: { source: string }) => source)
-      expect(new Set(sources)).toEqual(new Set(['https://waypost.example/ard']))
-    } finally {
-      running.service.parts.release().peers = []
-    }
-  })
-
-  test('searches that hang up change nothing for those after them', async () => {
-    running.service.parts.release().peers = PEERS
-    try {
-      const own = await searchAs({})
-      for (let times = 0; times < 20; times += 1) {
-        const hungUp = new AbortController()
-        const asked = fetch(`${running.url}/ard/search`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ query: { text: 'weather' } }),
-          signal: hungUp.signal,
-        }).catch(() => null)
-        hungUp.abort()
-        await asked
-      }
-      expect(await searchAs({})).toEqual(own)
-    } finally {
-      running.service.parts.release().peers = []
-    }
-  })
-})
-
-describe('explore', () => {
-  test('counts over all that the same search finds, not over a page', async () => {
-    const query = { text: 'weather', filter: { kind: ['http_api', 'mcp_server'] } }
-    const { json } = await explore({
-      query,
-      resultType: { facets: [{ field: 'kind' }, { field: 'publisher' }, { field: 'type' }] },
-    })
-    const { json: found } = await ard({ query, pageSize: 100 })
-    const total = found.results.length
-    const sum = (field: string) =>
-      json.facets[field].buckets.reduce(
-        (all: number, { count }: { count: number }) => all + count,
-        0,
-      )
-    expect(json.facets.publisher.buckets).toEqual([{ value: 'waypost.example', count: total }])
-    expect([sum('kind'), sum('type')]).toEqual([total, total])
-    expect(json.resultType).toBe('facets')
-  })
-
-  test('without a question it counts every listing, within limit and minCount', async () => {
-    const facetsOf = async (facet: object) =>
-      (await explore({ resultType: { facets: [facet] } })).json.facets
-    const { tags } = await facetsOf({ field: 'tags', limit: 100 })
-    const { tags: two } = await facetsOf({ field: 'tags', limit: 2 })
-    expect(two.buckets).toEqual(tags.buckets.slice(0, 2))
-    const rest = tags.buckets.slice(2).map(({ count }: { count: number }) => count)
-    expect(two.otherCount).toBe(tags.otherCount + rest.reduce((a: number, b: number) => a + b, 0))
-    const { tags: often } = await facetsOf({ field: 'tags', limit: 100, minCount: 2 })
-    expect(often.buckets).toEqual(tags.buckets.filter(({ count }: { count: number }) => count > 1))
-    const own = await explore({
-      query: { '@context': { w: OWN } },
-      resultType: { facets: [{ field: 'w:kind' }, { field: 'metadata.region' }] },
-    })
-    expect(own.json.facets['w:kind'].buckets.length).toBeGreaterThan(1)
-    expect(own.json.facets['metadata.region']).toEqual({ buckets: [], otherCount: 0 })
-  })
-
-  test.each([
-    [{}, /resultType/],
-    [{ resultType: { facets: [{ field: 'price' }] } }, /price: expected/],
-    [{ resultType: { facets: [{ field: 'x:y' }] } }, /x:y: expected/],
-    [{ resultType: { facets: Array(21).fill({ field: 'type' }) } }, /20 facets/],
-    [{ resultType: { facets: [{ field: 'type', limit: 0 }] } }, /limit/],
-  ])('%j is refused', async (body, expected) => {
-    const { status, json } = await explore(body)
-    expect([status, json]).toEqual([
-      400,
-      { errorCode: 'INVALID_ARGUMENT', message: expect.stringMatching(expected) },
-    ])
-  })
 })
 
 describe('an entry by its name', () => {
@@ -261,9 +167,6 @@ test('all of it fits what ARD 0.91 says of its documents', async () => {
     const entry = await (await read(`/ard/agents/${encodeURIComponent(identifier)}`)).json()
     expect(findArdFaults('entry', entry)).toEqual([])
   }
-  const facets = [{ field: 'type' }, { field: 'tags' }]
-  const explored = await explore({ resultType: { facets } })
-  expect(findArdFaults('explored', explored.json)).toEqual([])
   expect(findArdFaults('error', (await ard({})).json)).toEqual([])
   expect(findArdFaults('entry', { ...manifest.entries[0], data: {} })).not.toEqual([])
 })

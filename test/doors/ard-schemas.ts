@@ -49,13 +49,6 @@ const found = {
   ),
   ...open,
 }
-const registry = { const: 'application/ai-registry+json' }
-const referral = closed({ ...required, type: registry, url: uri })
-const bucket = closed({ value: text, count: { type: 'integer', minimum: 1 } })
-const facet = closed({
-  buckets: { type: 'array', items: bucket },
-  otherCount: { type: 'integer', minimum: 0 },
-})
 const schemas = {
   entry,
   manifest: {
@@ -63,17 +56,16 @@ const schemas = {
     properties: { entries: { type: 'array', items: entry } },
     required: ['entries'],
   },
-  found: closed(
-    { results: { type: 'array', items: found } },
-    { referrals: { type: 'array', items: referral }, pageToken: text },
-  ),
-  explored: closed({
-    resultType: { const: 'facets' },
-    facets: { type: 'object', additionalProperties: facet },
-  }),
+  found: closed({ results: { type: 'array', items: found } }, { pageToken: text }),
   error: closed({
     errorCode: {
-      enum: ['INVALID_ARGUMENT', 'NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED'],
+      enum: [
+        'INVALID_ARGUMENT',
+        'NOT_FOUND',
+        'METHOD_NOT_ALLOWED',
+        'RATE_LIMIT_EXCEEDED',
+        'NOT_IMPLEMENTED',
+      ],
     },
     message: text,
   }),

@@ -74,7 +74,6 @@ test.each([
   ['GET', '/.well-known/agent-card.json', 'Acme Services'],
   ['GET', '/.well-known/security.txt', 'Contact'],
   ['POST', '/ard/search', 'urn:air', { query: { text: 'notes' } }],
-  ['POST', '/ard/explore', '"mcp_server"', { resultType: { facets: [{ field: 'kind' }] } }],
   ['POST', '/a2a', 'result', toA2aMessage()],
   [
     'POST',

@@ -66,7 +66,6 @@ function toSmallRelease(
       business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
     },
     also_search: [],
-    peers: [],
     search_choices: { kinds: {}, rails: {}, categories: [], sources: [], updated: '2026-11-20' },
     tasks: [],
     not_listed: [],

@@ -1,12 +1,10 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { parseUrn, REGISTRY_TYPE, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
+import { parseUrn, toArdEntry } from '../../../src/domain/doors/ard-entry.ts'
 import {
-  ArdExploreSchema,
   type ArdQuery,
   ArdSearchSchema,
   type Constraint,
-  countValues,
   createOwnTerms,
   createTermReader,
   fitsFilter,
@@ -34,6 +32,7 @@ const ERROR_CODES = new Map([
   [404, 'NOT_FOUND'],
   [405, 'METHOD_NOT_ALLOWED'],
   [429, 'RATE_LIMIT_EXCEEDED'],
+  [501, 'NOT_IMPLEMENTED'],
 ])
 const codeOf = (status: number) => ERROR_CODES.get(status) ?? 'INVALID_ARGUMENT'
 
@@ -43,22 +42,28 @@ const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
 type ArdParts = DirectoryParts & DoorLimits & DoorBodies
 
-/** The registry API of ARD 0.91 (§5.3) over our listings. Peers are named, never asked. */
+/**
+ * The registry API of ARD 0.91 (§5.3) over our listings. It federates with nobody, whatever a search
+ * asks for, and has no `explore`, which is optional.
+ */
 export function createArdDoors(parts: ArdParts) {
   const directory = createDirectory(parts, 'api')
   return {
-    ard_search: createBodyDoor(parts, ArdSearchSchema, createSearch(parts, directory)),
-    ard_explore: createBodyDoor(parts, ArdExploreSchema, createExplore(parts)),
+    ard_search: createSearchDoor(parts, createSearch(parts, directory)),
+    ard_explore: async ({ req }: H3Event) =>
+      req.method === 'POST'
+        ? refuse(501, 'This registry has no explore: POST /ard/search with a filter.')
+        : refuse(405, ASK_BY_POST, ALLOWED),
     ard_agent: createAgentDoor(parts, directory),
   }
 }
 
-/** `POST /ard/search`: a page of our listings, and the peers that the caller may ask itself. */
+/** `POST /ard/search`: a page of our listings. */
 function createSearch(parts: ArdParts, directory: Directory) {
   const baseUrl = parts.config.BASE_URL
   const findRows = createFinder(parts)
   return async function search(asked: v.InferOutput<typeof ArdSearchSchema>) {
-    const { federation, pageSize, pageToken, query } = asked
+    const { pageSize, pageToken, query } = asked
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
     const found = await findRows(query, constraints, start + pageSize + 1)
@@ -73,44 +78,10 @@ function createSearch(parts: ArdParts, directory: Directory) {
       }),
     )
     const next = start + shown.length
-    const answered = federation === 'none' ? 'none' : 'referrals'
-    const referred = answered === 'none' ? [] : parts.release().peers
     return {
-      body: {
-        results: results.filter((result) => result !== null),
-        ...(referred.length > 0 && {
-          referrals: referred.map(({ identifier, name, url }) => ({
-            ...{ identifier, displayName: name, type: REGISTRY_TYPE, url: `${url}/search` },
-          })),
-        }),
-        ...(next < found.length && { pageToken: toPageToken(String(next), JSON.stringify(query)) }),
-      },
-      headers: toFederationHeaders(answered),
+      results: results.filter((result) => result !== null),
+      ...(next < found.length && { pageToken: toPageToken(String(next), JSON.stringify(query)) }),
     }
-  }
-}
-
-/** The answer's schema is closed (§5.3.2), so a header names the federation it belongs to. */
-function toFederationHeaders(answered: 'none' | 'referrals'): Record<string, string> {
-  const exposed = 'Ard-Federation, RateLimit, RateLimit-Policy, Retry-After'
-  return { 'Ard-Federation': answered, 'Access-Control-Expose-Headers': exposed }
-}
-
-/** `POST /ard/explore`: how many of our listings that fit have each value of a term. */
-function createExplore(parts: ArdParts) {
-  const baseUrl = parts.config.BASE_URL
-  const findRows = createFinder(parts)
-  const terms = createOwnTerms(baseUrl)
-  return async function explore({ query, resultType }: v.InferOutput<typeof ArdExploreSchema>) {
-    const constraints = readConstraints(query, baseUrl)
-    const readTerm = createTermReader(query['@context'], baseUrl)
-    const found = await findRows(query, constraints, Number.POSITIVE_INFINITY)
-    const facets = resultType.facets.map((facet) => {
-      const iri = readTerm(facet.field)
-      if (iri === null) throw new QueryFault(`${facet.field}: ${UNBOUND}`)
-      return [facet.field, countValues(found, terms.get(iri), facet)] as const
-    })
-    return { body: { resultType: 'facets', facets: Object.fromEntries(facets) } }
   }
 }
 
@@ -133,7 +104,7 @@ function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>)
   return async ({ text }: ArdQuery, constraints: readonly Constraint[], most: number) => {
     const rows = await release().doorData.ardRows()
     const ranked = constraints.length === 0 ? most : Number.POSITIVE_INFINITY
-    return findIds(release(), text ?? '', ranked)
+    return findIds(release(), text, ranked)
       .flatMap((id) => rows.get(id) ?? [])
       .filter((row) => fitsFilter(row, constraints, terms))
   }
@@ -156,33 +127,33 @@ function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
   return createReadDoor(parts, 'Read by GET.', answer, toRefusal)
 }
 
-/** A door that reads a JSON body of one shape; errors take ARD's own form. */
-function createBodyDoor<Schema extends v.GenericSchema>(
-  parts: ArdParts,
-  schema: Schema,
-  answer: (
-    asked: v.InferOutput<Schema>,
-  ) => Promise<{ body: object; headers?: Record<string, string> }>,
-): Handler {
-  const refuse = (status: number, message: string, headers: Record<string, string>) =>
-    publicJson({ errorCode: codeOf(status), message }, headers, status)
-  return async function ardDoor(event: H3Event): Promise<Response> {
-    if (event.req.method !== 'POST') return refuse(405, 'Ask by POST.', { Allow: 'POST, OPTIONS' })
-    const read = await readDoorBody(parts, event.req, MAX_BODY_BYTES)
+type Search = ReturnType<typeof createSearch>
+
+/** Reads its JSON body; errors take ARD's own form. */
+function createSearchDoor(parts: ArdParts, search: Search): Handler {
+  return async function ardSearch({ req }: H3Event): Promise<Response> {
+    if (req.method !== 'POST') return refuse(405, ASK_BY_POST, ALLOWED)
+    const read = await readDoorBody(parts, req, MAX_BODY_BYTES)
     if ('fault' in read) {
       const isFull = read.status === 429 || read.status === 503
       return refuse(isFull ? 429 : 400, read.fault, read.headers)
     }
-    const parsed = v.safeParse(schema, read.json)
+    const parsed = v.safeParse(ArdSearchSchema, read.json)
     if (!parsed.success) return refuse(400, toSentence(parsed.issues), read.taken)
     try {
-      const { body, headers } = await answer(parsed.output)
-      return publicJson(body, { ...read.taken, ...headers })
+      return publicJson(await search(parsed.output), read.taken)
     } catch (error) {
       if (!(error instanceof QueryFault)) throw error
       return refuse(400, error.message, read.taken)
     }
   }
+}
+
+const ASK_BY_POST = 'Ask by POST.'
+const ALLOWED = { Allow: 'POST, OPTIONS' }
+
+function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
+  return publicJson({ errorCode: codeOf(status), message }, headers, status)
 }
 
 function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {

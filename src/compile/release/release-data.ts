@@ -77,7 +77,6 @@ export function toReleaseFile(
     shared_hosts: tables.sharedHosts,
     texts: tables.site,
     also_search: tables.alsoSearch,
-    peers: tables.peers,
     not_listed: site.not_listed,
     other_hosts: toOtherHosts(listings),
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
 import { NotListedSchema } from '../unlisted/not-listed.ts'
 import { count } from '../wire/shapes.ts'
-import { AlsoSearchSchema, PeerSchema, SiteTextsSchema } from './tables.ts'
+import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
 
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
@@ -32,7 +32,6 @@ export const ReleaseFileSchema = v.strictObject({
   shared_hosts: SharedHostsSchema,
   texts: SiteTextsSchema,
   also_search: v.array(AlsoSearchSchema),
-  peers: v.optional(v.array(PeerSchema), []),
   search_choices: SearchChoicesSchema,
   not_listed: v.optional(v.array(NotListedSchema), []),
   /** Hosts that listings are called at, in addition to those of their own addresses. */

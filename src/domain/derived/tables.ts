@@ -24,18 +24,6 @@ export const CategoryRowSchema = v.strictObject({ id: identifier, name: line, de
 
 export const AlsoSearchSchema = v.strictObject({ name: line, url: link, note: line })
 
-/** Another ARD registry that searchers may also ask: three facts from its own `ard.json`. */
-export const PeerSchema = v.strictObject({
-  identifier: textLike(
-    /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/,
-    'expected the identifier of its registry, such as urn:air:peer.example:registry:main',
-  ),
-  name: line,
-  /** Its search is at `<url>/search`. */
-  url: textLike(/^https?:\/\/[^\s?#]*[^\s?#/]$/, 'expected an address without / at its end'),
-})
-export type Peer = v.InferOutput<typeof PeerSchema>
-
 /** Only texts: the status is derived from the route table. `endpoint` null means planned. */
 export const RoadmapRowSchema = v.strictObject({
   id: identifier,
@@ -124,7 +112,6 @@ export const TablesSchema = v.strictObject({
   costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
   policies: v.array(PolicySchema),
-  peers: v.pipe(v.array(PeerSchema), v.maxLength(10, 'expected at most 10 peers')),
   tasks: v.array(TaskRowSchema),
   market: v.array(MarketSeriesSchema),
   notListed: v.array(NotListedSchema),

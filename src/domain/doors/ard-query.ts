@@ -4,10 +4,10 @@ import { isJsonObject } from '../wire/parse-json.ts'
 import { whole } from '../wire/shapes.ts'
 import { type ArdRow, toOwnNamespace, toUrn } from './ard-entry.ts'
 
-/** Bodies of `POST /ard/search` and `POST /ard/explore` (ARD 0.91 §5.3); closed, as specified. */
+/** The query of `POST /ard/search` (ARD 0.91 §5.3); closed, as specified. */
 const QuerySchema = v.strictObject({
   '@context': v.optional(v.union([v.string(), v.array(v.unknown()), v.looseObject({})])),
-  text: v.optional(v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS))),
+  text: v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
   filter: v.optional(
     v.record(
       v.pipe(v.string(), v.maxLength(300)),
@@ -19,32 +19,15 @@ const QuerySchema = v.strictObject({
 export type ArdQuery = v.InferOutput<typeof QuerySchema>
 
 const DEFAULT_PAGE = 10
-const DEFAULT_BUCKETS = 20
 const MOST_ASKED = 100
 
 export const ArdSearchSchema = v.strictObject({
-  query: v.strictObject({ ...QuerySchema.entries, text: v.nonOptional(QuerySchema.entries.text) }),
-  federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'auto'),
+  query: QuerySchema,
+  /** Taken as the standard has it; the answer is our own listings, whatever it says. */
+  federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'none'),
   pageSize: v.optional(whole(1, MOST_ASKED), DEFAULT_PAGE),
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
 })
-
-export const ArdExploreSchema = v.strictObject({
-  query: v.optional(QuerySchema, { filter: {} }),
-  resultType: v.strictObject({
-    facets: v.pipe(
-      v.array(
-        v.strictObject({
-          field: v.pipe(v.string(), v.maxLength(300)),
-          limit: v.optional(whole(1, MOST_ASKED), DEFAULT_BUCKETS),
-          minCount: v.optional(whole(1, Number.MAX_SAFE_INTEGER), 1),
-        }),
-      ),
-      v.maxLength(20, 'expected at most 20 facets'),
-    ),
-  }),
-})
-export type ArdFacet = v.InferOutput<typeof ArdExploreSchema>['resultType']['facets'][number]
 
 /** The namespace of terms that are written without a prefix (§4.1). */
 const ARD_NAMESPACE = 'https://agenticresourcediscovery.org/ns#'
@@ -124,24 +107,4 @@ export function fitsFilter<Entry>(
       .get(iri)?.(entry)
       .some((value) => values.includes(value)),
   )
-}
-
-/** How many entries have each value of a term, the most frequent first. */
-export function countValues<Entry>(
-  entries: readonly Entry[],
-  read: Reader<Entry> | undefined,
-  { limit, minCount }: ArdFacet,
-) {
-  const counts = new Map<string, number>()
-  for (const entry of entries)
-    for (const value of new Set(read?.(entry))) counts.set(value, (counts.get(value) ?? 0) + 1)
-  const buckets = [...counts]
-    .map(([value, count]) => ({ value, count }))
-    .filter(({ count }) => count >= minCount)
-    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-  const beyond = buckets.slice(limit)
-  return {
-    buckets: buckets.slice(0, limit),
-    otherCount: beyond.reduce((sum, { count }) => sum + count, 0),
-  }
 }

@@ -34,7 +34,7 @@ export const DOORS = {
   discovery_search: live('x402 discovery: search', 'x402 discovery', '/discovery/search'),
   ard_manifest: file('ARD manifest', 'ARD', '/.well-known/ard.json'),
   ard_search: live('ARD search', 'ARD', '/ard/search', 'POST'),
-  ard_explore: live('ARD explore', 'ARD', '/ard/explore', 'POST'),
+  ard_explore: live('ARD explore: answers 501', 'ARD', '/ard/explore', 'POST'),
   ard_agent: live('ARD entry', 'ARD', '/ard/agents/:urn'),
   ai_catalog: file('AI catalog', 'AI Catalog', '/.well-known/ai-catalog.json'),
   api_catalog: file('API catalog', 'RFC 9727', '/.well-known/api-catalog'),

@@ -42,7 +42,7 @@ const WORDS: Readonly<Record<(typeof DOORS)[DoorId]['protocol'], Words>> = {
     example: "curl -s '{base}/discovery/search?query=web+search&limit=5'",
   },
   ARD: {
-    note: 'ARD 0.91. The manifest names this directory; a search finds listings, by text and by terms of any namespace that @context binds. We ask no other registry: federation referrals (the default, and the answer to auto) names those we know, none names nobody. The header Ard-Federation says which it was.',
+    note: 'ARD 0.91. The manifest names this directory; a search finds listings, by text and by terms of any namespace that @context binds. We ask and name no other registry, whatever federation says, and have no explore.',
     example: `curl -s '{base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
   },
   'AI Catalog': {
