@@ -11,7 +11,7 @@ import {
   loadSearchIndexHead,
   verifyBodies,
   verifyLength,
-} from '../../src/search/index/load-search-index.ts'
+} from '../../src/search/index/load-index.ts'
 
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
-import { findId } from '../../src/search/index/index-rows.ts'
+import { multiplierOf, NO_TRUST } from '../../src/search/index/columns.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { multiplierOf, NO_TRUST } from '../../src/search/index/standing.ts'
+import { findId } from '../../src/search/index/load-index.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { toBytes } from '../http/to-bytes.ts'
 

@@ -3,8 +3,8 @@ import { EFFECTS, type Effect } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import { findPhrases } from '../../src/search/words/filter-phrases.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
+import { findPhrases } from '../../src/search/words/word-sets.ts'
 
 /** Behind one of these a word is a thing: `a post`, `the order`. */
 const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))

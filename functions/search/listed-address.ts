@@ -1,8 +1,8 @@
 import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/unlisted/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
-import { findId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { findId } from '../../src/search/index/load-index.ts'
 import type { Release } from '../release/release.ts'
 
 const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i

@@ -2,8 +2,8 @@ import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { findHostOwner, hostOf, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { PageResponse } from '../../src/domain/search/search-response.ts'
-import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { readBody, readId } from '../../src/search/index/load-index.ts'
 import { rankIndex, type SearchOutcome } from '../../src/search/query/search-index.ts'
 
 /** Best operations searched for those of the listings shown. */

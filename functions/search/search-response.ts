@@ -5,12 +5,11 @@ import {
   type ClickSource,
   RAILS,
 } from '../../src/domain/wire/vocabulary.ts'
-import { valueAt } from '../../src/search/index/coded-column.ts'
-import { idOf, readBody } from '../../src/search/index/index-rows.ts'
+import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import type { RangeName } from '../../src/search/index/postings.ts'
+import { idOf, readBody } from '../../src/search/index/load-index.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
-import { NO_TRUST, trustOf } from '../../src/search/index/standing.ts'
+import type { RangeName } from '../../src/search/index/terms.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'

@@ -3,8 +3,8 @@ import {
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import { hashText } from '../../src/search/index/hash-text.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { hashText } from '../../src/search/index/terms.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/problem.ts'

@@ -2,8 +2,8 @@ import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
 import { fillArguments, type ShownExample } from '../../src/domain/arguments/fill-arguments.ts'
 import type { QuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
-import { readBody } from '../../src/search/index/index-rows.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { readBody } from '../../src/search/index/load-index.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 
 /** A row and its listing. */

@@ -10,11 +10,11 @@ export interface Ablation {
   lists?: readonly (keyof SearchWords)[]
 }
 
-const BELONGING = 'query/belonging-words.ts'
+const BELONGING = 'query/long-and-excluded.ts'
 const PLAN = 'query/plan-query.ts'
-const UNITS = 'query/query-terms.ts'
+const UNITS = 'query/known-terms.ts'
 const FOREIGN = 'query/foreign-words.ts'
-const LEXICON = 'words/foreign-lexicon.ts'
+const LEXICON = 'words/word-sets.ts'
 const FIND = 'search/find-operations.ts'
 
 /** Every mechanism of reading a question, of ranking and of ordering what was found. */
@@ -25,7 +25,7 @@ export const ABLATIONS: readonly Ablation[] = [
     name: 'stemming',
     edits: [
       [
-        'words/stem-word.ts',
+        'words/split-text.ts',
         'export function stemWord(word: string): string {',
         'export function stemWord(word: string): string {\n  if (word !== "") return word',
       ],
@@ -34,9 +34,9 @@ export const ABLATIONS: readonly Ablation[] = [
   {
     name: 'stems: words that are left alone',
     edits: [
-      ['words/stem-word.ts', 'if (UNTOUCHED.has(word)) return word', ''],
+      ['words/split-text.ts', 'if (UNTOUCHED.has(word)) return word', ''],
       [
-        'words/stem-word.ts',
+        'words/split-text.ts',
         'UNTOUCHED.has(singular) ? singular : stripEnding(singular)',
         'stripEnding(singular)',
       ],
@@ -46,7 +46,7 @@ export const ABLATIONS: readonly Ablation[] = [
     name: 'stems: plurals alone',
     edits: [
       [
-        'words/stem-word.ts',
+        'words/split-text.ts',
         'UNTOUCHED.has(singular) ? singular : stripEnding(singular)',
         'singular',
       ],
@@ -55,12 +55,12 @@ export const ABLATIONS: readonly Ablation[] = [
   {
     name: 'repair of slips',
     edits: [
-      ['query/repair-word.ts', 'if (index.words.isEveryday(word)) return null', 'return null'],
+      ['query/known-terms.ts', 'if (index.words.isEveryday(word)) return null', 'return null'],
     ],
   },
   {
     name: 'repair: sounds (`ite` for `ight`)',
-    edits: [['query/repair-word.ts', ', ...soundAlikes(word)', '']],
+    edits: [['query/known-terms.ts', ', ...soundAlikes(word)', '']],
   },
   {
     name: 'repair: of rare words too',
@@ -87,11 +87,11 @@ export const ABLATIONS: readonly Ablation[] = [
   },
   {
     name: 'two words: three with a stop word between (`speech to text`)',
-    edits: [['query/join-words.ts', 'joinNext(index, words.slice(at, at + 3), isStory) ??', '']],
+    edits: [['query/plan-query.ts', 'joinNext(index, words.slice(at, at + 3), isStory) ??', '']],
   },
   {
     name: 'two words: not small words of a story',
-    edits: [['query/join-words.ts', 'if (isStory &&', 'if (false && isStory &&']],
+    edits: [['query/plan-query.ts', 'if (isStory &&', 'if (false && isStory &&']],
   },
   { name: 'one word read as two', edits: [[UNITS, 'rows > WELL_KNOWN_ROWS', 'rows >= 0']] },
   {
@@ -138,23 +138,23 @@ export const ABLATIONS: readonly Ablation[] = [
   { name: 'who is not wanted', lists: ['excluding'] },
   {
     name: 'not wanted: a name, where `not` is not sure',
-    edits: [['query/excluded-names.ts', 'if (DOING.test(whole)) return false', 'return false']],
+    edits: [['query/long-and-excluded.ts', 'if (DOING.test(whole)) return false', 'return false']],
   },
   {
     name: 'not wanted: what is done is no name',
-    edits: [['query/excluded-names.ts', 'if (DOING.test(whole)) return false', '']],
+    edits: [['query/long-and-excluded.ts', 'if (DOING.test(whole)) return false', '']],
   },
   {
     name: 'not wanted: a capital in long questions',
-    edits: [['query/excluded-names.ts', 'words.length > MAX_SHORT_WORDS &&', 'false &&']],
+    edits: [['query/long-and-excluded.ts', 'words.length > MAX_SHORT_WORDS &&', 'false &&']],
   },
   {
     name: 'not wanted: the name alone is searched for',
-    edits: [['query/excluded-names.ts', 'words: says ? wanted : others', 'words: wanted']],
+    edits: [['query/long-and-excluded.ts', 'words: says ? wanted : others', 'words: wanted']],
   },
   {
     name: 'not wanted: two names',
-    edits: [['query/excluded-names.ts', "or?.whole === 'or' && others.length > 0 ?", 'false ?']],
+    edits: [['query/long-and-excluded.ts', "or?.whole === 'or' && others.length > 0 ?", 'false ?']],
   },
   {
     name: 'the subject of a deed counts less',
@@ -267,7 +267,7 @@ export const ABLATIONS: readonly Ablation[] = [
     name: 'exact ids, hosts and names first',
     edits: [
       [
-        'query/exact-rows.ts',
+        'query/rank-rows.ts',
         'for (const kind of EXACT_KINDS)',
         'for (const kind of [] as ExactKind[])',
       ],
@@ -277,7 +277,7 @@ export const ABLATIONS: readonly Ablation[] = [
     name: 'exact: vendors',
     edits: [
       [
-        'query/exact-rows.ts',
+        'query/rank-rows.ts',
         'for (const kind of EXACT_KINDS)',
         "for (const kind of EXACT_KINDS.filter((each) => each !== 'vendor'))",
       ],
@@ -285,13 +285,13 @@ export const ABLATIONS: readonly Ablation[] = [
   },
   {
     name: 'exact: of a vendor the one named like it',
-    edits: [['query/exact-rows.ts', "if (kind === 'vendor')", 'if (kind === null)']],
+    edits: [['query/rank-rows.ts', "if (kind === 'vendor')", 'if (kind === null)']],
   },
   {
     name: 'exact: products',
     edits: [
       [
-        'query/exact-rows.ts',
+        'query/rank-rows.ts',
         'for (const kind of EXACT_KINDS)',
         "for (const kind of EXACT_KINDS.filter((each) => each !== 'product'))",
       ],

@@ -1,7 +1,6 @@
 import type { SearchWords } from '../../src/domain/derived/query-words.ts'
-import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
-import { readId } from '../../src/search/index/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
+import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 

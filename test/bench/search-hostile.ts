@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createSearch } from '../../functions/search/search.ts'
-import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
+import { loadSearchIndex } from '../../src/search/index/load-index.ts'
 import { HOSTILE_QUERIES } from './hostile-queries.ts'
 import { readScaleListings } from './scale-listings.ts'
 import { findSharedDir } from './shared-data.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
-import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { readIndexHeader, SearchIndexError } from '../../src/search/index/index-file.ts'
-import { readBody } from '../../src/search/index/index-rows.ts'
+import { readBody } from '../../src/search/index/load-index.ts'
 import { sampleDocument } from '../search/search-samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'open-index-'))

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { splitText } from '../../src/search/words/split-text.ts'
-import { stemWord } from '../../src/search/words/stem-word.ts'
+import { splitText, stemWord } from '../../src/search/words/split-text.ts'
 import { findIn, indexOf, sampleDocument } from './search-samples.ts'
 
 /** A word must stand in a few listings before a slip is taken for it. */

@@ -6,7 +6,7 @@ import {
   SEARCH_FACETS,
 } from '../../src/domain/search/search-filters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import { readId } from '../../src/search/index/index-rows.ts'
+import { readId } from '../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { parseSearchForm, toApiQuery } from '../../src/site/search/search-form.ts'

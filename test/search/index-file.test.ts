@@ -5,16 +5,15 @@ import {
   buildSearchIndex,
   createDocumentReader,
   joinReadings,
-} from '../../src/search/index/build-search-index.ts'
+} from '../../src/search/index/build-index.ts'
 import {
   readIndexHead,
   readIndexHeader,
   SearchIndexError,
   writeIndexFile,
 } from '../../src/search/index/index-file.ts'
-import { readBody, readId } from '../../src/search/index/index-rows.ts'
 import type { IndexData } from '../../src/search/index/index-shape.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { loadSearchIndex, readBody, readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import { readId } from '../../src/search/index/index-rows.ts'
+import { readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import {
   catalogue,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findEnglish, latinWordsOf } from '../../src/search/query/foreign-words.ts'
 import { listingDatabase } from '../../src/search/query/search-index.ts'
-import { foldText } from '../../src/search/words/fold-text.ts'
+import { foldText } from '../../src/search/words/split-text.ts'
 import { findIn, indexOf, sampleDocument } from './search-samples.ts'
 
 /** So many that none of their words is rare. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { leaveOut } from '../../src/search/query/left-out.ts'
-import { planQuery } from '../../src/search/query/plan-query.ts'
+import { leaveOut, planQuery } from '../../src/search/query/plan-query.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
 import { createWordSets } from '../../src/search/words/word-sets.ts'
 import { findIn, indexOf, SEARCH_WORDS, sampleDocument } from './search-samples.ts'

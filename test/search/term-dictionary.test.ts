@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildSearchIndex } from '../../src/search/index/build-search-index.ts'
-import { readId } from '../../src/search/index/index-rows.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
-import { findPair, findTerm, pairText } from '../../src/search/index/postings.ts'
-import { wordAt, wordsWithPrefix } from '../../src/search/index/word-table.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
+import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
+import {
+  findPair,
+  findTerm,
+  pairText,
+  wordAt,
+  wordsWithPrefix,
+} from '../../src/search/index/terms.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 import { termDictionary } from './term-samples.ts'

@@ -1,6 +1,6 @@
-import { sortTerms } from '../../src/search/index/build-terms.ts'
-import { buildWordTable } from '../../src/search/index/word-table.ts'
-import { createTermNumbers } from '../../src/search/words/term-numbers.ts'
+import { sortTerms } from '../../src/search/index/build-index.ts'
+import { buildWordTable } from '../../src/search/index/terms.ts'
+import { createTermNumbers } from '../../src/search/words/read-listings.ts'
 
 /** Terms given as text, a pair as `pairText` writes it, in whatever order. */
 export function termDictionary(texts: Iterable<string>) {

@@ -8,7 +8,7 @@ import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { loadSearchIndex } from '../../src/search/index/load-search-index.ts'
+import { loadSearchIndex } from '../../src/search/index/load-index.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**

@@ -1,6 +1,5 @@
-import { foldText } from '../words/fold-text.ts'
-import type { SearchDocument } from './search-document.ts'
-import { buildWordTable, findWord, type WordTable } from './word-table.ts'
+import { foldText } from '../words/split-text.ts'
+import { buildWordTable, findWord, type WordTable } from './terms.ts'
 
 /**
  * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
@@ -20,7 +19,12 @@ export interface ExactTable {
 export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
 export type ExactKind = (typeof EXACT_KINDS)[number]
 
-type Identified = Pick<SearchDocument, 'id' | 'url' | 'domain' | 'name'>
+interface Identified {
+  id: string
+  name: string
+  url: string
+  domain?: string | undefined
+}
 
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
 /** `io.github.someone/repo`: the part after the slash is a name too. */

@@ -1,17 +1,8 @@
 import type { SearchWords } from '../../domain/derived/query-words.ts'
 import type { WordSets } from '../words/word-sets.ts'
-import type { CodedColumn } from './coded-column.ts'
+import type { CodedColumn, FilterVocabulary, OfferTable } from './columns.ts'
 import type { ExactTable } from './exact-table.ts'
-import type { OfferTable } from './offer-table.ts'
-import type { RangeName, TermIndex } from './postings.ts'
-import type { WordTable } from './word-table.ts'
-
-/** The known categories and sources of an index; a filter for any other is a caller's mistake. */
-export interface FilterVocabulary {
-  categories: readonly string[]
-  sources: readonly string[]
-  networks: readonly string[]
-}
+import type { RangeName, TermIndex, WordTable } from './terms.ts'
 
 /** The name of an index's rows in notes. */
 export type IndexNoun = 'listing' | 'operation'
@@ -90,9 +81,4 @@ export interface KnownTerm {
 export interface BodyStore {
   /** Its result may be overwritten by the next read. */
   read(at: number, length: number): Uint8Array
-}
-
-/** 32-bit words a bit set over all rows takes. */
-export function bitWords(rows: number): number {
-  return (rows + 31) >>> 5
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isListingId } from '../../domain/listing/listing-id.ts'
-import type { SearchField } from '../../domain/search/search-rank.ts'
+import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
 import {
   AUTH_TYPES,
   DISCOVERY_FILES,
@@ -9,7 +9,9 @@ import {
   RAILS,
   RUNS,
 } from '../../domain/wire/vocabulary.ts'
-import { foldText } from '../words/fold-text.ts'
+import { type createListingReader, createTermNumbers } from '../words/read-listings.ts'
+import { foldText } from '../words/split-text.ts'
+import { exactKeysOf } from './exact-table.ts'
 
 /**
  * The build's input to the search index, one for each listing.
@@ -22,7 +24,7 @@ import { foldText } from '../words/fold-text.ts'
  * `{"id":"…","name":"…","kind":"…","summary":"…","status":"…",…,"links":{"listing":"…",…}}`, so that
  * a compact row is the start of it. `buildSearchIndex` refuses anything else. Key order means nothing in JSON, so readers see the specified object.
  */
-export const SearchDocumentSchema = v.object({
+const SearchDocumentSchema = v.object({
   id: v.string(),
   name: v.string(),
   kind: v.picklist(KINDS),
@@ -100,7 +102,7 @@ const LINKS_START = ',"links":'
 const decoder = new TextDecoder()
 
 /** @throws Error naming the listing when its body cannot be completed */
-export function checkDocument({ id, body, texts }: SearchDocument): void {
+function checkDocument({ id, body, texts }: SearchDocument): void {
   if (texts === undefined && !isListingId(id))
     throw new Error(`${id}: expected a listing id such as x402.example`)
   const text = decoder.decode(body)
@@ -129,7 +131,7 @@ function endsWithLinks(text: string): boolean {
 }
 
 /** Texts to analyse and ready terms of one field; the terms don't count into its length. */
-export interface FieldInput {
+interface FieldInput {
   texts: readonly string[]
   terms: readonly string[]
 }
@@ -138,7 +140,7 @@ export interface FieldInput {
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** Texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
-export function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
+function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
   if (document.texts !== undefined) {
     const { name, labels, summary } = document.texts
     const plain = (texts: readonly string[]) => ({ texts, terms: [] })
@@ -160,4 +162,87 @@ function ownerTerms(owner: string): string[] {
   const folded = foldText(owner)
   const person = folded.split('.').at(-1) ?? folded
   return person === folded || person === '' ? [folded] : [folded, person]
+}
+
+type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
+
+/** What an index takes of a document, independent of other documents: made once, cached. */
+export interface ReadDocument {
+  /** Values it is filtered and sorted by. */
+  facts: Omit<SearchDocument, Texts>
+  /** Its exact keys, see `ExactTable`. */
+  exact: string[]
+  /** Counted terms of each field. */
+  lengths: Record<SearchField, number>
+  /** Its terms: words, and adjacent pairs of them by their index here, concatenated. */
+  words: string[]
+  pairs: number[]
+  /** How often each field has a term, `FREQUENCY_BITS` for each: of the words, then of the pairs. */
+  packed: number[]
+  /** Words as they are written, for spellings. */
+  written: string[]
+  body: Uint8Array
+}
+
+/** A frequency above this is cut: BM25 is flat by then. */
+const MAX_FREQUENCY = 255
+const FREQUENCY_BITS = 8
+
+/** @throws Error naming the listing when its body cannot be completed */
+export function readDocument(
+  document: SearchDocument,
+  read: ReturnType<typeof createListingReader>,
+): ReadDocument {
+  checkDocument(document)
+  const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
+  const terms = createTermNumbers()
+  const frequencies: number[] = []
+  const written = new Set<string>()
+  const lengths: Record<SearchField, number> = { name: 0, labels: 0, summary: 0 }
+  const fields = documentFields(document)
+  for (const [at, field] of SEARCH_FIELDS.entries()) {
+    const count = (term: number) => {
+      const packed = frequencies[term] ?? 0
+      if (frequencyIn(packed, at) < MAX_FREQUENCY)
+        frequencies[term] = packed + (1 << (at * FREQUENCY_BITS))
+    }
+    const tell = {
+      word(term: string, counted: boolean) {
+        if (counted) lengths[field] += 1
+        count(terms.ofWord(term))
+      },
+      pair: (before: string, term: string) =>
+        count(terms.ofPair(terms.ofWord(before), terms.ofWord(term))),
+      written: (text: string) => written.add(text),
+    }
+    for (const text of fields[field].texts) read(text, field === 'name', tell)
+    for (const term of fields[field].terms) tell.word(term, false)
+  }
+  const { id } = facts
+  return {
+    facts,
+    exact: exactKeysOf({ id, url, name, domain }),
+    lengths,
+    ...listTerms(terms, frequencies),
+    written: [...written],
+    body,
+  }
+}
+
+function listTerms({ words, pairs }: ReturnType<typeof createTermNumbers>, packed: number[]) {
+  const places = new Map([...words.values()].map((number, place) => [number, place]))
+  const sides = [...pairs].flatMap(([a, others]) =>
+    [...others].map(([b, number]) => ({ a, b, number })),
+  )
+  const numbers = [...words.values(), ...sides.map(({ number }) => number)]
+  return {
+    words: [...words.keys()],
+    pairs: sides.flatMap(({ a, b }) => [places.get(a) ?? 0, places.get(b) ?? 0]),
+    packed: numbers.map((number) => packed[number] ?? 0),
+  }
+}
+
+/** How often a field holds the term, the field by its place in `SEARCH_FIELDS`. */
+export function frequencyIn(packed: number, field: number): number {
+  return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }

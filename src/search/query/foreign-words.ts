@@ -1,5 +1,7 @@
 import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/place-table.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
+import { splitText, type Word } from '../words/split-text.ts'
+import type { WordSets } from '../words/word-sets.ts'
 import {
   emptyLexicon,
   type Language,
@@ -10,14 +12,11 @@ import {
   readPieces,
   separatorOf,
   UNSPACED,
-} from '../words/foreign-lexicon.ts'
-import { splitText, type Word } from '../words/split-text.ts'
-import type { WordSets } from '../words/word-sets.ts'
-import { lookUpWord } from './known-term.ts'
-import { rememberWords } from './remember.ts'
+} from '../words/word-sets.ts'
+import { lookUpWord, rememberWords } from './known-terms.ts'
 
 /** A query with the everyday words of its language translated to the English words of listings. */
-export interface ReadQuery {
+interface ReadQuery {
   words: readonly Word[]
   /** Words that were translated although some listing has them. */
   originals: readonly Word[]

@@ -2,16 +2,29 @@ import { readTopic } from '../../domain/arguments/question-facts.ts'
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
-import { type FilterPhrase, writeOutPrices } from '../words/filter-phrases.ts'
 import { splitText, type Word } from '../words/split-text.ts'
-import { belongingWords, isLong } from './belonging-words.ts'
-import { excludedNotes, findExcluded } from './excluded-names.ts'
+import {
+  type FilterPhrase,
+  findPhrases,
+  type WordSets,
+  writeOutPrices,
+} from '../words/word-sets.ts'
 import { readForeign } from './foreign-words.ts'
-import { joinWords } from './join-words.ts'
-import { lookUpPair, lookUpWord } from './known-term.ts'
-import { leaveOut } from './left-out.ts'
-import { type QueryTerm, unitsOf } from './query-terms.ts'
-import { closestWords } from './repair-word.ts'
+import {
+  closestWords,
+  lookUpPair,
+  lookUpWord,
+  type QueryTerm,
+  tryWord,
+  unitsOf,
+} from './known-terms.ts'
+import {
+  belongingWords,
+  excludedNotes,
+  findExcluded,
+  isLong,
+  MAX_SHORT_WORDS,
+} from './long-and-excluded.ts'
 
 /** The search for a query text: terms, each once, and notes for the caller. */
 export interface QueryPlan {
@@ -240,4 +253,83 @@ export function listOf(words: readonly string[], most = MAX_LISTED): string {
   const shown = words.slice(0, most).map((word) => `“${word}”`)
   const more = words.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+type LeftOutIndex = Pick<SearchIndex, 'words' | 'noun'>
+
+/** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
+export function leaveOut(
+  words: readonly Word[],
+  { words: sets, noun }: LeftOutIndex,
+  topics: readonly string[] = [],
+) {
+  const phrases = new Map(
+    [...findPhrases(words, sets.phrases)].filter(([, { written }]) => !topics.includes(written)),
+  )
+  const steps: ((word: Word) => boolean)[] = [
+    (word) => phrases.has(word) || sets.stop.has(word.whole),
+    ({ whole }) => sets.generic.has(whole),
+    ({ whole }) => sets.filler.has(whole),
+  ]
+  let kept = words
+  for (const isLeftOut of steps) {
+    const rest = kept.filter((word) => !isLeftOut(word))
+    if (rest.length > 0) kept = rest
+  }
+  const out = words.filter((word) => !kept.includes(word))
+  return {
+    kept,
+    // Stop words and joined words that nobody typed are not mentioned.
+    notes: notesOf(out, { sets, noun, phrases }),
+    phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
+  }
+}
+
+function notesOf(
+  out: readonly Word[],
+  {
+    sets,
+    noun,
+    phrases,
+  }: { sets: WordSets; noun: string; phrases: ReadonlyMap<Word, FilterPhrase> },
+): string[] {
+  const plain = out.filter(
+    (word) => !phrases.has(word) && !sets.stop.has(word.whole) && word.parts.length === 0,
+  )
+  const said = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
+  return said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell ${noun}s apart.`] : []
+}
+
+/**
+ * Listings must write it as one more often than side by side. `speech to text` has a term, as they
+ * write it with hyphens; words in nearly every listing are not joined, and in a long text small
+ * words are adjacent by chance: `and I` is not `andi`.
+ */
+function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
+  const joined: Word[] = []
+  const isStory = words.length > MAX_SHORT_WORDS
+  for (let at = 0; at < words.length; ) {
+    const found =
+      joinNext(index, words.slice(at, at + 3), isStory) ??
+      joinNext(index, words.slice(at, at + 2), isStory)
+    const next = found ?? words[at]
+    if (next !== undefined) joined.push(next)
+    at += found?.parts.length ?? 1
+  }
+  return joined
+}
+
+function joinNext(index: SearchIndex, words: readonly Word[], isStory: boolean): Word | null {
+  const { stop, generic } = index.words
+  const parts = words.map(({ whole }) => whole)
+  const [left, middle, right] = parts
+  if (left === undefined || middle === undefined) return null
+  if (!words.every(({ style, whole }) => style === 'plain' && !generic.has(whole))) return null
+  if (right !== undefined && !stop.has(middle)) return null
+  if (isStory && right === undefined && parts.some((part) => stop.has(part))) return null
+  const whole = parts.join('')
+  const { rows } = tryWord(index, whole)
+  if (rows === 0) return null
+  const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
+  return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null
 }

@@ -1,15 +1,27 @@
-import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
+import { MAX_TRUST } from '../../domain/search/search-filters.ts'
+import {
+  inverseDocumentFrequency,
+  LIVE_TESTED_FACTOR,
+  RELEVANCE_STEPS,
+  SEARCH_FIELDS,
+  type SearchField,
+  trustFactor,
+} from '../../domain/search/search-rank.ts'
+import type { Explanation } from '../../domain/search/search-response.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
-import { firstPlace } from '../index/first-place.ts'
+import {
+  type CodedColumn,
+  isLiveTested,
+  multiplierOf,
+  NO_TRUST,
+  trustOf,
+} from '../index/columns.ts'
+import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
-import { readPostings } from '../index/postings.ts'
-import { multiplierOf, NO_TRUST } from '../index/standing.ts'
-import { exactRows } from './exact-rows.ts'
-import { keepWanted } from './excluded-names.ts'
+import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
 import { bitsOf, passes, setBit } from './filter-rows.ts'
-import type { QueryPlan } from './plan-query.ts'
-import { scoreRows } from './score-rows.ts'
-import { sortPlaces } from './sort-places.ts'
+import { keepWanted } from './long-and-excluded.ts'
+import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
 /** A first page and a bit more: so few are kept in order fastest. */
 const MAX_SORTED = 64
@@ -25,7 +37,7 @@ export interface RankedRows {
   rows: readonly RankedRow[]
 }
 
-export interface RankRequest {
+interface RankRequest {
   text: string
   plan: QueryPlan
   /** Rows that pass the filters; null for all. */
@@ -160,4 +172,202 @@ function createAllKeys(size: number) {
     },
     take: () => Float64Array.from(keys).sort().reverse().subarray(0, size),
   }
+}
+
+/** A row that holds a term, and the sum of what its terms score. */
+type TellRow = (row: number, score: number) => void
+
+/** The score of each row; 0 between searches, which are synchronous: the same arrays serve them all. */
+let scores = new Float64Array(0)
+/** Rows with a score, in the order they got one. */
+let matched = new Uint32Array(0)
+
+/** Adds up the postings of every term, then reports each row that has one. */
+function scoreRows(
+  index: SearchIndex,
+  range: RangeName,
+  terms: readonly PlanTerm[],
+  tell: TellRow,
+): void {
+  const { scoreTable } = index.terms
+  if (scores.length < index.standings.length) {
+    scores = new Float64Array(index.standings.length)
+    matched = new Uint32Array(index.standings.length)
+  }
+  let count = 0
+  for (const term of terms) {
+    const weight = weightIn(index, term)
+    const { rows, codes } = readPostings(index.terms, term.number, range)
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = rows[at] ?? 0
+      const before = scores[row] ?? 0
+      scores[row] = before + weight * (scoreTable[codes[at] ?? 0] ?? 0)
+      // Overwritten by the next one where the row had a score.
+      matched[count] = row
+      if (before === 0) count += 1
+    }
+  }
+  for (let at = 0; at < count; at += 1) {
+    const row = matched[at] ?? 0
+    const score = scores[row] ?? 0
+    scores[row] = 0
+    tell(row, score)
+  }
+}
+
+/** A term's weight, times its idf among the organic rows. */
+function weightIn({ organicRows }: SearchIndex, { weight, rows }: PlanTerm): number {
+  return weight * inverseDocumentFrequency(organicRows, rows)
+}
+
+/** A query may be pasted as an address. */
+const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
+
+/** Rows that go before all others, whatever their score: the query is their id, host or a name. */
+interface ExactRows {
+  kind: ExactKind
+  rows: readonly number[]
+}
+
+/** The exact rows that pass the filters, by kind, each once; no kind without rows. */
+export function exactRows(
+  index: SearchIndex,
+  range: RowRange,
+  { text, bits }: { text: string; bits: Uint32Array | null },
+): ExactRows[] {
+  const found: ExactRows[] = []
+  const add = (kind: ExactKind, rows: Iterable<number>) => {
+    const others = [...rows].filter(
+      (row) => isIn(range, row) && passes(bits, row) && kindOf(found, row) === null,
+    )
+    if (others.length > 0) found.push({ kind, rows: others })
+  }
+  for (const kind of EXACT_KINDS) {
+    const rows = rowsFor(index, kind, text)
+    // Of a vendor's listings, those named like it come first.
+    if (kind === 'vendor')
+      for (const named of ['name', 'product'] as const)
+        add(named, new Set(rows).intersection(new Set(rowsFor(index, named, text))))
+    add(kind, rows)
+  }
+  return found
+}
+
+function kindOf(exact: readonly ExactRows[], row: number): ExactKind | null {
+  return exact.find(({ rows }) => rows.includes(row))?.kind ?? null
+}
+
+function isIn({ start, end }: RowRange, row: number): boolean {
+  return row >= start && row < end
+}
+
+function rowsFor({ exact }: SearchIndex, kind: ExactKind, text: string): Uint32Array {
+  const asked = text.trim()
+  if (kind === 'vendor' || kind === 'product' || kind === 'name')
+    return findExact(exact, kind, asked)
+  const [, host = ''] = ADDRESS.exec(asked) ?? []
+  const name = kind === 'host' ? host : asked.toLowerCase()
+  return name.includes('.') ? findExact(exact, kind, name) : new Uint32Array(0)
+}
+
+/**
+ * The positions of the first rows in the requested order; equal ones stay as they are.
+ * @param rows by rank
+ */
+export function sortPlaces(
+  index: IndexData,
+  rows: Float64Array | Uint32Array,
+  { sort, start, end }: { sort: SearchSort; start: number; end: number },
+): number[] {
+  const placeOf = placesFor(index, sort)
+  const { length } = rows
+  // The position in the order and the one among `rows` as one number, which sorts fastest.
+  const places = new Float64Array(rows).map((row, at) => placeOf(row) * length + at).sort()
+  return Array.from(places.subarray(start, end), (place) => place % length)
+}
+
+/** The place of a row in an order, from 0. Unknown values come last. */
+export function placesFor(
+  { minUsd, added, reportedCalls, standings }: IndexData,
+  sort: SearchSort,
+): (row: number) => number {
+  switch (sort) {
+    case 'price':
+      return (row) => minUsd.codes[row] ?? 0
+    case 'newest':
+      return fromHighest(added)
+    case 'calls':
+      return fromHighest(reportedCalls)
+    case 'trust':
+      return (row) => {
+        const trust = trustOf(standings[row] ?? NO_TRUST)
+        return trust === NO_TRUST ? MAX_TRUST + 1 : MAX_TRUST - trust
+      }
+    case 'relevance':
+      return () => 0
+  }
+}
+
+function fromHighest({ codes, values }: CodedColumn): (row: number) => number {
+  const known = values.length
+  return (row) => {
+    const code = codes[row] ?? 0
+    return Number.isNaN(values[code]) ? known : known - 1 - code
+  }
+}
+
+/** One explanation for each row, in their order. */
+export function explainRows(
+  index: SearchIndex,
+  range: RowRange,
+  { text, plan, rows }: { text: string; plan: QueryPlan; rows: readonly { row: number }[] },
+): Explanation[] {
+  const wanted = rows.map(({ row }) => row)
+  const scores = explainScores(index, range, plan.terms, wanted)
+  const exact = exactRows(index, range, { text, bits: null })
+  return wanted.map((row) => {
+    const { total, terms } = scores.get(row) ?? { total: 0, terms: [] }
+    const standing = index.standings[row] ?? NO_TRUST
+    const trust = trustOf(standing)
+    const kind = kindOf(exact, row)
+    return {
+      ...(kind !== null && { exact: kind }),
+      matched: terms
+        .map(({ term, fields, score }) => ({ term: term.asked, as: term.written, fields, score }))
+        .sort((a, b) => b.score - a.score),
+      text: total,
+      trust_factor: trustFactor(trust === NO_TRUST ? null : trust),
+      live_tested_factor: isLiveTested(standing) ? LIVE_TESTED_FACTOR : 1,
+    }
+  })
+}
+
+interface RowScore {
+  total: number
+  terms: { term: PlanTerm; fields: SearchField[]; score: number }[]
+}
+
+/** The text scores of a few rows, with each term's share and the fields that hold it. */
+function explainScores(
+  index: SearchIndex,
+  range: RowRange,
+  terms: readonly PlanTerm[],
+  rows: readonly number[],
+): ReadonlyMap<number, RowScore> {
+  const found = new Map<number, RowScore>(rows.map((row) => [row, { total: 0, terms: [] }]))
+  for (const term of terms) {
+    const postings = readPostings(index.terms, term.number, range.name)
+    postings.rows.forEach((row, at) => {
+      const scored = found.get(row)
+      if (scored === undefined) return
+      const code = postings.codes[at] ?? 0
+      const score = weightIn(index, term) * (index.terms.scoreTable[code] ?? 0)
+      scored.total += score
+      const fields = SEARCH_FIELDS.filter(
+        (_, n) => ((index.terms.scoreTableFields[code] ?? 0) >> n) & 1,
+      )
+      scored.terms.push({ term, fields, score })
+    })
+  }
+  return found
 }

@@ -1,8 +1,7 @@
-import type { SearchWords } from '../../domain/derived/query-words.ts'
+import type { ForeignWords, SearchWords } from '../../domain/derived/query-words.ts'
+import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
-import { createPhraseTable } from './filter-phrases.ts'
-import { type Lexicons, shareLexicons } from './foreign-lexicon.ts'
-import { stemWord } from './stem-word.ts'
+import { splitText, stemWord, type Word } from './split-text.ts'
 
 export type WordSets = ReturnType<typeof createWordSets>
 
@@ -87,4 +86,238 @@ function everydayWords(words: SearchWords): Set<string> {
     ...aside,
     ...related.flatMap(({ asked, meant }) => [...asked, ...meant]),
   ])
+}
+
+/** Words of a query that sound like a filter, and the actual parameter. */
+export interface FilterPhrase {
+  written: string
+  parameter: string
+  value: string
+}
+
+const NUMBERS = 'a an one two three four five six seven eight nine ten'.split(' ')
+/** `under one cent`, `at most 0.10 dollars a call`. */
+const PRICE = [
+  '(?:for )?(?:under|below|within|max|maximum|(?:no more|not more|less|cheaper) than|at most|up to)',
+  `(?<amount>\\d{1,4}(?:\\.\\d{1,6})?|${NUMBERS.join('|')})`,
+  '(?<unit>cent|dollar|usdc?|buck)s?(?: (?:a|per|each|calls?|requests?|image|message|use)\\b){0,2}',
+].join(' ')
+/** `on solana`. */
+const NETWORK = `(?:on|via|over) (?<network>${longestFirst(NETWORK_NAMES).join('|')})`
+/** `base sepolia` before `base`. */
+function longestFirst(texts: readonly string[]): string[] {
+  return texts.toSorted((a, b) => b.length - a.length)
+}
+
+/** First words of prices and networks. */
+const STARTS = 'for under below within max maximum no not less cheaper at up on via over'.split(' ')
+const STEPS = 1e6
+
+/** A currency sign before a number becomes a word after it: `$0.10` is `0.10 dollars`. */
+export function writeOutPrices(text: string): string {
+  return text.replace(/\$\s?(\d+(?:[.,]\d+)?)|(\d+(?:[.,]\d+)?)\s?[¢$]/g, (sign, before, after) => {
+    const amount = String(before ?? after).replace(',', '.')
+    return `${amount} ${sign.endsWith('¢') ? 'cents' : 'dollars'}`
+  })
+}
+
+type PhraseTable = ReturnType<typeof createPhraseTable>
+
+/** What each phrase of the table means (`runs=local`), and what finds those, prices and networks. */
+function createPhraseTable(rows: SearchWords['filters']) {
+  const uses = new Map(rows.flatMap(({ words, use }) => words.map((phrase) => [phrase, use])))
+  const kinds = [PRICE, NETWORK, ...longestFirst([...uses.keys()])].join('|')
+  // Most queries have none of these.
+  const starts = new Set([...uses.keys()].map((phrase) => phrase.replace(/ .*/, '')))
+  for (const start of STARTS) starts.add(start)
+  return { uses, starts, pattern: new RegExp(` (?<written>${kinds})(?= |$)`, 'g') }
+}
+
+/** The phrases of a query that sound like a filter, by their words. */
+export function findPhrases(
+  words: readonly Word[],
+  { uses, starts, pattern }: PhraseTable,
+): Map<Word, FilterPhrase> {
+  const found = new Map<Word, FilterPhrase>()
+  const texts = words.map(({ whole, parts, style }) =>
+    style === 'dotted' ? parts.join('.') : whole,
+  )
+  if (!texts.some((text) => starts.has(text))) return found
+  // A space before each word: the pattern starts with it, which is quick to find.
+  const text = ['', ...texts].join(' ')
+  for (const { index, groups = {} } of text.matchAll(pattern)) {
+    const { written = '' } = groups
+    const [parameter = '', value = ''] = uses.get(written)?.split('=') ?? toUse(groups)
+    const first = text.slice(0, index).split(' ').length - 1
+    const phrase = { written, parameter, value }
+    for (const word of words.slice(first, first + written.split(' ').length))
+      found.set(word, phrase)
+  }
+  return found
+}
+
+function toUse({ amount = '', unit, network }: Record<string, string>): string[] {
+  if (network !== undefined) return ['network', toNetworkId(network) ?? '']
+  const named = NUMBERS.indexOf(amount)
+  const number = named < 0 ? Number(amount) : Math.max(1, named - 1)
+  const usd = Math.round(number * (unit === 'cent' ? 0.01 : 1) * STEPS) / STEPS
+  return ['max_price_usd', String(usd)]
+}
+
+export type Language = ForeignWords['languages'][number]
+
+/**
+ * What a text means: English words, or null for a stop word; `isForm` where only its start is known.
+ * `letters` where not all of the text was read.
+ */
+export interface Meaning {
+  english: string | null
+  isForm: boolean
+  letters?: number
+}
+
+/** The table in one language: texts as they are written, and as forms of them start. */
+export interface Lexicon {
+  language: Language
+  meanings: Map<string, Meaning>
+  /** What phrases of several words start with. */
+  phrases: Set<string>
+}
+
+/** The table, to be looked up. A language is made when a query first needs it: most need four of ten. */
+interface Lexicons {
+  /** Languages of the table. */
+  size: number
+  get(language: Language): Lexicon | undefined
+}
+
+/** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
+const ENDING_LETTERS = { known: 2, asked: 3 }
+const LEAST_STEM = 4
+/** Prefixes that are written together with a word. */
+const PREFIXES: Partial<Record<Language, RegExp>> = {
+  ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
+}
+/** Languages in which the platform finds word boundaries; spaces in them mean nothing. */
+export const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
+
+/** Separators between the words of a phrase. */
+export function separatorOf(language: Language): string {
+  return UNSPACED.has(language) ? '' : ' '
+}
+
+export function emptyLexicon(language: Language): Lexicon {
+  return { language, meanings: new Map(), phrases: new Set() }
+}
+
+let latest: { table: string; lexicons: Lexicons } | undefined
+
+/** Both indexes of a release have one table, and so has nearly every release after it. */
+function shareLexicons(words: ForeignWords): Lexicons {
+  const table = JSON.stringify(words)
+  if (latest?.table !== table) latest = { table, lexicons: createLexicons(words) }
+  return latest.lexicons
+}
+
+function createLexicons(table: ForeignWords): Lexicons {
+  const made = new Map<Language, Lexicon>()
+  return {
+    size: table.languages.length,
+    get(language) {
+      if (!table.languages.includes(language)) return undefined
+      const lexicon = made.get(language) ?? createLexicon(table, language)
+      made.set(language, lexicon)
+      return lexicon
+    },
+  }
+}
+
+function createLexicon({ languages, stop, words }: ForeignWords, language: Language): Lexicon {
+  const lexicon = emptyLexicon(language)
+  for (const text of (stop[language] ?? '').split(/\s+/))
+    lexicon.meanings.set(keyOf(text, lexicon), { english: null, isForm: false })
+  for (const [english, row] of Object.entries(words))
+    row.split('|').forEach((texts, at) => {
+      if ((languages[at] ?? 'zh') !== language) return
+      for (const text of texts.split(',')) addMeaning(lexicon, keyOf(text, lexicon), english)
+    })
+  return lexicon
+}
+
+function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {
+  // A language of which the row has no word.
+  if (key === '') return
+  const known = meanings.get(key)
+  if (known === undefined || known.isForm || known.english === null)
+    meanings.set(key, { english, isForm: false })
+  for (const start of startsOf(key, ENDING_LETTERS.known))
+    if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
+  const [first = '', ...others] = key.split(' ')
+  if (others.length === 0) return
+  // The noun comes first where `de` joins two, and takes the plural: `tremblements de terre`.
+  const plural = ['de', 'd'].includes(others[0] ?? '') ? [`${first}s`] : []
+  for (const start of [first, ...plural]) {
+    phrases.add(start)
+    meanings.set([start, ...others].join(' '), meanings.get(key) ?? { english, isForm: false })
+  }
+}
+
+/** A text, and what is left of it without its last letters. */
+function startsOf(text: string, letters = ENDING_LETTERS.asked): string[] {
+  const most = Math.min(letters, text.length - LEAST_STEM)
+  return [text, ...Array.from({ length: Math.max(0, most) }, (_, at) => text.slice(0, -at - 1))]
+}
+
+/** As a query's words are folded. */
+function keyOf(text: string, { language }: Lexicon): string {
+  const words = splitText(text.replaceAll('_', ' '))
+  return words.map(({ whole }) => whole).join(separatorOf(language))
+}
+
+function withoutPrefix(text: string, language: Language): string {
+  const prefix = PREFIXES[language]
+  return prefix === undefined ? text : text.replace(prefix, '')
+}
+
+/** A known word, or a form of one: with another ending, or an article before it. */
+export function readForm(text: string, { meanings, language }: Lexicon): Meaning | null {
+  const bare = withoutPrefix(text, language)
+  if (bare !== text && meanings.get(bare)?.english === null) return null
+  for (const form of new Set([bare, text]))
+    for (const start of startsOf(form)) {
+      const found = meanings.get(start)
+      if (typeof found?.english !== 'string') continue
+      return { english: found.english, isForm: found.isForm || start !== form }
+    }
+  return null
+}
+
+/** Two words in one: `wettervorhersage`. */
+export function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
+  for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
+    const first = meanings.get(text.slice(0, at))?.english
+    const last = meanings.get(text.slice(at))?.english
+    if (typeof first === 'string' && typeof last === 'string')
+      return { english: `${first} ${last}`, isForm: false }
+  }
+  return null
+}
+
+/** The known words a run without spaces starts with, in sequence; the rest is an ending. */
+export function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
+  const found: string[] = []
+  let at = 0
+  while (at < text.length) {
+    let end = text.length
+    while (end > at + 1 && !isComplete(meanings.get(text.slice(at, end)))) end -= 1
+    const meaning = meanings.get(text.slice(at, end))
+    if (!isComplete(meaning)) break
+    found.push(meaning.english)
+    at = end
+  }
+  return found.length === 0 ? null : { english: found.join(' '), isForm: false, letters: at }
+}
+
+function isComplete(meaning: Meaning | undefined): meaning is Meaning & { english: string } {
+  return typeof meaning?.english === 'string' && !meaning.isForm
 }

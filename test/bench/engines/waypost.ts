@@ -1,5 +1,5 @@
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
-import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
+import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { writeBytes } from '../../../src/store/objects.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import type { SearchDocument } from '../../../src/search/index/search-document.ts'
-import { foldText } from '../../../src/search/words/fold-text.ts'
+import { foldText } from '../../../src/search/words/split-text.ts'
 
 /**
  * Some questions are looked at while somebody works on the search, the others after: `aside` first, then

@@ -5,8 +5,8 @@
  * `npm run bench:judged [-- aside] [-- deeds]`
  */
 
-import { buildSearchIndex } from '../../../src/search/index/build-search-index.ts'
-import { loadSearchIndex } from '../../../src/search/index/load-search-index.ts'
+import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
+import { loadSearchIndex } from '../../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../../src/search/index/search-document.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { createBaselines } from '../relevance-baselines.ts'

@@ -2,7 +2,7 @@ import { toFilterValue } from '../../domain/search/filter-words.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
-import type { FilterPhrase } from '../words/filter-phrases.ts'
+import type { FilterPhrase } from '../words/word-sets.ts'
 import {
   allRows,
   bitsFor,

@@ -1,0 +1,384 @@
+import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/query-words.ts'
+import {
+  compareTies,
+  fieldShare,
+  SEARCH_FIELDS,
+  type SearchField,
+  saturate,
+} from '../../domain/search/search-rank.ts'
+import {
+  createListingReader,
+  createTermNumbers,
+  type TermNumbers,
+  toSpellings,
+} from '../words/read-listings.ts'
+import { createWordSets } from '../words/word-sets.ts'
+import { buildColumns, type FilterVocabulary, filterValues } from './columns.ts'
+import { buildExactTable } from './exact-table.ts'
+import { checksum, writeIndexFile } from './index-file.ts'
+import type { IndexNoun } from './index-shape.ts'
+import {
+  frequencyIn,
+  type ReadDocument,
+  readDocument,
+  type SearchDocument,
+} from './search-document.ts'
+import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './terms.ts'
+
+/** The content tables that the index is built with. */
+export interface IndexOptions extends FilterVocabulary {
+  noun: IndexNoun
+  english: readonly string[] | null
+  words: SearchWords
+}
+
+const DEFAULTS: IndexOptions = {
+  noun: 'listing',
+  english: null,
+  categories: [],
+  sources: [],
+  networks: [],
+  words: NO_SEARCH_WORDS,
+}
+/** What is kept of a document beside its postings. */
+type KeptDocument = Pick<ReadDocument, 'facts' | 'exact' | 'body'>
+
+const MAX_BODY_BYTES = 2 ** 32 - 1
+
+/**
+ * Builds the one file the search function serves from. The same documents in any order give the
+ * same bytes. First-party documents come behind the others and are scored with the statistics of
+ * those, so that they do not affect them.
+ *
+ * @param options categories and sources a filter may name although no listing has them yet, and the
+ *   table of words
+ * @throws Error naming the listing when an id comes twice or a body cannot be completed
+ */
+export function buildSearchIndex(
+  documents: Iterable<SearchDocument>,
+  options: Partial<IndexOptions> = {},
+): Uint8Array {
+  return joinReadings(Array.from(documents, createDocumentReader(options)), options)
+}
+
+/** @returns a function that reads documents for `joinReadings` with the same options */
+export function createDocumentReader(options: Partial<IndexOptions> = {}) {
+  const { words } = { ...DEFAULTS, ...options }
+  const read = createListingReader(createWordSets(words))
+  return (document: SearchDocument): ReadDocument => readDocument(document, read)
+}
+
+/** As `buildSearchIndex`, of documents that have been read: of each its terms are taken, and forgotten. */
+export function joinReadings(
+  readings: Iterable<ReadDocument>,
+  options: Partial<IndexOptions> = {},
+): Uint8Array {
+  const { noun, english, words: searchWords, ...known } = { ...DEFAULTS, ...options }
+  const terms = createTermNumbers()
+  const collector = createCollector(terms)
+  const documents: KeptDocument[] = []
+  const written = new Map<string, number>()
+  for (const reading of readings) {
+    const { facts, exact, body } = reading
+    documents.push({ facts, exact, body })
+    collector.add(reading)
+    if (!facts.firstParty)
+      for (const text of reading.written) written.set(text, (written.get(text) ?? 0) + 1)
+  }
+  const { order, sorted, organicRows } = sortDocuments(documents)
+  const facts = sorted.map((document) => document.facts)
+  checkIds(facts)
+  const filters = withValuesOf(facts, known)
+  const values = filterValues(filters)
+  const bodies = sorted.map(({ body }) => body)
+  if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
+    throw new Error('The listing bodies take more than 4 GiB in total.')
+  const index = {
+    noun,
+    english,
+    filters,
+    filterValues: values,
+    searchWords,
+    spellings: buildSpellings(written, organicRows),
+    organicRows,
+    terms: buildTermIndex(collector.finish(order, organicRows), terms),
+    exact: buildExactTable(sorted),
+    ...buildColumns(facts, organicRows, values),
+    bodyStarts: startsOf(bodies),
+    bodyChecksums: Uint32Array.from(bodies, checksum),
+  }
+  return writeIndexFile(index, bodies)
+}
+
+function withValuesOf(
+  facts: readonly ReadDocument['facts'][],
+  known: FilterVocabulary,
+): FilterVocabulary {
+  return {
+    categories: sorted([...known.categories, ...facts.flatMap(({ categories }) => categories)]),
+    sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
+    networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
+  }
+}
+
+/** Organic documents in the order of ties, then our own in the same. */
+function sortDocuments(documents: readonly KeptDocument[]) {
+  const order = Uint32Array.from(documents.keys()).sort((a, b) => {
+    const [left, right] = [documents[a], documents[b]]
+    if (left === undefined || right === undefined) return 0
+    const isOurs = Number(left.facts.firstParty) - Number(right.facts.firstParty)
+    return isOurs || compareTies(left.facts, right.facts)
+  })
+  const sorted = Array.from(order).flatMap((place) => documents[place] ?? [])
+  const organicRows = sorted.filter(({ facts }) => !facts.firstParty).length
+  return { order, sorted, organicRows }
+}
+
+function checkIds(facts: readonly { id: string }[]): void {
+  const seen = new Set<string>()
+  for (const { id } of facts) {
+    if (seen.has(id)) throw new Error(`${id} comes twice: every listing has an id of its own`)
+    seen.add(id)
+  }
+}
+
+/** @param written how many organic listings write each word @param rows how many there are */
+function buildSpellings(written: ReadonlyMap<string, number>, rows: number) {
+  const spellings = toSpellings(written, rows).sort((a, b) => (a.text < b.text ? -1 : 1))
+  return {
+    words: buildWordTable(spellings.map(({ text }) => text)),
+    rows: Uint32Array.from(spellings, ({ rows }) => rows),
+  }
+}
+
+function sorted(values: readonly string[]): string[] {
+  return [...new Set(values)].sort()
+}
+
+const MAX_PALETTE = 2 ** 16
+
+/**
+ * The term index. Pairs that only one organic listing has are left out.
+ * @throws Error when there are too many combinations of lengths to number
+ */
+function buildTermIndex(collected: CollectedPostings, terms: TermNumbers): TermIndex {
+  const { words, pairs, numbers } = sortTerms(terms, (pair) => collected.organicOf(pair, 2) === 2)
+  return {
+    words: buildWordTable(words),
+    pairs,
+    ...listPostings(collected, numbers, createScorer(collected)),
+  }
+}
+
+/**
+ * The terms that are kept in order: words by their text, pairs by the word that sorts first and then
+ * the other.
+ * @returns with the terms in order the numbers that `terms` has for them
+ */
+export function sortTerms(terms: TermNumbers, isKept: (pair: number) => boolean) {
+  const words = [...terms.words.keys()].sort()
+  const wordTerms = words.map(terms.ofWord)
+  const places = new Map(wordTerms.map((term, place) => [term, place]))
+  const placeOf = (term: number) => places.get(term) ?? 0
+  /** The positions of both words as one number. */
+  const kept: number[] = []
+  for (const [a, others] of terms.pairs)
+    for (const [b, pair] of others) {
+      if (!isKept(pair)) continue
+      const [left, right] = [placeOf(a), placeOf(b)]
+      kept.push(Math.min(left, right) * words.length + Math.max(left, right))
+    }
+  const sorted = Float64Array.from(kept).sort()
+  const pairs: WordPairs = {
+    starts: new Uint32Array(words.length + 1),
+    seconds: Uint32Array.from(sorted, (pair) => pair % words.length),
+  }
+  const firsts = Uint32Array.from(sorted, (pair) => Math.floor(pair / words.length))
+  for (const first of firsts) pairs.starts[first + 1] = (pairs.starts[first + 1] ?? 0) + 1
+  pairs.starts.forEach((count, word) => {
+    pairs.starts[word] = count + (pairs.starts[word - 1] ?? 0)
+  })
+  const pairTerms = firsts.map((first, at) =>
+    terms.ofPair(wordTerms[first] ?? 0, wordTerms[pairs.seconds[at] ?? 0] ?? 0),
+  )
+  const numbers = new Uint32Array(words.length + pairTerms.length)
+  numbers.set(wordTerms)
+  numbers.set(pairTerms, words.length)
+  return { words, pairs, numbers }
+}
+
+/**
+ * A posting's score before idf depends only on a few small numbers and so repeats: each value is
+ * stored once, exactly, and a posting holds its number.
+ */
+function listPostings(
+  { count, organicRows, ofTerm, rowOf, packedOf }: CollectedPostings,
+  terms: Uint32Array,
+  scoreOf: (packed: number, row: number) => number,
+): Pick<TermIndex, 'postings' | 'scoreTable' | 'scoreTableFields'> {
+  const [rows, codes] = [new Uint32Array(count), new Uint16Array(count)]
+  let held = 0
+  const starts = new Uint32Array(terms.length + 1)
+  const organicEnds = new Uint32Array(terms.length)
+  const scoreTable: { score: number; fields: number }[] = []
+  /** By the fields that hold the term, and then by the score. */
+  const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
+  const codeOf = (score: number, fields: number) => {
+    const code = known[fields]?.get(score) ?? scoreTable.length
+    if (code === scoreTable.length) scoreTable.push({ score, fields })
+    known[fields]?.set(score, code)
+    return code
+  }
+  terms.forEach((term, at) => {
+    for (const posting of ofTerm(term)) {
+      const [row, packed] = [rowOf(posting), packedOf(posting)]
+      rows[held] = row
+      codes[held] = codeOf(scoreOf(packed, row), fieldsIn(packed))
+      held += 1
+      if (row < organicRows) organicEnds[at] = held
+    }
+    // A term of our own rows alone has no organic postings.
+    organicEnds[at] = Math.max(organicEnds[at] ?? 0, starts[at] ?? 0)
+    starts[at + 1] = held
+  })
+  if (scoreTable.length > MAX_PALETTE)
+    throw new Error(
+      `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
+    )
+  return {
+    postings: { starts, organicEnds, rows: rows.slice(0, held), codes: codes.slice(0, held) },
+    scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
+    scoreTableFields: Uint8Array.from(scoreTable, ({ fields }) => fields),
+  }
+}
+
+/** The fields that hold a term, a bit for each. */
+function fieldsIn(packed: number): number {
+  return SEARCH_FIELDS.reduce(
+    (bits, _, at) => bits | (Number(frequencyIn(packed, at) > 0) << at),
+    0,
+  )
+}
+
+/** @returns what a posting with these frequencies scores in a row, before idf and weight */
+function createScorer({ lengths, averageLength }: CollectedPostings) {
+  return (packed: number, row: number): number => {
+    let sum = 0
+    SEARCH_FIELDS.forEach((field, at) => {
+      const frequency = frequencyIn(packed, at)
+      if (frequency === 0) return
+      const length = lengths[field][row] ?? 0
+      sum += fieldShare(field, { frequency, length, averageLength: averageLength[field] })
+    })
+    return saturate(sum)
+  }
+}
+
+type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']>
+
+/**
+ * Collects postings: which rows hold each term, and how often. Flat numbers, as a million
+ * listings have some sixty million postings; those of a term are a chain from the last to the first.
+ * Nothing else is kept of a document.
+ */
+function createCollector(terms: TermNumbers) {
+  /** By term, the number of its last posting plus one; by posting, the same of the one before. */
+  const [last, before] = [createNumberList(), createNumberList()]
+  /** By posting: the document, by its place among those that were added, and how often it has the term. */
+  const [documents, frequencies] = [createNumberList(), createNumberList()]
+  const added: Record<SearchField, number>[] = []
+  return {
+    add({ words, packed, pairs, lengths }: ReadDocument): void {
+      const numbers = words.map(terms.ofWord)
+      for (let at = 0; at < pairs.length; at += 2)
+        numbers.push(terms.ofPair(numbers[pairs[at] ?? 0] ?? 0, numbers[pairs[at + 1] ?? 0] ?? 0))
+      for (const [at, term] of numbers.entries()) {
+        before.push(last.get(term))
+        documents.push(added.length)
+        frequencies.push(packed[at] ?? 0)
+        last.set(term, documents.length())
+      }
+      added.push(lengths)
+    },
+    /**
+     * @param order the positions of the documents among the rows
+     * @param organicRows how many of them are not first-party: average lengths are of those
+     */
+    finish(order: Uint32Array, organicRows: number) {
+      const rows = new Uint32Array(order.length)
+      for (const [row, place] of order.entries()) rows[place] = row
+      const rowOf = (posting: number) => rows[documents.get(posting)] ?? 0
+      const lengthsOf = (field: SearchField) =>
+        Array.from(order, (place) => added[place]?.[field] ?? 0)
+      const lengths = {
+        name: lengthsOf('name'),
+        labels: lengthsOf('labels'),
+        summary: lengthsOf('summary'),
+      }
+      const mean = (all: readonly number[]) =>
+        all.slice(0, organicRows).reduce((sum, length) => sum + length, 0) /
+        Math.max(organicRows, 1)
+      const averageLength = {
+        name: mean(lengths.name),
+        labels: mean(lengths.labels),
+        summary: mean(lengths.summary),
+      }
+      return {
+        organicRows,
+        averageLength,
+        lengths,
+        /** How many there are. */
+        count: documents.length(),
+        rowOf,
+        /** How often the row holds the term, see `ReadDocument`. */
+        packedOf: frequencies.get,
+        /** How many organic rows hold a term, counted up to a number. */
+        organicOf(term: number, most: number): number {
+          let found = 0
+          for (let next = last.get(term); next > 0 && found < most; next = before.get(next - 1))
+            if (rowOf(next - 1) < organicRows) found += 1
+          return found
+        },
+        /** The numbers of a term's postings, by row. */
+        ofTerm(term: number): number[] {
+          const found: number[] = []
+          for (let next = last.get(term); next > 0; next = before.get(next - 1))
+            found.push(next - 1)
+          return found.sort((a, b) => rowOf(a) - rowOf(b))
+        },
+      }
+    },
+  }
+}
+
+/** A growing list of whole numbers below 2^32. */
+function createNumberList() {
+  let numbers = allocate(1024)
+  let length = 0
+  const set = (at: number, number: number) => {
+    if (at >= numbers.length) {
+      const larger = allocate(Math.max(at + 1, numbers.length * 2))
+      larger.set(numbers)
+      numbers = larger
+    }
+    length = Math.max(length, at + 1)
+    numbers[at] = number
+  }
+  return {
+    push: (number: number): void => set(length, number),
+    /** Sets a number at any position; the list is extended with zeros. */
+    set,
+    /** The number at a position; 0 where none was set. */
+    get: (at: number): number => numbers[at] ?? 0,
+    length: (): number => length,
+  }
+}
+
+/**
+ * Zeros for a list that may grow large. The memory is a SharedArrayBuffer although nothing shares
+ * it: V8 marks its whole heap again for every 64 MB of other buffers it allocates, and with a
+ * million documents on the heap that took a third of the build.
+ */
+function allocate(length: number): Uint32Array {
+  return new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))
+}

@@ -1,0 +1,187 @@
+/**
+ * The searchable terms of a set of rows, by number: words as `words` numbers them, followed by
+ * pairs of words that are adjacent in listings.
+ */
+export interface TermIndex {
+  words: WordTable
+  pairs: WordPairs
+  postings: Postings
+  /** `saturate` of each posting number: the score of a posting before idf and the term's weight. */
+  scoreTable: Float64Array
+  /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
+  scoreTableFields: Uint8Array
+}
+
+/** Rows that are ranked together: those of others, or our own. */
+export type RangeName = 'organic' | 'firstParty'
+
+type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
+
+/** Pairs of words, by their numbers alone: the higher ones of each lower one, ascending. */
+export interface WordPairs {
+  /** Where the pairs of each word start in `seconds`; one more than there are words. */
+  starts: Uint32Array
+  seconds: Uint32Array
+}
+
+/** Which rows hold each term: those of a term are contiguous, in order. */
+interface Postings {
+  /** Where the postings of each term start; one more than there are terms. */
+  starts: Uint32Array
+  /** Where those in organic rows end and those in our own begin. */
+  organicEnds: Uint32Array
+  rows: Uint32Array
+  /** The number in `scoreTable` of what each posting scores. */
+  codes: Uint16Array
+}
+
+const PAIR_MARK = ' '
+
+/** The text of a pair of terms, in either order; no word has a space. */
+export function pairText(a: string, b: string): string {
+  return a < b ? a + PAIR_MARK + b : b + PAIR_MARK + a
+}
+
+/** The number of a term, or -1. */
+export function findTerm(terms: TermDictionary, text: string): number {
+  const end = text.indexOf(PAIR_MARK)
+  if (end < 0) return findWord(terms.words, text)
+  const [first, second] = [text.slice(0, end), text.slice(end + 1)]
+  return findPair(terms, findWord(terms.words, first), findWord(terms.words, second))
+}
+
+/** The number of the pair of two words, in either order, or -1. */
+export function findPair({ words, pairs }: TermDictionary, a: number, b: number): number {
+  if (a < 0 || b < 0) return -1
+  const [lower, higher] = [Math.min(a, b), Math.max(a, b)]
+  const end = pairs.starts[lower + 1] ?? 0
+  const isBehind = (place: number) => (pairs.seconds[place] ?? 0) >= higher
+  const place = firstPlace(pairs.starts[lower] ?? 0, end, isBehind)
+  return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
+}
+
+/** The postings of a term in a range, none for -1: its rows in order, and the scoreTable number of each. */
+export function readPostings(
+  { postings: { starts, organicEnds, rows, codes } }: TermIndex,
+  number: number,
+  range: RangeName = 'organic',
+) {
+  if (number < 0) return { rows: rows.subarray(0, 0), codes: codes.subarray(0, 0) }
+  const middle = organicEnds[number]
+  const [start, end] = range === 'organic' ? [starts[number], middle] : [middle, starts[number + 1]]
+  return { rows: rows.subarray(start, end), codes: codes.subarray(start, end) }
+}
+
+/** How many organic rows hold the term of a number; 0 for -1, which means no term. */
+export function rowsOf({ postings: { starts, organicEnds } }: TermIndex, number: number): number {
+  return number < 0 ? 0 : (organicEnds[number] ?? 0) - (starts[number] ?? 0)
+}
+
+/** Sorted words, found by their text and by prefix. */
+export interface WordTable {
+  bytes: Uint8Array
+  /** Where each word's UTF-8 starts in `bytes`; one more than there are words. */
+  starts: Uint32Array
+  /** Word numbers plus one by the hash of the word: open addressing, 0 where nothing is. */
+  slots: Uint32Array
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const SLOTS_PER_WORD = 1.25
+const MAX_ASCII = 0x7f
+
+/** @param words sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */
+export function buildWordTable(words: readonly string[]): WordTable {
+  const encoded = words.map((word) => encoder.encode(word))
+  const starts = startsOf(encoded)
+  const bytes = new Uint8Array(starts[words.length] ?? 0)
+  encoded.forEach((word, at) => {
+    bytes.set(word, starts[at])
+  })
+  const slots = new Uint32Array(Math.ceil(words.length * SLOTS_PER_WORD) + 1)
+  const table = { bytes, starts, slots }
+  words.forEach((word, number) => {
+    slots[slotOf(table, word)] = number + 1
+  })
+  return table
+}
+
+/** The start of each piece in their concatenation, and the end of the last one. */
+export function startsOf(pieces: readonly Uint8Array[]): Uint32Array {
+  const starts = new Uint32Array(pieces.length + 1)
+  pieces.forEach(({ length }, at) => {
+    starts[at + 1] = (starts[at] ?? 0) + length
+  })
+  return starts
+}
+
+function countWords({ starts }: WordTable): number {
+  return starts.length - 1
+}
+
+/** The number of a word, or -1. */
+export function findWord(table: WordTable, word: string): number {
+  return (table.slots[slotOf(table, word)] ?? 0) - 1
+}
+
+/** The text of a word. */
+export function wordAt({ bytes, starts }: WordTable, number: number): string {
+  return decoder.decode(bytes.subarray(starts[number], starts[number + 1]))
+}
+
+/** The numbers of all words that start with `prefix`: `[first, end)`. */
+export function wordsWithPrefix(table: WordTable, prefix: string): [number, number] {
+  const count = countWords(table)
+  const first = firstPlace(0, count, (number) => wordAt(table, number) >= prefix)
+  return [first, firstPlace(first, count, (number) => !wordAt(table, number).startsWith(prefix))]
+}
+
+/** The slot of a word, or the free one it would get. */
+function slotOf(table: WordTable, word: string): number {
+  const { slots } = table
+  let slot = hashText(word) % slots.length
+  for (let held = slots[slot] ?? 0; held !== 0; held = slots[slot] ?? 0) {
+    if (isWord(table, held - 1, word)) break
+    slot = slot + 1 === slots.length ? 0 : slot + 1
+  }
+  return slot
+}
+
+/** Nearly every word is ASCII: those are compared in place, without making a string. */
+function isWord(table: WordTable, number: number, word: string): boolean {
+  const { bytes, starts } = table
+  const start = starts[number] ?? 0
+  const length = (starts[number + 1] ?? 0) - start
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[start + at] ?? 0
+    // A word cut inside a surrogate pair is stored as UTF-8 can encode it.
+    if (byte > MAX_ASCII) return wordAt(table, number) === word.toWellFormed()
+    if (byte !== word.charCodeAt(at)) return false
+  }
+  return length === word.length
+}
+
+/** An odd number without pattern, so that every bit of a character reaches the high bits. */
+const BASE = 0x9e3779b1
+
+/** The 32-bit hash of a text, as the tables of the index file are laid out by it. */
+export function hashText(text: string): number {
+  let sum = 0
+  for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, BASE) + text.charCodeAt(at)) | 0
+  // Spreads the sum over all 32 bits: the last characters alone hardly touch the high ones.
+  let hash = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+/** The first position in `[low, high)` that passes a monotonic test; `high` for none. */
+export function firstPlace(low: number, high: number, test: (place: number) => boolean): number {
+  let [from, to] = [low, high]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (test(middle)) to = middle
+    else from = middle + 1
+  }
+  return from
+}

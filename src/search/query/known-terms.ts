@@ -1,0 +1,317 @@
+import { isListingId } from '../../domain/listing/listing-id.ts'
+import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import {
+  findPair,
+  findTerm,
+  findWord,
+  pairText,
+  rowsOf,
+  type WordTable,
+  wordAt,
+  wordsWithPrefix,
+} from '../index/terms.ts'
+import { hasSingleLetter, stemWord, type Word } from '../words/split-text.ts'
+
+/** One part of a query, in its position. */
+export interface QueryTerm {
+  /** As typed. */
+  asked: string
+  /** The term for pairs with neighbours and for related words; absent where there are none. */
+  term?: KnownTerm
+  /** All terms searched for it, with their weights. */
+  terms: readonly (KnownTerm & { weight: number })[]
+  /** The correction, when it was read as a typo. */
+  repaired?: KnownTerm
+  /** Set when no listing has it. */
+  unknown?: true
+}
+
+const MAX_COMPLETIONS = 8
+const MIN_COMPLETED_CHARACTERS = 2
+const MIN_SPLIT_CHARACTERS = 3
+/** A word in more listings than this is surely one word. */
+const WELL_KNOWN_ROWS = 100
+/** A word in at most this many listings, with this many letters, may be a common typo. */
+const RARE_ROWS = 2
+const LONG_ENOUGH = 6
+/** The correction of such a word must be this frequent. */
+const FREQUENT_ROWS = 20
+
+const { asked: ASKED } = TERM_WEIGHTS
+
+/** Allowed guesses about a word that no listing has. */
+interface Guess {
+  /** The last word may be the start of one. */
+  isLast: boolean
+  maySlip: boolean
+}
+
+/** Reads a word of a query as terms, with the words of the listings to go by. */
+export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
+  switch (word.style) {
+    case 'plain':
+    case 'camel':
+      return plainTerms(index, word.whole, guess)
+    case 'hyphen':
+      return hyphenTerms(index, word, guess)
+    case 'dotted':
+      return dottedTerms(index, word)
+    case 'unspaced':
+      return [unspacedTerm(index, word)]
+  }
+}
+
+/** Where listings write it as one it is searched in addition to its parts. */
+function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
+  const whole = lookUpWord(index, word.whole)
+  const parts = word.parts.filter((part) => !index.words.stop.has(part))
+  if (hasSingleLetter(word) && whole.rows > 0) return [unitOf(word.whole, whole)]
+  const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
+  return whole.rows > 0
+    ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...queryTerms]
+    : queryTerms
+}
+
+/** The pieces of an id or a domain need no guessing. */
+function dottedTerms(index: SearchIndex, { whole, parts }: Word): QueryTerm[] {
+  const pieces = parts
+    .filter((part) => !index.words.stop.has(part))
+    .map((part) => lookUpWord(index, part))
+    .filter(({ rows }) => rows > 0)
+  if (pieces.length === 0 && !isListingId(whole))
+    return [{ asked: whole, terms: [], unknown: true }]
+  return pieces.map((term) => unitOf(term.written, term))
+}
+
+function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[] {
+  const term = lookUpWord(index, word)
+  const halves = splitWord(index, word)
+  if (halves !== null) {
+    const terms = weigh(ASKED, [term, lookUpPair(index, halves[0], halves[1])])
+    return [
+      { asked: word, term: halves[0], terms },
+      { asked: word, term: halves[1], terms: [] },
+    ]
+  }
+  if (term.rows > 0) return [knownTerm(index, term, guess)]
+  const isEveryday = index.words.isEveryday(word)
+  const found =
+    guess.isLast && !isEveryday && word.length >= MIN_COMPLETED_CHARACTERS
+      ? completions(index, word, MAX_COMPLETIONS)
+      : []
+  const rows = found.reduce((sum, completion) => sum + completion.rows, 0)
+  const right = guess.maySlip && rows <= RARE_ROWS ? repairWord(index, word) : null
+  if (right !== null)
+    return [{ asked: word, term: right, terms: weigh(ASKED, [...found, right]), repaired: right }]
+  if (found.length > 0) return [{ asked: word, terms: weigh(ASKED, found) }]
+  return [{ ...unitOf(word, term), unknown: true }]
+}
+
+/** A known word is never dropped; for a rare one that may be a typo the correction is added. */
+function knownTerm(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): QueryTerm {
+  const { written, rows } = term
+  const queryTerm = unitOf(written, term)
+  if (rows > RARE_ROWS || written.length < LONG_ENOUGH || !maySlip) return queryTerm
+  const right = repairWord(index, written)
+  if (right === null || right.rows < FREQUENT_ROWS || right.text === term.text) return queryTerm
+  return { ...queryTerm, term: right, terms: weigh(ASKED, [term, right]), repaired: right }
+}
+
+/** `realestate` is read as two words where listings have them adjacent more often. */
+const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => {
+  const { rows } = lookUpWord(index, word)
+  if (rows > WELL_KNOWN_ROWS) return null
+  let best: [KnownTerm, KnownTerm] | null = null
+  let most = rows / 2
+  for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
+    const left = tryWord(index, word.slice(0, at))
+    // Hardly any prefix of a word is a word too: then the rest needs no lookup.
+    if (left.rows === 0) continue
+    const right = tryWord(index, word.slice(at))
+    const together = lookUpPair(index, left, right).rows
+    if (together <= most) continue
+    most = together
+    best = [left, right]
+  }
+  return best
+})
+
+/** A single character of an unspaced script matches the start of its pairs. */
+function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
+  const terms = parts.flatMap((pair) => {
+    const term = lookUpWord(index, pair)
+    const isSingle = term.rows === 0 && [...pair].length === 1
+    return isSingle ? unspacedCompletions(index, pair, MAX_COMPLETIONS) : [term]
+  })
+  const isKnown = terms.some(({ rows }) => rows > 0)
+  return { asked: whole, terms: weigh(ASKED, terms), ...(!isKnown && { unknown: true }) }
+}
+
+function unitOf(asked: string, term: KnownTerm): QueryTerm {
+  return { asked, term, terms: weigh(ASKED, [term]) }
+}
+
+function weigh(weight: number, terms: readonly KnownTerm[]) {
+  return terms.map((term) => ({ ...term, weight }))
+}
+
+/** The term of a word; stop words, which are kept in names, are terms as written. */
+export const lookUpWord = rememberWords(tryWord)
+
+/** The same for strings that are rarely words, and not worth caching. */
+export function tryWord(index: SearchIndex, word: string): KnownTerm {
+  const text = index.words.stop.has(word) ? word : stemWord(word)
+  const number = findTerm(index.terms, text)
+  return { text, written: word, number, rows: rowsOf(index.terms, number) }
+}
+
+/** The pair of two terms as a term, in either order. */
+export function lookUpPair(index: SearchIndex, a: KnownTerm, b: KnownTerm): KnownTerm {
+  const number = findPair(index.terms, a.number, b.number)
+  return {
+    text: pairText(a.text, b.text),
+    written: `${a.written} ${b.written}`,
+    number,
+    rows: rowsOf(index.terms, number),
+  }
+}
+
+/** The words listings write that start with `prefix`, as terms: the most frequent first. */
+function completions(index: SearchIndex, prefix: string, most: number): KnownTerm[] {
+  const { words, rows } = index.spellings
+  const [first, end] = wordsWithPrefix(words, prefix)
+  const found: number[] = []
+  for (let at = first; at < end; at += 1) {
+    const place = found.findIndex((other) => (rows[other] ?? 0) < (rows[at] ?? 0))
+    found.splice(place < 0 ? found.length : place, 0, at)
+    if (found.length > 2 * most) found.pop()
+  }
+  const terms = found.map((at) => lookUpWord(index, wordAt(words, at)))
+  const firstOfEach = new Map(terms.toReversed().map((term) => [term.text, term]))
+  return terms.filter((term) => firstOfEach.get(term.text) === term).slice(0, most)
+}
+
+/** The terms that start with a character of an unspaced script. */
+function unspacedCompletions(index: SearchIndex, prefix: string, most: number): KnownTerm[] {
+  const [first, end] = wordsWithPrefix(index.terms.words, prefix)
+  const found: KnownTerm[] = []
+  for (let number = first; number < end && found.length < most; number += 1) {
+    const text = wordAt(index.terms.words, number)
+    const rows = rowsOf(index.terms, number)
+    if (rows > 0) found.push({ text, written: text, number, rows })
+  }
+  return found
+}
+
+/** Longest word whose neighbours are searched. */
+const MAX_NEAR_CHARACTERS = 24
+/** Shorter words have too many neighbours one edit away. */
+const MIN_CHARACTERS = 4
+const PLAIN = /^[a-z][a-z0-9]+$/
+/** Spellings of one sound, which typos confuse. */
+const SOUNDS = [
+  ['ite', 'ight'],
+  ['f', 'ph'],
+  ['k', 'ck'],
+  ['c', 'k'],
+  ['x', 'ks'],
+  ['ie', 'ei'],
+  ['oo', 'u'],
+] as const
+const MAX_CLOSEST = 3
+/** A close word shares this much of its start. */
+const MIN_SHARED = 3
+const SHARED_PART = 2 / 3
+
+/**
+ * The word one edit away, with the same first letter, in the most listings. An everyday word is not
+ * a typo, and no word is a typo of a stop word.
+ */
+const repairWord = rememberWords((index, word): KnownTerm | null => {
+  if (index.words.isEveryday(word)) return null
+  const [nearest] = spellingsNear(index, word)
+  return nearest === undefined ? null : lookUpWord(index, nearest)
+})
+
+/** Words of listings that are closest to one that none has, for a note. */
+export function closestWords(index: SearchIndex, word: string): string[] {
+  const near = spellingsNear(index, word)
+  if (near.length > 0) return near.slice(0, MAX_CLOSEST)
+  const least = Math.max(MIN_SHARED, Math.ceil(word.length * SHARED_PART))
+  for (let shared = word.length - 1; shared >= least; shared -= 1) {
+    const found = completions(index, word.slice(0, shared), MAX_CLOSEST)
+    const words = found.map(({ written }) => written).filter((text) => !index.words.stop.has(text))
+    if (words.length > 0) return words
+  }
+  return []
+}
+
+/** The written words one edit or sound away, with the same first letter: those of most listings first. */
+function spellingsNear({ spellings, words }: SearchIndex, word: string): string[] {
+  const { length } = word
+  if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
+  const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
+  return [...new Set([...nearWords(spellings.words, word), ...soundAlikes(word)])]
+    .filter((text) => text[0] === word[0] && rows(text) > 0 && !words.stop.has(text))
+    .sort((a, b) => rows(b) - rows(a))
+}
+
+/** The word with one sound spelt otherwise: `playwrite`, `playwright`. */
+function soundAlikes(word: string): string[] {
+  return SOUNDS.flatMap(([a, b]) => [
+    ...(word.includes(a) ? [word.replace(a, b)] : []),
+    ...(word.includes(b) ? [word.replace(b, a)] : []),
+  ])
+}
+
+/** The words with the same first letter that are one edit away. */
+function nearWords(table: WordTable, word: string): string[] {
+  const { starts } = table
+  const [first, end] = wordsWithPrefix(table, word.slice(0, 1))
+  const found: string[] = []
+  for (let number = first; number < end; number += 1) {
+    const length = (starts[number + 1] ?? 0) - (starts[number] ?? 0)
+    if (Math.abs(length - word.length) <= 1 && isOneEditAway(table, number, word))
+      found.push(wordAt(table, number))
+  }
+  return found
+}
+
+/**
+ * One edit, or two letters swapped. @param number of a word at most one letter longer or shorter
+ */
+function isOneEditAway({ bytes, starts }: WordTable, number: number, word: string): boolean {
+  const start = starts[number] ?? 0
+  const length = (starts[number + 1] ?? 0) - start
+  const same = (at: number, other: number) => bytes[start + at] === word.charCodeAt(other)
+  let at = 0
+  while (at < length && same(at, at)) at += 1
+  let [rest, otherRest] = [length, word.length]
+  while (rest > at && otherRest > at && same(rest - 1, otherRest - 1)) {
+    rest -= 1
+    otherRest -= 1
+  }
+  if (rest - at <= 1 && otherRest - at <= 1) return rest !== at || otherRest !== at
+  return rest - at === 2 && otherRest - at === 2 && same(at, at + 1) && same(at + 1, at)
+}
+
+/** Words cached for one index, about a megabyte; one more clears the cache. */
+const MOST_WORDS = 8192
+
+/** Few queries are made twice, but their words recur, and an index never changes. */
+export function rememberWords<Found>(
+  findOut: (index: SearchIndex, word: string) => Found,
+): (index: SearchIndex, word: string) => Found {
+  const byIndex = new WeakMap<SearchIndex, Map<string, Found>>()
+  return (index, word) => {
+    const found = byIndex.get(index) ?? new Map<string, Found>()
+    const known = found.get(word)
+    if (known !== undefined) return known
+    if (found.size === 0) byIndex.set(index, found)
+    else if (found.size >= MOST_WORDS) found.clear()
+    const made = findOut(index, word)
+    found.set(word, made)
+    return made
+  }
+}
