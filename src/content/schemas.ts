@@ -11,7 +11,6 @@ import {
   RoadmapRowSchema,
   SiteTextsSchema,
 } from '../domain/derived/tables.ts'
-import { CostOfCheatingSchema } from '../domain/independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../domain/independence/independent-operators.ts'
 import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/listing-facts.ts'
 import { MarkSchema } from '../domain/listing/marks.ts'
@@ -66,7 +65,6 @@ const CONTENT_SCHEMAS = {
   'marks.schema.json': () => toListOf(MarkSchema),
   'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
   'independent_operators.schema.json': () => toListOf(IndependentOperatorSchema),
-  'cost_of_cheating.schema.json': () => toContentSchema(CostOfCheatingSchema),
   'site.schema.json': () => toContentSchema(SiteTextsSchema),
 }
 

@@ -10,14 +10,7 @@ import { createLineFinder, parseYaml } from './yaml.ts'
 /** Tables about languages, hosts and the software; a content folder may have its own. */
 const OWN_CONTENT = fileURLToPath(new URL('../../content', import.meta.url))
 
-const KNOWLEDGE = new Set([
-  'roadmap',
-  'shared_hosts',
-  'marks',
-  'cost_of_cheating',
-  'search-words',
-  'foreign-words',
-])
+const KNOWLEDGE = new Set(['roadmap', 'shared_hosts', 'marks', 'search-words', 'foreign-words'])
 
 const MAX_MARK_BYTES = 16_384
 /** It is served from our own origin: it must not run or load anything. */

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { attributionOf } from '../../src/domain/derived/source-table.ts'
 import { LIVE_TESTED } from '../../src/domain/derived/tiers.ts'
-import type { CostOfCheating } from '../../src/domain/independence/cost-of-cheating.ts'
 import { VOUCHING } from '../../src/domain/independence/weigh-buyer.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
 import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
@@ -233,48 +232,11 @@ describe('the business model', () => {
   })
 })
 
-const NOT_FOUND = { 30: null, 60: null, 90: null }
-const foundFor = (cost_usd: number) => ({
-  seed: 1,
-  cost_usd,
-  score: 30,
-  wallets: 1,
-  payments: 1,
-  volume_usd: 1,
-  elsewhere_usd: 0,
-})
-const COST_OF_CHEATING: CostOfCheating = {
-  date: '2026-11-22',
-  seeds: [1],
-  means: { budget_usd: 1, wallets: 1, payments: 1 },
-  unmeasured: { ...NOT_FOUND, 30: foundFor(0.001) },
-  cheating: [
-    { id: 'a', name: 'A', listings: 1, goals: { ...NOT_FOUND, 30: foundFor(2), 60: foundFor(5) } },
-    { id: 'b', name: 'B', listings: 1, goals: { ...NOT_FOUND, 30: foundFor(1.5) } },
-    {
-      id: 'c',
-      name: 'C',
-      listings: 1,
-      needs: 'a friend',
-      goals: { ...NOT_FOUND, 30: foundFor(0.1) },
-    },
-  ],
-  forged: [{ id: 'f', name: 'F', payments: 200, counted: 0, score: 0 }],
-  griefing: [{ id: 'd', name: 'D', knows: true, cost_usd: [null, 4, 9], score: 33, least: 30 }],
-  victims: [{ seed: 1, buyers: 10, score: 33 }],
-  honest: [
-    { market: 'rich', about: 'many', known: 0.9, buyers_kept: 0.9, score_before: 40, score: 39 },
-  ],
-  machine: [],
-  spreading: [],
-}
-
 describe('the trust method', () => {
   const independentOperators = [
     { domain: 'shop.example', name: 'Shop', why: 'Known to everybody.' },
   ]
-  const viewOf = (measured: number) =>
-    toTrustMethodView({ independentOperators, costOfCheating: COST_OF_CHEATING }, measured)
+  const viewOf = (measured: number) => toTrustMethodView({ independentOperators }, measured)
   const view = viewOf(0)
   const { constants } = view
 
@@ -304,25 +266,22 @@ describe('the trust method', () => {
     })
   })
 
-  test('publishes who vouches for buyers, and the cheapest cheating that needs nobody’s help', () => {
+  test('publishes who vouches for buyers, and what cheating costs', () => {
     expect(view.vouching).toMatchObject({
       usd_a_listing: VOUCHING.microsAListing / 1_000_000,
       needed: 3,
       measured: 0,
       independent_operators: independentOperators,
     })
-    expect(view.cost_of_cheating.cheapest).toEqual([
-      { target: 30, attack: { id: 'b', name: 'B', cost_usd: 1.5 } },
-      { target: 60, attack: { id: 'a', name: 'A', cost_usd: 5 } },
-      { target: 90, attack: null },
-    ])
+    expect(view.cost_of_cheating).toMatchObject({ score: 60, usd: 5 })
+    expect(view.cost_of_cheating.sentences).toHaveLength(3)
     expect(view.not_seen.map(({ id }) => id)).toContain('stripe')
   })
 
   test('says first what is true today; with fewer than three sellers measured, that inventing is cheap', () => {
     for (const measured of [0, 1, 2])
       expect(viewOf(measured).in_short[0]).toContain('invented buyers cost under a cent')
-    expect(viewOf(3).in_short[0]).toContain('30, 60 or 90 costs $1.50, $5 or more than we tried')
+    expect(viewOf(3).in_short[0]).toContain('for a score of 60 costs $5 a listing or more')
   })
 
   test('is `hub-trust-v0.1`, number by number', () => {

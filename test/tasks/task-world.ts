@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPlanTask } from '../../functions/tasks/plan-tasks.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
-import { createRandom } from '../studies/trust/random.ts'
+import { createRandom } from '../support/random.ts'
 import { listings, TASKS, tables } from './own-catalogue.ts'
 import { type Double, type Doubles, FAILURES } from './seller-doubles.ts'
 

@@ -1,5 +1,5 @@
 import type { LedgerPayee, LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
-import { createRandom } from '../studies/trust/random.ts'
+import { createRandom } from '../support/random.ts'
 
 const NETWORKS = ['eip155:8453', 'eip155:137']
 const SEEDS = ['one.seed', 'two.seed', 'three.seed', 'four.seed']

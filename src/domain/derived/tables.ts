@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { CostOfCheatingSchema } from '../independence/cost-of-cheating.ts'
 import { IndependentOperatorSchema } from '../independence/independent-operators.ts'
 import { MarkSchema } from '../listing/marks.ts'
 import { SharedHostsSchema } from '../owners/shared-hosts.ts'
@@ -109,7 +108,6 @@ export const TablesSchema = v.strictObject({
   sharedHosts: SharedHostsSchema,
   marks: v.array(MarkSchema),
   independentOperators: v.array(IndependentOperatorSchema),
-  costOfCheating: CostOfCheatingSchema,
   site: SiteTextsSchema,
   policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),

@@ -1,13 +1,7 @@
 import * as v from 'valibot'
 import type { Tables } from '../derived/tables.ts'
 import { LIVE_TESTED } from '../derived/tiers.ts'
-import {
-  type CostOfCheating,
-  CostOfCheatingSchema,
-  cheapestOf,
-  TARGETS,
-} from '../independence/cost-of-cheating.ts'
-import { VOUCHING } from '../independence/weigh-buyer.ts'
+import { CHEATING, VOUCHING } from '../independence/weigh-buyer.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { SCHEMES } from '../settlement/schemes/schemes.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
@@ -17,6 +11,7 @@ import { WASH } from '../wash/wash-rules.ts'
 import { EVIDENCE } from '../wire/vocabulary.ts'
 import { toWireNames } from '../wire/wire-names.ts'
 import {
+  CHEATING_COSTS,
   EVIDENCE_MEANINGS,
   EXCLUSION_RULES,
   GETS_PAST,
@@ -31,9 +26,6 @@ const MINUTE_MS = 60_000
 const MICRO = 1_000_000
 
 const { roundTripShare, hopDays, burst } = WASH
-
-/** Null: nothing was found within the adversary's budget. */
-const cheapest = v.nullable(v.object({ id: v.string(), name: v.string(), cost_usd: v.number() }))
 
 /** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
 export const TrustMethodSchema = v.object({
@@ -101,10 +93,11 @@ export const TrustMethodSchema = v.object({
       v.object({ domain: v.string(), name: v.string(), why: v.string() }),
     ),
   }),
-  /** What `npm run simulate:trust` found: the cheapest attack on each target, and all that were tried. */
+  /** No way found to invent buyers for this score costs less, in dollars a listing. */
   cost_of_cheating: v.object({
-    ...CostOfCheatingSchema.entries,
-    cheapest: v.array(v.object({ target: v.number(), attack: cheapest })),
+    score: v.number(),
+    usd: v.number(),
+    sentences: v.array(v.string()),
   }),
   page: v.string(),
 })
@@ -118,14 +111,14 @@ function listSchemes(isCounted: boolean): TrustMethodView['seen'] {
 
 /** @param measuredOperators how many operators of the list are measured */
 export function toTrustMethodView(
-  { independentOperators, costOfCheating }: Pick<Tables, 'independentOperators' | 'costOfCheating'>,
+  { independentOperators }: Pick<Tables, 'independentOperators'>,
   measuredOperators: number,
 ): TrustMethodView {
   return {
     method: TRUST_METHOD,
     summary:
       'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score.',
-    in_short: [toToday(measuredOperators, costOfCheating), ...IN_SHORT],
+    in_short: [toToday(measuredOperators), ...IN_SHORT],
     formula: toFormula(),
     constants: toConstants(),
     evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
@@ -151,7 +144,7 @@ export function toTrustMethodView(
       reasons: RULE_REASONS,
       independent_operators: independentOperators.map((row) => ({ ...row })),
     },
-    cost_of_cheating: { ...costOfCheating, cheapest: toCheapest(costOfCheating) },
+    cost_of_cheating: { ...CHEATING, sentences: CHEATING_COSTS },
     page: '/trust',
   }
 }
@@ -167,14 +160,6 @@ function toFormula(): Record<string, string> {
     shared_payout: 'N and V are divided by the number of listings that share the payout address',
     symbols: `B buyers, N settlements, V volume in US dollars, c share of the largest buyer, at least 1/B; all over the window. Of one buyer count at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}, and of three buyers or more no more dollars than of all others together`,
   }
-}
-
-function toCheapest(table: CostOfCheating): TrustMethodView['cost_of_cheating']['cheapest'] {
-  return TARGETS.map((target) => {
-    const best = cheapestOf(table, target)
-    const attack = best === null ? null : { id: best.id, name: best.name, cost_usd: best.cost_usd }
-    return { target: Number(target), attack }
-  })
 }
 
 function toConstants(): TrustMethodView['constants'] {

@@ -1,6 +1,4 @@
-import type { CostOfCheating } from '../independence/cost-of-cheating.ts'
-import { cheapestOf, TARGETS } from '../independence/cost-of-cheating.ts'
-import { VOUCHING } from '../independence/weigh-buyer.ts'
+import { CHEATING, VOUCHING } from '../independence/weigh-buyer.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { TRUST } from '../trust/trust.ts'
 import type { WashFlagId } from '../wash/wash.ts'
@@ -19,15 +17,20 @@ const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
 const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
 
 /** The current state: how many known sellers are measured, and what that means. */
-export function toToday(measured: number, table: CostOfCheating): string {
+export function toToday(measured: number): string {
   if (measured < measuredSeeds)
     return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. One is measured once buyers paid it ${MEASURED} in ${TRUST.windowDays} days, of which we take at most ${FULL} of each. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
-  const [low, middle, high] = TARGETS.map((target) => {
-    const best = cheapestOf(table, target)
-    return best === null ? 'more than we tried' : toUsd(Math.floor(best.cost_usd * 100) / 100)
-  })
-  return `We measure ${measured} known sellers: sellers that people chose because nobody can take them for a front. The cheapest way we found to invent buyers for a score of 30, 60 or 90 costs ${low}, ${middle} or ${high} a listing.`
+  return `We measure ${measured} known sellers: sellers that people chose because nobody can take them for a front. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
 }
+
+const PRICE = toUsd(CHEATING.usd)
+
+/** What cheating and harming cost, in three sentences: a study of ours plays what they say. */
+export const CHEATING_COSTS = [
+  `Where the rule holds, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, for the hundredth listing as for the first; where it does not hold, invented buyers cost under a cent.`,
+  'Taking a third of an honest seller’s score costs a rival $5 or more, but for rewards to buyers who are few or spend little: a few dozen cents are then enough.',
+  'Of buyers who use two sellers or more and pay a known one, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
+]
 
 export const IN_SHORT = [
   'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and its payee is the seller’s: proved by a signature, or published on the seller’s own site.',
@@ -46,7 +49,6 @@ export const RULE_REASONS = [
   `One dollar vouches once: a hundred listings of one hand cost a hundred times as much as one.`,
   'The square keeps a hundred cheap shops from crowding out a seller whose customers come back. Spread by seller, they take all of a score for nothing; spread by dollar, one dear purchase that is paid back takes as much.',
   'Custom is counted by day, so that a rival who pays people to buy elsewhere must pay them again each day.',
-  'We compared this rule with five others; `npm run simulate:trust` prints how each of them does.',
   `The rule holds where at least ${measuredSeeds} known sellers are measured: where buyers paid each of them ${MEASURED} in the window, of which we take at most ${FULL} of each buyer. A payment more never ends it. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
   'A payee is a known seller’s where people found it on that seller’s own site. Who takes over a part of its domain and signs with a wallet adds none.',
   'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
@@ -88,9 +90,9 @@ export const EXCLUSION_RULES: Record<WashFlagId, string> = {
 export const GETS_PAST = [
   'A seller that buys from known sellers anyway can split those purchases over many wallets. They become buyers for the fees alone.',
   'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid known sellers.',
-  `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is not a round trip. We choose the known sellers, and say why. Where one refunds calls that fail, somebody can let calls fail on purpose and pay less than a sixth of the prices below.`,
+  `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is not a round trip. We choose the known sellers, and say why. Where one refunds calls that fail, somebody can let calls fail on purpose and pay less than a sixth of the price that we name.`,
   'Goods of a known seller that can be sold again give most of the money back. We choose nobody who sells gift cards, credit or cash.',
-  'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars: the table of harm says how much less.',
+  'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars.',
   'We found no rule that lets a dollar vouch once and protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
   'A rival’s real trade takes a share too: where a buyer spends about as much at its shops as with a seller, both share what vouches for it. In a market where buyers paid known sellers little, ten cents at a rival’s shop are enough.',
   'The less buyers spend with a seller, the cheaper it is to harm. Where they spend about five cents in a month, less than ten cents that each spends at a rival’s shops take a third of the score of one with few buyers, and a few rewards of ten cents take it from any.',

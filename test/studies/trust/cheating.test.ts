@@ -1,152 +1,133 @@
-import { describe, expect, test } from 'vitest'
-import { readTables } from '../../../src/content/tables.ts'
-import { cheapestOf, TARGETS } from '../../../src/domain/independence/cost-of-cheating.ts'
-import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { CHEATING, VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import { scoreTrust, TRUST } from '../../../src/domain/trust/trust.ts'
-import { ATTACKS, type Attack, PLAINEST, type Plan } from './attacks.ts'
-import { GRIEFINGS } from './griefing.ts'
-import { createJudge, createMarket } from './market.ts'
-import { playChains } from './play-chains.ts'
-import { costOf, playCheating } from './play-cheating.ts'
-import { playMachine } from './play-machine.ts'
-import { STUDIED } from './simulate-trust.ts'
-import { SPREADING_RULES } from './spreading-rules.ts'
+import { costOf, findCheapest, HUNDRED, invent, KNOWN, WORTHLESS } from './invent.ts'
+import { openMachine, PLAYS, withoutPlay } from './machine.ts'
+import { createJudge, createMarket, MARKETS } from './market.ts'
+import { findHarm, findVictims, HARMS } from './rival.ts'
 
-const table = readTables('content').partial.costOfCheating
-if (table === undefined) throw new Error('content/tables/cost_of_cheating.yaml cannot be read')
-const worlds = new Map(
-  table.seeds.map((seed) => {
-    const market = createMarket(STUDIED, seed)
-    return [seed, { market, judge: createJudge(market) }]
-  }),
-)
-const play = (attack: Attack, plan: Plan & { seed?: number }) => {
-  const { market, judge } = worlds.get(plan.seed ?? 1) ?? {}
-  if (market === undefined || judge === undefined) throw new Error('there is no such market')
-  return playCheating(attack, plan, market, judge)
-}
-const attackOf = (id: string) => {
-  const attack = ATTACKS.find((known) => known.id === id)
-  if (attack === undefined) throw new Error(`there is no attack ${id}`)
-  return attack
-}
+/**
+ * What a score is worth, played against the code that judges real payments: the formula, a rival, the
+ * relay and the meter. What it finds is an upper bound: a cleverer cheat may pay less. `/trust` prints its
+ * price and its three sentences.
+ */
+const STUDIED = { ...MARKETS.middle, buyers: 150, shops: 15 }
+const market = createMarket(STUDIED, 5)
+const judge = createJudge(market)
+/** Dollars that a score must cost at least, by score. */
+const LEAST = { 30: 1.5, 60: CHEATING.usd, 90: 18 } as const
+const TARGETS = [30, CHEATING.score, 90] as const
 
-describe('the published table of what cheating costs', () => {
-  test('is of the attacks there are', () => {
-    expect(table.cheating.map(({ id }) => id)).toEqual(ATTACKS.map(({ id }) => id))
-    expect(table.griefing.map(({ id }) => id)).toEqual(GRIEFINGS.map(({ id }) => id))
+describe('the formula: invented buyers', () => {
+  test.each(Object.keys(WORTHLESS))('%s are worth nothing with all the means there are', (name) => {
+    const plan = { wallets: 40, payments: 200, volume: 200, spent: 10 }
+    expect(invent(WORTHLESS[name] ?? {}, plan, market, judge)).toBe(0)
   })
 
-  test('holds plans that reach what they say for what they say, by the method of today', () => {
-    const rows = table.cheating.flatMap(({ id, goals }) =>
-      TARGETS.flatMap((target) => {
-        const found = goals[target]
-        // A hundred listings take a hundred times as long.
-        return found === null || attackOf(id).listings > 1 ? [] : [{ id, target, found }]
-      }),
-    )
-    expect(rows.length).toBeGreaterThan(8)
-    for (const { id, target, found } of rows) {
-      expect([id, play(attackOf(id), found)]).toEqual([id, found.score])
-      expect(found.score).toBeGreaterThanOrEqual(Number(target))
-      expect(found.cost_usd).toBeCloseTo(costOf(attackOf(id), found), 5)
-    }
+  test.each(TARGETS)('that buy from known sellers reach %i for no less than is said', (target) => {
+    const found = findCheapest(KNOWN, target, market, judge)
+    expect(found?.cost).toBeGreaterThanOrEqual(LEAST[target])
+    // The search is one that finds something: the price is no empty promise.
+    expect(found?.cost).toBeLessThan(1.3 * LEAST[target])
   })
 
-  test('holds what the meter makes of each chain: real payments count, and no forged one', async () => {
-    expect(await playChains()).toEqual(table.forged)
-    for (const { id, payments, counted } of table.forged)
-      expect([id, counted]).toEqual([id, id.startsWith('real') ? payments : 0])
-  })
-
-  test('holds what relay, meter and build make of each play, and what does not hold is named', async () => {
-    expect(await playMachine()).toEqual(table.machine)
-    // The page names each of these among what gets past the rule.
-    const past = table.machine.filter(({ held }) => !held).map(({ id }) => id)
-    expect(past).toEqual(['flood_payee', 'contested', 'crowd_of_pool'])
-  })
-
-  test('30, 60 and 90 cost what the rule promises, and under a cent where nobody is measured', () => {
-    const least = { 30: 1.5, 60: 5, 90: 18 }
-    for (const target of TARGETS)
-      expect(cheapestOf(table, target)?.cost_usd).toBeGreaterThanOrEqual(least[target])
-    const found = table.unmeasured[30]
-    expect(found?.cost_usd).toBeLessThan(0.01)
-    const { market } = worlds.get(found?.seed ?? 1) ?? {}
-    if (found !== null && market !== undefined)
-      expect(playCheating(PLAINEST, found, market, createJudge(market, false))).toBe(found.score)
-  })
-
-  test('no plan can be cheaper than the money that vouches for the parts it needs', () => {
-    const { perPayer } = TRUST
-    // At best each part has all the payments and dollars that count, and no buyer is larger than another.
-    const best = (parts: number) =>
-      scoreTrust({
+  test('no plan is cheaper than the money that vouches for the parts it needs', () => {
+    const { settlements, volumeUsd } = TRUST.perPayer
+    for (const target of TARGETS) {
+      const parts = (LEAST[target] * 1_000_000) / VOUCHING.microsAListing
+      // At best each part has all the payments and dollars that count, and no buyer is larger than another.
+      const best = scoreTrust({
         buyers: parts,
-        settlements: parts * perPayer.settlements,
-        volumeUsd: parts * perPayer.volumeUsd,
+        settlements: parts * settlements,
+        volumeUsd: parts * volumeUsd,
         topBuyerShare: Math.min(1, 1 / parts),
         daysSinceLast: 0,
         sharers: 1,
       })
-    const least = { 30: 1.5, 60: 5, 90: 18 }
-    for (const target of TARGETS) {
-      const parts = (least[target] * 1_000_000) / VOUCHING.microsAListing
-      expect(best(parts)).toBeLessThan(Number(target))
+      expect(best).toBeLessThan(target)
     }
   })
 
-  test('harming an honest seller costs at least $5, but for rewards to its buyers where they are few or spend little', () => {
-    const costs = table.griefing.flatMap(({ id, cost_usd }) =>
-      cost_usd.map((cost, n) => ({ id, victim: n, cost: cost ?? Number.POSITIVE_INFINITY })),
+  test('the hundredth listing costs as much as the first, also with one payout for all', () => {
+    const one = findCheapest(KNOWN, 30, market, judge)
+    if (one === null) throw new Error('nothing reaches 30')
+    const shared = { ...one, spent: one.spent * 100 }
+    expect(invent(HUNDRED, one, market, judge)).toBe(0)
+    expect(costOf(HUNDRED, shared)).toBeGreaterThanOrEqual(LEAST[30])
+    expect(invent(HUNDRED, { ...shared, spent: shared.spent * 0.9 }, market, judge)).toBeLessThan(
+      30,
     )
-    const cheap = costs.filter(({ cost }) => cost < 5)
-    // The page says so: a rival that rewards real buyers for going elsewhere has few to reward there, and
-    // where buyers spend a few cents with a seller, one reward weighs more than all of that.
-    const isSaid = ({ id, victim }: { id: string; victim: number }) =>
-      id.endsWith('_small') || (id === 'bait' && victim < 2)
-    expect(cheap.filter((row) => !isSaid(row))).toEqual([])
-    for (const { knows, cost_usd } of table.griefing)
-      if (!knows) for (const cost of cost_usd) expect(cost ?? 5).toBeGreaterThanOrEqual(5)
+    expect(invent({ ...HUNDRED, payout: 'shared' }, shared, market, judge)).toBeLessThan(30)
   })
 
-  test('honest sellers keep the buyers that can be known', () => {
-    const keptIn = (name: string) => table.honest.find(({ market }) => market === name)?.buyers_kept
-    expect(keptIn('rich')).toBeGreaterThan(0.9)
-    expect(keptIn('middle')).toBeGreaterThan(0.7)
-  })
-
-  test('compares the rule with five others, none of which is as good against cheap shops and hundreds', () => {
-    const [rule, ...others] = table.spreading
-    expect(table.spreading.map(({ id }) => id)).toEqual(SPREADING_RULES.map(({ id }) => id))
-    expect(rule?.hundredth).toBeLessThanOrEqual(1)
-    expect(rule?.cheap_shops).toBeLessThan(1 / 3)
-    for (const { cheap_shops, hundredth } of others)
-      expect(cheap_shops > 1 / 3 || hundredth > 1).toBe(true)
+  test('cost under a cent where fewer than three known sellers are measured', () => {
+    const plan = { wallets: 20, payments: 200, volume: 20, spent: 0 }
+    expect(costOf({}, plan)).toBeLessThan(0.01)
+    expect(invent({}, plan, market, createJudge(market, false))).toBeGreaterThan(30)
   })
 })
 
-describe('an attack', () => {
-  const plan = { wallets: 40, payments: 200, volume_usd: 200, elsewhere_usd: 10 }
+describe('a rival that wants a third of an honest seller’s score', () => {
+  const victims = [1, 4].flatMap((seed) =>
+    findVictims({ ...MARKETS.middle, buyers: 300 }, seed, [4, 10, 25]),
+  )
+  const [rewards] = Object.keys(HARMS).filter((name) => name.startsWith('rewards'))
 
-  test.each([
-    'own_wallets',
-    'in_minutes',
-    'from_payout',
-    'one_hop',
-    'round_trip',
-    'published_payout',
-    'claimed_calls',
-    'ring',
-    'own_shop',
-    'small_shops',
-  ])('%s is nothing with all the means there are', (id) => {
-    expect(play(attackOf(id), plan)).toBe(0)
+  test.each(Object.keys(HARMS).filter((name) => name !== rewards))(
+    '%s: five dollars or more',
+    (name) => {
+      const harm = HARMS[name]
+      for (const victim of victims)
+        expect((harm && findHarm(harm, victim)) ?? 5).toBeGreaterThanOrEqual(5)
+    },
+  )
+
+  test('rewards to its buyers: less only where they are few, which /trust says', () => {
+    const harm = HARMS[rewards ?? '']
+    const prices = victims.map((victim) => (harm && findHarm(harm, victim)) ?? 100)
+    const [few, , many] = [0, 1, 2].map((size) =>
+      Math.min(prices[size] ?? 0, prices[size + 3] ?? 0),
+    )
+    expect(few).toBeGreaterThan(0.2)
+    expect(few).toBeLessThan(5)
+    expect(many).toBeGreaterThan(5)
   })
+})
 
-  test('of a hundred listings that share wallets pays for each of them', () => {
-    const shared = { wallets: 6, payments: 60, volume_usd: 60, elsewhere_usd: 0.3 }
-    expect(play(attackOf('hundred_known'), shared)).toBe(0)
-    expect(play(attackOf('known_sellers'), shared)).toBeGreaterThan(20)
+describe('the relay and the meter', async () => {
+  const machine = await openMachine()
+  afterAll(machine.close)
+  /** Each is named among what gets past the rules. */
+  const PAST = [
+    'five hundred transfers to the seller',
+    'the seller’s payee, published as one’s own',
+  ]
+
+  test.each(Object.entries(PLAYS))('%s', async (name, play) => {
+    const [before, after] = [await machine.scoreOf(withoutPlay(play)), await machine.scoreOf(play)]
+    if (play.aim === 'harm') expect(before).toBeGreaterThan(40)
+    const isHeld = play.aim === 'harm' ? after >= before : after <= before
+    expect(isHeld).toBe(!PAST.some((known) => name.startsWith(known)))
+  })
+})
+
+describe('honest sellers, whose buyers use two sellers or more and pay a known one', () => {
+  test.each([
+    ['rich', 0.9],
+    ['middle', 0.7],
+  ] as const)('keep most of them in the %s market', (name, least) => {
+    const all = createMarket(MARKETS[name], 1)
+    const payers = [...Map.groupBy(all.payments, ({ payer }) => payer).values()]
+    const known = payers.filter(
+      (paid) =>
+        new Set(paid.map(({ shop }) => shop)).size >= 2 &&
+        paid.some(({ shop }) => all.seeds.includes(shop)),
+    )
+    const some = { ...all, payments: known.flat() }
+    const count = (measured: boolean) => {
+      const { buyersOf } = createJudge(some, measured)({})
+      return some.shops.reduce((sum, shop) => sum + buyersOf(shop), 0)
+    }
+    expect(count(true) / count(false)).toBeGreaterThan(least)
   })
 })

@@ -1,3 +1,4 @@
+import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import {
   judgePayouts,
   listPayees,
@@ -8,12 +9,9 @@ import type { SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
 import { scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { judgeSeen } from '../../support/judge-seen.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from '../../support/random.ts'
 
-/**
- * An invented market that the product's own rules judge: known sellers, small shops, and people who buy
- * from some of them. The same for the same seed.
- */
+/** Known sellers, small shops, and people who buy from some of them; the same for the same seed. */
 export interface Market {
   seeds: readonly string[]
   shops: readonly string[]
@@ -38,8 +36,17 @@ export interface MarketShape {
 
 export const AS_OF = Date.UTC(2026, 0, 31)
 export const DAY_MS = 86_400_000
+/** What a buyer leaves with known sellers for each listing where it counts in full. */
+export const FULL_USD = VOUCHING.microsAListing / 1_000_000
 const NETWORK = 'eip155:8453'
 const SEEDS = 5
+
+/** What people spend and where is a guess: nobody has published it. */
+export const MARKETS = {
+  /** Half of what they use is on the list of known sellers. */
+  rich: { buyers: 600, shops: 40, uses: [2, 6], medianUsd: 1.5, seedShare: 0.5 },
+  middle: { buyers: 600, shops: 40, uses: [2, 4], medianUsd: 0.6, seedShare: 0.25 },
+} as const satisfies Record<string, MarketShape>
 
 export function createMarket(shape: MarketShape, seed: number): Market {
   const random = createRandom(seed)
@@ -121,8 +128,6 @@ export interface Moves {
   transfers?: readonly Transfer[]
   /** Listings that are not of the market, or whose payouts are not what they were. */
   listings?: readonly PayoutFacts[]
-  /** Listings that the relay's notes name, by transaction: anybody can make it note one. */
-  hints?: ReadonlyMap<string, string>
 }
 
 /** Scores by listing, 0 for none; as the product judges them. */
@@ -136,7 +141,7 @@ export type Judge = (moves: Moves) => {
 export function createJudge(market: Market, measured = true): Judge {
   const known = [...market.seeds, ...market.shops].map((shop) => toListing(shop))
   const seeds = new Set(measured ? market.seeds.map((seed) => `${seed}.example`) : [])
-  return ({ payments = [], transfers = [], listings = [], hints = new Map() }) => {
+  return ({ payments = [], transfers = [], listings = [] }) => {
     const isKnown = new Set([...market.seeds, ...market.shops])
     const added = new Set(payments.map(({ shop }) => shop).filter((shop) => !isKnown.has(shop)))
     const facts = new Map(
@@ -146,11 +151,7 @@ export function createJudge(market: Market, measured = true): Judge {
       ]),
     )
     const payees = listPayees([...facts.values()], judgePayouts([...facts.values()]))
-    const paid = [...market.payments, ...payments].map((payment) => ({
-      ...payment,
-      listing_id: hints.get(payment.transaction) ?? null,
-    }))
-    const rows = judgeSeen(paid, {
+    const rows = judgeSeen([...market.payments, ...payments], {
       asOf: AS_OF,
       payees,
       transfers,
