@@ -17,9 +17,6 @@ describe('the form in the address', () => {
     ["others' parameters are left out", 'q=a&utm_source=mail&limit=50', { q: 'a' }],
     ['control characters are spaces', 'q=%00a%0Ab%7F', { q: 'a b' }],
     ['sorting is a field', 'sort=price', { sort: 'price' }],
-    ['an old link says remote=true for runs=remote', 'remote=true', { runs: 'remote' }],
-    ['what runs says is not overruled', 'remote=true&runs=local', { runs: 'local' }],
-    ['no other remote means anything', 'remote=false', {}],
   ])('%s', (_, query, form) => {
     expect(parse(query)).toEqual(form)
   })
