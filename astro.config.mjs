@@ -24,7 +24,7 @@ const PAGES = {
   '/problems': 'reference/problems-page',
   '/problems/[code]': 'reference/problem-page',
   '/roadmap': 'reference/roadmap-page',
-  '/sellers': 'sellers/dashboard/sellers-page',
+  '/sellers': 'sellers/sellers-page',
   '/sources': 'reference/sources-page',
   '/stats': 'reference/stats-page',
   '/trust': 'trust/trust-page',

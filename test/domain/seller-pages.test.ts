@@ -2,10 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { toTiersView } from '../../src/domain/views/summary-view.ts'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { toLinkedText } from '../../src/site/frame/sentences.ts'
-import { toClicksByDay, toSourcesText } from '../../src/site/sellers/claims/listing-numbers.ts'
-import { toNextSteps } from '../../src/site/sellers/claims/next-steps.ts'
-import { toBadgeEmbeds } from '../../src/site/sellers/claims/owned-listing.ts'
-import { toPayoutFacts, toPayoutState } from '../../src/site/sellers/payouts/payout-list.ts'
+import {
+  toBadgeEmbeds,
+  toClicksByDay,
+  toNextSteps,
+  toSourcesText,
+} from '../../src/site/sellers/owned-listing.ts'
+import { toPayoutFacts, toPayoutState } from '../../src/site/sellers/payout-list.ts'
 import { toListing } from './listing-samples.ts'
 
 describe('the badge to paste', () => {

@@ -8,8 +8,8 @@ import type {
 } from '../../../src/domain/views/seller-views.ts'
 import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
 import { html, type Markup } from '../../../src/site/frame/html.ts'
-import { toClaimCard } from '../../../src/site/sellers/claims/open-claim.ts'
-import { toOwnedListing } from '../../../src/site/sellers/claims/owned-listing.ts'
+import { toClaimCard } from '../../../src/site/sellers/claim-cards.ts'
+import { toOwnedListing } from '../../../src/site/sellers/owned-listing.ts'
 
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */
 const AT = '2026-01-02T03:04:05.000Z'

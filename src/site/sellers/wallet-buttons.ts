@@ -1,9 +1,41 @@
+import { html } from '../frame/html.ts'
+
+/** Where a text waits to be signed for an EVM address: a button for each wallet of this browser. */
+function offerWallets(place: HTMLElement): void {
+  const steps = place.closest('ol')
+  const buttons = place.querySelector('[data-wallet-buttons]')
+  const note = place.querySelector('[data-wallet-note]')
+  const field = steps?.querySelector('textarea')
+  if (!buttons || !note || !field) return
+  const text = steps?.querySelector('[data-challenge] code')?.textContent ?? ''
+  const address = place.dataset.wallets ?? ''
+  watchWallets((wallets) => {
+    note.textContent = ''
+    // A wallet chooses its own name.
+    buttons.innerHTML =
+      html`${wallets.map(({ name }) => html`<button type="button">Sign with ${name}</button>`)}`.text
+    for (const [at, button] of buttons.querySelectorAll('button').entries())
+      button.addEventListener('click', async () => {
+        const wallet = wallets[at]
+        if (wallet === undefined) return
+        button.disabled = true
+        const signed = await signWithWallet(wallet, { text, address })
+        button.disabled = false
+        if (!signed.ok) note.textContent = signed.detail
+        else {
+          field.value = signed.signature
+          field.form?.requestSubmit()
+        }
+      })
+  })
+}
+
 /** Browser wallets that sign a text: EIP-1193, announced by EIP-6963 or set on the window. */
 interface Eip1193 {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
 }
 
-export interface Wallet {
+interface Wallet {
   /** The wallet's own name: foreign text. */
   name: string
   provider: Eip1193
@@ -17,7 +49,7 @@ const DECLINED = 4001
  * Reports every present wallet, and later ones. The one on `window.ethereum` is used where none
  * announces itself.
  */
-export function watchWallets(onChange: (wallets: readonly Wallet[]) => void): void {
+function watchWallets(onChange: (wallets: readonly Wallet[]) => void): void {
   const found = new Map<string, Wallet>()
   window.addEventListener('eip6963:announceProvider', (event) => {
     const announced = event instanceof CustomEvent ? readAnnouncement(event.detail) : null
@@ -31,10 +63,10 @@ export function watchWallets(onChange: (wallets: readonly Wallet[]) => void): vo
     onChange([{ name: 'Browser wallet', provider: injected }])
 }
 
-export type Signed = { ok: true; signature: string } | { ok: false; detail: string }
+type Signed = { ok: true; signature: string } | { ok: false; detail: string }
 
 /** Asks a wallet to sign a text with an address (EIP-191); explains why it did not. */
-export async function signWithWallet(
+async function signWithWallet(
   { provider }: Pick<Wallet, 'provider'>,
   { text, address }: { text: string; address: string },
 ): Promise<Signed> {
@@ -81,3 +113,6 @@ function toHex(text: string): string {
   const bytes = [...new TextEncoder().encode(text)]
   return `0x${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
+
+// Last: it runs at once, and needs what is declared above.
+for (const place of document.querySelectorAll<HTMLElement>('[data-wallets]')) offerWallets(place)

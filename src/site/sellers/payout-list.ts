@@ -1,10 +1,10 @@
-import { normalizePayout } from '../../../domain/listing/caip-account.ts'
-import { toNetworkName } from '../../../domain/listing/networks.ts'
-import type { OwnedListing, Said } from '../../../domain/views/seller-pages.ts'
-import type { KnownPayout } from '../../../domain/views/seller-views.ts'
-import { html, type Markup } from '../../frame/html.ts'
-import { toCopyBlock } from '../../frame/sentences.ts'
-import { toForm, toLine, toSight } from '../controls/said.ts'
+import { normalizePayout } from '../../domain/listing/caip-account.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
+import type { OwnedListing, Said } from '../../domain/views/seller-pages.ts'
+import type { KnownPayout } from '../../domain/views/seller-views.ts'
+import { html, type Markup } from '../frame/html.ts'
+import { toCopyBlock } from '../frame/sentences.ts'
+import { toForm, toLine, toSight } from './claim-cards.ts'
 
 /** How the wallet of a payout signs a text, by the family of its chain. */
 const HINTS = {
