@@ -9,6 +9,8 @@ export interface UsdAsset {
   /** Contract (lower case) or mint. */
   address: string
   decimals: number
+  /** What a payer signs for it, by EIP-712: no seller's word is taken for it. Null where nobody signs so. */
+  domain: { name: string; version: string } | null
 }
 
 /** Coins redeemed by a bridge, not their issuer: each says why it counts, shown as bridged. */
@@ -53,6 +55,14 @@ const TEST_COIN: Record<string, string> = {
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 }
 
+/** The coin's own name where it is not USD Coin. */
+const OTHER_NAMES: Record<string, string> = {
+  'eip155:42220': 'USDC',
+  'eip155:84532': 'USDC',
+}
+/** Chains whose coin takes no EIP-3009 signature. */
+const UNSIGNED: Record<string, true> = { 'eip155:42431': true }
+
 /** The chain of MPP's method `tempo` where a challenge names none. */
 export const TEMPO_CHAIN_ID = 4217
 
@@ -61,7 +71,10 @@ export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }):
   const bridged = BRIDGED_COINS.find((coin) => coin.network === network && coin.counts)
   const address =
     USD_COIN[network] ?? bridged?.address ?? (rules.allowTestCoins ? TEST_COIN[network] : undefined)
-  return address === undefined ? null : { address, decimals: USDC_DECIMALS }
+  if (address === undefined) return null
+  const isSigned = network.startsWith('eip155:') && bridged === undefined && !(network in UNSIGNED)
+  const domain = isSigned ? { name: OTHER_NAMES[network] ?? 'USD Coin', version: '2' } : null
+  return { address, decimals: USDC_DECIMALS, domain }
 }
 
 /**

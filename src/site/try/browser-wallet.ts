@@ -1,5 +1,6 @@
 import { toPaymentHeader } from '../../domain/doors/paid-call.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
+import { usdAssetOf } from '../../domain/settlement/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'
 
@@ -7,7 +8,8 @@ import type { AskedOffer, AskedTerms } from './asked-terms.ts'
  * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
  * shows what it is asked to sign and may refuse. This page asks it for an address, a chain and one
  * signature of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page
- * shows, and only below the ceiling the person set.
+ * shows, and only below the ceiling the person set. Which coin is signed for is ours to say, from the
+ * table of coins. An offer that is incomplete, or not understood, never reaches the wallet.
  *
  * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a
  * seller cannot check.
@@ -40,21 +42,40 @@ const TYPES = {
 
 /** Why a browser's wallet cannot pay an offer; null where it can. */
 export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number): string | null {
-  const { name, version } = isJsonObject(offer.extra) ? offer.extra : {}
+  const { assetTransferMethod: method = 'eip3009' } = isJsonObject(offer.extra) ? offer.extra : {}
   if (offer.scheme !== 'exact') return `Scheme ${String(offer.scheme)} needs a client of its own.`
+  if (method !== 'eip3009')
+    return `The seller wants payment by ${String(method)}, which this page does not sign.`
   if (chain === null || !chain.startsWith('eip155:'))
     return 'A browser wallet pays on EVM networks only.'
-  if (typeof name !== 'string' || typeof version !== 'string')
-    return 'The seller does not say the name and version of its coin, so nothing can be signed.'
-  if (usd === null) return 'We do not know what this coin is worth, so we ask no wallet for it.'
+  if (typeof offer.payTo !== 'string' || !/^0x[0-9a-f]{40}$/i.test(offer.payTo))
+    return 'The seller names a payee that is no address, so nothing can be signed.'
+  if (usd === null || amountOf(offer) === null)
+    return 'We do not know what this amount of this coin is worth, so we ask no wallet for it.'
+  if (coinOn(chain) === null) return 'The coin of this network takes no signature of this kind.'
   return usd <= maxUsd
     ? null
     : `The seller asks ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
 }
 
+/** Smallest units; null where the seller names none, or two. */
+function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): string | null {
+  const asked = [amount, maxAmountRequired].filter((each) => each !== undefined)
+  const [first] = asked
+  const isOne = asked.every((each) => each === first)
+  return isOne && typeof first === 'string' && /^[1-9]\d{0,29}$/.test(first) ? first : null
+}
+
+/** What is signed for a network's dollar coin, by our own table. */
+function coinOn(chain: string) {
+  const coin = usdAssetOf(chain, { allowTestCoins: true })
+  return coin?.domain == null ? null : { ...coin.domain, verifyingContract: coin.address }
+}
+
 /**
  * Asks the wallet for one signature.
  *
+ * @param asked one in which `findPayFault` finds none
  * @returns the header that pays the offer
  * @throws the wallet's error, for instance when the person refuses
  */
@@ -63,6 +84,9 @@ export async function signOffer(
   { offer, chain }: AskedOffer,
   { terms, version }: AskedTerms,
 ): Promise<{ name: string; value: string }> {
+  const coin = coinOn(chain ?? '')
+  const value = amountOf(offer)
+  if (coin === null || value === null) throw new Error('This offer cannot be signed here.')
   const from = await askAccount(wallet)
   const chainId = Number(chain?.slice('eip155:'.length))
   await switchChain(wallet, chainId)
@@ -70,16 +94,15 @@ export async function signOffer(
   const authorization = {
     from,
     to: String(offer.payTo),
-    value: String(offer.amount ?? offer.maxAmountRequired),
+    value,
     validAfter: String(now - CLOCK_SKEW),
     validBefore: String(now + timeoutOf(offer)),
     nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
   }
-  const { name, version: coinVersion } = isJsonObject(offer.extra) ? offer.extra : {}
   const typed = {
     types: TYPES,
     primaryType: 'TransferWithAuthorization',
-    domain: { name, version: coinVersion, chainId, verifyingContract: String(offer.asset) },
+    domain: { ...coin, chainId },
     message: authorization,
   }
   const signature = await wallet.request({
