@@ -9,7 +9,6 @@ import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-ta
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { createAccessGate } from '../access/access-gate.ts'
 import { hasBody } from '../call/upload.ts'
-import type { ListingCards } from '../cards/listing-cards.ts'
 import { compressAnswer } from '../http/compress-answers.ts'
 import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
 import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/method-answers.ts'
@@ -39,7 +38,6 @@ export interface Layers {
   /** Counters for all of them; none when left out. */
   metrics?: Metrics
   /** Drawings of listings, made when first asked for. */
-  cards?: ListingCards
 }
 
 /** How long a body sent to our own endpoints may take (milliseconds). */
@@ -82,7 +80,7 @@ export function createRequestHandler(layers: Layers): NodeHandler {
 
 /** All layers, in order. The app comes last: it answers everything, and knows every error. */
 function createLayerTable(layers: Layers): Layer[] {
-  const { parts, handlers, doors, relay, search, pages, cards, metrics } = layers
+  const { parts, handlers, doors, relay, search, pages, metrics } = layers
   const { problem, release } = parts
   const app = toNodeHandler(createApp(parts, handlers, doors, metrics))
   const toApp = (asked: Asked) => {
@@ -105,13 +103,12 @@ function createLayerTable(layers: Layers): Layer[] {
     nameChosenPage,
     (asked) => asked.query !== '' && TAKES_QUERY.test(asked.path) && toApp(asked),
     ({ req, res, path }) => release().files.serve(req, res, path),
-    ({ req, res, path }) => cards?.serve(req, res, path) === true,
     (asked) => {
       if (pages?.has(asked.path) === true) compress(asked)
       return pages?.serve(asked.req, asked.res, asked.path, () => toApp(asked)) === true
     },
     (asked) =>
-      [release().files, pages, cards].some((layer) => layer?.has(asked.path) === true) &&
+      [release().files, pages].some((layer) => layer?.has(asked.path) === true) &&
       refuseOtherMethods(asked, problem, pages?.hasForm(asked.path) ? ['POST'] : []),
     ({ req, res, path }) =>
       wantsPage(req, path) &&

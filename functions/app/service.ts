@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import type { Witness } from '../call/call-watch.ts'
 import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
-import { createListingCards } from '../cards/listing-cards.ts'
 import { createGo } from '../clicks/go.ts'
 import { createCompareList, createComparePage } from '../compare/chosen-comparison.ts'
 import { createDoors } from '../doors/create-doors.ts'
@@ -147,7 +146,6 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     changes: createChanges(parts),
   }
   const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, createCallWitness(parts))
-  const cards = createListingCards(parts)
   const prepare = {
     checked: createCheckPage(parts, check),
     dashboard: createDashboardPage(parts, ledgerHandlers),
@@ -155,7 +153,7 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     reported: createReportPage(parts),
   }
   const server = createWaypostServer({
-    ...{ parts, handlers, metrics, doors: createDoors(parts, relay), relay, cards },
+    ...{ parts, handlers, metrics, doors: createDoors(parts, relay), relay },
     search: search.door,
     pages: createOnDemandPages({
       release: parts.release,
@@ -167,7 +165,6 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
       report: createFailureReport(parts),
     }),
   })
-  server.once('close', cards.close)
   return server
 }
 

@@ -5,7 +5,7 @@ import {
   type TypedFile,
 } from '../domain/delivery/file-headers.ts'
 import { DOORS, PAGES_WITH_MARKDOWN } from '../domain/wire/door-table.ts'
-import { kindCardPath, SECURITY_PATH } from '../domain/wire/links.ts'
+import { SECURITY_PATH } from '../domain/wire/links.ts'
 import { FUNCTION_WITH_QUERY, KIT_PATTERN, ROUTES } from '../domain/wire/route-table.ts'
 import {
   BADGE_HEADERS,
@@ -16,7 +16,6 @@ import {
   toTransportHeaders,
 } from '../domain/wire/site-headers.ts'
 import { findContentType, findTypeByExtension, toUrlPath } from '../domain/wire/static-file.ts'
-import { ID_PREFIXES } from '../domain/wire/vocabulary.ts'
 
 /** Headers a host adds itself, or sends only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
@@ -110,23 +109,11 @@ export function toRedirectRules(files: readonly TypedFile[]): string {
   return [
     ...rewrites,
     '',
-    '# A function draws the card of each listing; without one it is the card of its kind:',
-    ...CARDS,
-    '',
     '# Functions answer these. Put their host in, and take the # away, where the host can proxy:',
     ...proxied,
     '',
   ].join('\n')
 }
-
-const KINDS = {
-  x402: 'http_api',
-  api: 'http_api',
-  mcp: 'mcp_server',
-  a2a: 'a2a_agent',
-  kit: 'kit',
-} as const
-const CARDS = ID_PREFIXES.map((prefix) => `/og/${prefix}.* ${kindCardPath(KINDS[prefix])} 302`)
 
 /** Rendered for each request. */
 const PAGES = [

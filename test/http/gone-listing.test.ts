@@ -82,7 +82,6 @@ describe('a listing that has another id', () => {
       '/api/v1/listings/x402.weather/kit.json?view=compact',
     ],
     ['/badge/x402.early-weather.svg', '/badge/x402.weather.svg'],
-    ['/og/x402.early-weather.png', '/og/x402.weather.png'],
     ['/go/x402.former-weather?pos=3&src=api', '/go/x402.weather?pos=3&src=api'],
     ['/api/v1/call/x402.former-weather?relay_info', '/api/v1/call/x402.weather?relay_info'],
     ['/listing/x402.elsewhere-weather', '/listing/x402.weather'],

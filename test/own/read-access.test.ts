@@ -81,7 +81,7 @@ const addresses = [
     '/readyz',
     '/metrics',
     ...rendered,
-    '/og/x402.weather.png',
+    '/og/kind/http_api.png',
     '/nothing-here',
     '/compare?ids=x402.weather,mcp.harbour',
     '/api/v1/search?q=weather',
@@ -206,7 +206,7 @@ describe('a directory that is closed', () => {
         '/badge/x402.weather',
         '/listing/x402.weather',
         '/api/v1/listings/x402.weather',
-        '/og/x402.weather.png',
+        '/og/kind/http_api.png',
         '/go/x402.weather',
       ])
         expect((await ask(path)).status, path).toBe(401)

@@ -1,70 +1,40 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { createKeptCards } from '../../functions/cards/listing-cards.ts'
-import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { renderCardSvg } from '../../src/site/cards/card-svg.ts'
+import { expect, test } from 'vitest'
+import { drawCard, toDrawingKey } from '../../src/site/cards/draw-card.ts'
 import { widthOf, wrapToWidth } from '../../src/site/cards/face.ts'
-import { type LinkCard, toListingCard, toPageCards } from '../../src/site/cards/link-card.ts'
-import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
+import { toLinkCards } from '../../src/site/cards/link-cards.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const WITHOUT = { payments: false, trust: false, business_model: false }
-const toCard = (facts: Record<string, unknown> = {}, switches = {}): LinkCard =>
-  toListingCard(toListingView(toListing({ facts }), VIEW_CONTEXT), 'Waypost', switches)
-const textsOf = (svg: string) =>
+const textsOf = (svg = '') =>
   [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text)
-
-test('a card says what a listing is decided by', () => {
-  expect(textsOf(renderCardSvg(toCard()))).toEqual([
-    'HTTP API',
-    'Example Weather',
-    'Current weather for a place.',
-    'EW',
-    'Price from',
-    '$0.01',
-    'x402 on',
-    'Base',
-    'Waypost',
-    'x402.example-weather',
-  ])
-})
-
-test('where nothing that decides is known, it says where the listing runs', () => {
-  const unknown = { pricing: { model: 'unknown' } }
-  expect(toCard(unknown).facts).toEqual([{ label: 'Runs', value: 'Hosted', note: '' }])
-})
+const ofCategory = (name: string, description = 'First.') =>
+  toLinkCards([{ id: 'a', name, description }], SITE_TEXTS, {}).at(-1)?.svg ?? ''
 
 test('a kind’s card says of it what its page says', () => {
-  const [http] = toPageCards([], SITE_TEXTS, {}).filter(({ path }) => path.includes('http_api'))
-  expect(http?.card.words).toBe(
-    'Called over plain HTTP. Paid ones answer 402 with their price and charge per call.',
+  const [http] = toLinkCards([], SITE_TEXTS, {}).filter(({ path }) => path.includes('http_api'))
+  expect(textsOf(http?.svg).join(' ')).toContain(
+    'Called over plain HTTP. Paid ones answer 402 with their',
   )
 })
 
 test('a directory without payments and trust says no word of them on its cards', () => {
   const texts = { ...SITE_TEXTS, strapline: 'Services of the house' }
-  const cards = toPageCards([], texts, WITHOUT).map(({ card }) => card)
-  const written = [...cards, { ...toCard({}, WITHOUT), foot: '' }].flatMap((card) =>
-    textsOf(renderCardSvg(card)),
-  )
-  expect(written.join(' ')).not.toMatch(/x402|MPP|402|price|pay|trust|\$/i)
-  expect(cards.map(renderCardSvg).join('')).not.toContain('M112 384h976')
+  const cards = toLinkCards([], texts, WITHOUT).map(({ svg }) => svg)
+  expect(cards.flatMap(textsOf).join(' ')).not.toMatch(/x402|MPP|402|price|pay|trust|\$/i)
+  expect(cards.join('')).not.toContain('M112 384h976')
 })
 
 test('hostile text is text: no element, no reference, no control character', () => {
   const name = '</text><image href="http://evil.example/a.png"/>&xxe;\u0000\ud800'
-  const svg = renderCardSvg({ ...toCard(), title: name, words: name.repeat(20), foot: name })
+  const svg = ofCategory(name, name.repeat(20))
   expect(svg).not.toMatch(/<image|href="|&xxe|\p{Cc}|\p{Cs}/u)
   expect(svg.match(/<(\w+)/g)?.every((tag) => /^<(svg|path|rect|g|text)$/.test(tag))).toBe(true)
 })
 
-test('a name in a script without letters here is its id; one with some signs too many keeps the rest', () => {
-  expect(textsOf(renderCardSvg(toCard({ name: '天気サーバー' })))).toContain('x402.example-weather')
-  expect(textsOf(renderCardSvg(toCard({ name: 'Tidewise Harbour 🌊' })))).toContain(
-    'Tidewise Harbour',
-  )
+test('a name in a script without letters here is the directory’s; one with some signs too many keeps the rest', () => {
+  const title = (name: string) => textsOf(ofCategory(name))[1]
+  expect(title('天気サーバー')).toBe(SITE_TEXTS.name)
+  expect(title('Tidewise Harbour 🌊')).toBe('Tidewise Harbour')
 })
 
 test.each(['a'.repeat(400), `${'word '.repeat(90)}`, 'WWWWWWWW'.repeat(30), 'é'.repeat(300)])(
@@ -78,18 +48,17 @@ test.each(['a'.repeat(400), `${'word '.repeat(90)}`, 'WWWWWWWW'.repeat(30), 'é'
 )
 
 test('every page has a card of its own name, none of two the same', () => {
-  const cards = toPageCards([{ id: 'a', name: 'A', description: 'First.' }], SITE_TEXTS, {})
+  const cards = toLinkCards([{ id: 'a', name: 'A', description: 'First.' }], SITE_TEXTS, {})
   expect(cards.map(({ path }) => path)).toContain('/og/category/a.png')
-  expect(new Set(cards.map(({ card }) => renderCardSvg(card))).size).toBe(cards.length)
+  const keys = cards.map(({ svg }) => toDrawingKey(svg))
+  expect(new Set(keys).size).toBe(cards.length)
 })
 
-test('kept cards come back, and the oldest go when there are too many', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-cards-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const kept = createKeptCards(folder, 8)
-  for (let number = 0; number < 20; number += 1)
-    await kept.keep(`k${number}`, Buffer.from(String(number)))
-  expect(readdirSync(folder).length).toBeLessThanOrEqual(8)
-  expect(await kept.read('k0')).toBeNull()
-  expect(Buffer.from((await kept.read('k19')) ?? []).toString()).toBe('19')
+test('a card is drawn as a picture of its size, and the next one too after one that cannot be', async () => {
+  const sizeOf = async (svg: string) => {
+    const png = Buffer.from(await drawCard(svg))
+    return [png.toString('latin1', 1, 4), png.readUInt32BE(16), png.readUInt32BE(20)]
+  }
+  await expect(drawCard('no picture')).rejects.toThrow()
+  expect(await sizeOf(ofCategory('A'))).toEqual(['PNG', 1200, 630])
 })

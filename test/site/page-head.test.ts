@@ -40,8 +40,7 @@ describe('the card of a link', () => {
     ['/', '/og.png', /^Waypost/],
     ['/kind/mcp_server', '/og/kind/mcp_server.png', /^MCP servers/],
     ['/category/geo_weather', '/og/category/geo_weather.png', /^Maps/],
-    ['/listing/x402.weather', '/og/x402.weather.png', /: HTTP API. Price from \$0.01/],
-    ['/listing/api.hostile-text', '/og/api.hostile-text.png', /Quotes/],
+    ['/listing/x402.weather', '/og/kind/http_api.png', /^HTTP APIs/],
   ])('of %s is a picture as large as the page says', async (path, picture, alt) => {
     const meta = await metaOf(path)
     expect(meta('og:image')).toBe(`https://waypost.example${picture}`)
@@ -57,12 +56,11 @@ describe('the card of a link', () => {
     ])
   })
 
-  test('of a listing is the same bytes again, and none where nothing changed', async () => {
-    const picture = `${waypost.url}/og/x402.weather.png`
+  test('is the same bytes again, and none where nothing changed', async () => {
+    const picture = `${waypost.url}/og/kind/http_api.png`
     const [first, second] = await Promise.all([fetch(picture), fetch(picture)])
     expect(Buffer.from(await first.arrayBuffer())).toEqual(Buffer.from(await second.arrayBuffer()))
     const etag = first.headers.get('etag') ?? ''
-    expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
     const again = await fetch(picture, { headers: { 'if-none-match': etag } })
     expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
     const head = await fetch(picture, { method: 'HEAD' })
@@ -70,9 +68,9 @@ describe('the card of a link', () => {
   })
 
   test.each([
-    ['GET', '/og/x402.nobody.png', 404],
+    ['GET', '/og/x402.weather.png', 404],
     ['GET', '/og/..%2Fsecret.png', 404],
-    ['POST', '/og/x402.weather.png', 405],
+    ['POST', '/og/kind/http_api.png', 405],
   ])('%s %s is %i', async (method, path, status) => {
     expect((await fetch(waypost.url + path, { method })).status).toBe(status)
   })

@@ -13,8 +13,8 @@ const COMPILER = [
   'src/compiled.ts',
   'src/store',
 ]
-/** Parts of the site that also answer at run time: words of comparisons, cards, feeds. */
-const SHARED_SITE = ['src/site/compare', 'src/site/cards', 'src/site/feeds']
+/** Parts of the site that also answer at run time: words of comparisons, feeds. */
+const SHARED_SITE = ['src/site/compare', 'src/site/feeds']
 const SITE = ['src/pages', 'src/site', 'src/components', 'src/layouts']
 
 /**
@@ -38,7 +38,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...SITE, 'src/domain', 'src/compiled.ts'],
     packages: ['astro', 'astro:*', 'valibot'],
   }),
-  // Cards for links, drawn in a thread of the build.
+  // Cards for links, drawn by the build.
   'src/site/cards': {
     ours: ['src/domain', 'src/site', ...COMPILER],
     packages: ['node:*', '@resvg/resvg-wasm'],

@@ -9,10 +9,8 @@ import {
   provideCompiled,
 } from '../../compiled.ts'
 import { isSwitchedOff } from '../../domain/derived/switches.ts'
-import { renderCardSvg } from '../../site/cards/card-svg.ts'
-import { createDrawer } from '../../site/cards/create-drawer.ts'
-import { toDrawingKey } from '../../site/cards/drawing-key.ts'
-import { toPageCards } from '../../site/cards/link-card.ts'
+import { drawCard, toDrawingKey } from '../../site/cards/draw-card.ts'
+import { toLinkCards } from '../../site/cards/link-cards.ts'
 import type { ReleaseFiles } from '../files/release-files.ts'
 import { digestOf, listFiles } from '../files/release-writer.ts'
 import type { Timed } from '../files/stages.ts'
@@ -24,9 +22,6 @@ import { writeStatic } from './write-static.ts'
 
 /** Cards drawn by earlier builds: nothing in them changes from day to day. */
 const KEPT = fileURLToPath(new URL('../../../.cache/cards', import.meta.url))
-
-/** Nobody waits for a build's drawings: on a busy machine they may take their time (milliseconds). */
-const DRAWING_TIME = 120_000
 
 /** Static hosts answer `/search` with `search.html`; where there are functions, they do. */
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
@@ -56,7 +51,6 @@ export async function writePublic(files: ReleaseFiles, input: PublicInput): Prom
     }),
   )
   listed.catch(() => undefined)
-  // In a thread with its own time limit, so while this one still listens.
   const cards = await timed('cards', () => drawCards(site))
   const indexes = timed('page search texts', () => beginPageIndexes(searched, files))
   void timed('page search', () => indexes.indexed).catch(() => undefined)
@@ -169,24 +163,14 @@ function toFile(pathname: string, type: string): string {
   return path === '' ? 'index.html' : `${path}/index.html`
 }
 
-/**
- * Draws the cards of lists, by path in `public/`. The functions draw a listing's when somebody
- * first links to it: most never are.
- */
+/** Draws the cards of links, by path in `public/`. */
 async function drawCards({ categories, texts }: CompiledSite): Promise<Map<string, Uint8Array>> {
-  const drawer = createDrawer(DRAWING_TIME)
-  try {
-    const drawn = new Map<string, Uint8Array>()
-    // One after another, like the renderer: the first failure ends the build.
-    for (const { path, card } of toPageCards(categories.categories, texts, texts.switches)) {
-      const svg = renderCardSvg(card)
-      const file = join(KEPT, `${toDrawingKey(svg)}.png`)
-      drawn.set(path.slice(1), readKept(file) ?? keep(file, await drawer.draw(svg)))
-    }
-    return drawn
-  } finally {
-    drawer.rest()
+  const drawn = new Map<string, Uint8Array>()
+  for (const { path, svg } of toLinkCards(categories.categories, texts, texts.switches)) {
+    const file = join(KEPT, `${toDrawingKey(svg)}.png`)
+    drawn.set(path.slice(1), readKept(file) ?? keep(file, await drawCard(svg)))
   }
+  return drawn
 }
 
 function readKept(file: string): Uint8Array | null {

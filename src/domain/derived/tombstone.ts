@@ -56,7 +56,7 @@ export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: G
 }
 
 /** Addresses of a single listing, by the prefix before its id. */
-const PLACES = '/api/v1/listings/ /api/v1/call/ /listing/ /badge/ /go/ /gone/ /og/'.split(' ')
+const PLACES = '/api/v1/listings/ /api/v1/call/ /listing/ /badge/ /go/ /gone/'.split(' ')
 
 /** Page that says why a listing is gone; answered with 410. */
 export function gonePagePath(id: string): string {

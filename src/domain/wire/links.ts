@@ -20,7 +20,6 @@ export const comparePath = (slug: string) => `/compare/${slug}`
 /** A page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
 /** Drawings for links to a page: of a listing by a function, of lists by the build. */
-export const listingCardPath = (id: string) => `/og/${id}.png`
 export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
 export const categoryCardPath = (id: string) => `/og/category/${id}.png`
 export const kindPath = (kind: string) => `/kind/${kind}`

@@ -1,9 +1,69 @@
-import { CARD_HEIGHT, CARD_WIDTH } from '../../domain/wire/links.ts'
+import { type DirectoryPart, type Switches, toMissingParts } from '../../domain/derived/switches.ts'
+import type { SiteNames } from '../../domain/derived/tables.ts'
+import { CARD_HEIGHT, CARD_WIDTH, categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 import { toXmlText } from '../frame/html.ts'
+import { KIND_ORDER, KIND_TEXTS, toKindText } from '../rows/kind-texts.ts'
 import { toMonogram } from '../rows/tile.ts'
 import { cutToWidth, toWritable, type Weight, widthOf, wrapToWidth } from './face.ts'
-import type { LinkCard } from './link-card.ts'
+
+interface Category {
+  id: string
+  name: string
+  description: string
+}
+
+/**
+ * The previews of links that a build draws, as SVG: a sign for the directory, for each kind (its
+ * listings show it too) and for each category.
+ */
+export function toLinkCards(
+  categories: readonly Category[],
+  { name, strapline }: SiteNames,
+  switches: Partial<Switches>,
+): { path: string; svg: string }[] {
+  const missing = toMissingParts(switches)
+  const facts = STANDING.filter(({ part }) => !missing.includes(part))
+  const draw = (title: string, words: string, arm: LinkCard['arm']) =>
+    renderCardSvg({ title, words, arm, facts, brand: name })
+  return [
+    { path: '/og.png', svg: draw(name, strapline, null) },
+    ...KIND_ORDER.map((kind) => {
+      const { plural } = KIND_TEXTS[kind]
+      const arm = { kind, letters: toMonogram(plural) }
+      return { path: kindCardPath(kind), svg: draw(plural, toKindText(kind, switches), arm) }
+    }),
+    ...categories.map(({ id, name, description }) => ({
+      path: categoryCardPath(id),
+      svg: draw(name, description, null),
+    })),
+  ]
+}
+
+interface Fact {
+  part: DirectoryPart
+  label: string
+  value: string
+}
+
+/** On every card: they do not change with the content, so neither do the drawings. */
+const STANDING: readonly Fact[] = [
+  { part: 'payments', label: 'Pays with', value: 'x402, MPP' },
+  { part: 'trust', label: 'Trust from', value: 'payments' },
+  { part: 'business_model', label: 'Placements sold', value: 'none' },
+]
+const TAB = 'Directory'
+const FOOT = 'services for agents'
+
+interface LinkCard {
+  title: string
+  words: string
+  /** The arm beside the title; null draws our own mark. */
+  arm: { kind: Kind; letters: string } | null
+  facts: readonly Fact[]
+  /** Whose directory it is; also the title in place of one that the face has no letters for. */
+  brand: string
+}
 
 const PAPER = '#eef1ec'
 const POST = '#93a39a'
@@ -33,33 +93,31 @@ const FACT_PLACES = [
 ] as const
 
 /**
- * A link's card as SVG for `createDrawer`. Foreign text is escaped, cut to fit and left out where
- * the face has no glyphs for it; nothing refers to external resources.
+ * Names of a directory's own are escaped, cut to fit and left out where the face has no glyphs for
+ * them; nothing refers to external resources.
  */
-export function renderCardSvg(card: LinkCard): string {
-  const { tab, arm, title, titleElse, words, facts, foot, brand } = card
+export function renderCardSvg({ title, words, arm, facts, brand }: LinkCard): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD_WIDTH}" height="${CARD_HEIGHT}" font-family="Overpass" fill="#fff">`,
     `<path d="M0 0h${CARD_WIDTH}v${CARD_HEIGHT}H0z" fill="${PAPER}"/><path d="M178 540h34v90h-34zM988 540h34v90h-34z" fill="${POST}"/>`,
     `<rect x="790" y="34" width="340" height="92" rx="20" fill="${SIGN}"/><rect x="797" y="41" width="326" height="92" rx="14" fill="none" stroke="#fff" stroke-width="5"/>`,
     `<rect x="60" y="112" width="1080" height="440" rx="34" fill="${SIGN}"/><rect x="69" y="121" width="1062" height="422" rx="27" fill="none" stroke="#fff" stroke-width="6"/>`,
-    `<g text-anchor="middle">${text(tab, { x: 960, y: 97, size: 38, weight: 800 })}</g>`,
-    ...renderWords(toWritable(title) ?? titleElse, words),
-    renderArm(arm, titleElse),
+    `<g text-anchor="middle">${text(TAB, { x: 960, y: 97, size: 38, weight: 800 })}</g>`,
+    ...renderWords(toWritable(title) ?? brand, words),
+    renderArm(arm),
     facts.length === 0 ? '' : `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
-    ...renderFacts(facts.slice(0, FACT_PLACES.length)),
+    ...renderFacts(facts),
     `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text(cutToWidth(brand, 800, 36, 400), { x: 284, y: 600, size: 36, weight: 800 })}`,
-    `<g text-anchor="end">${text(cutToWidth(foot, 500, 27, 520), { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,
+    `<g text-anchor="end">${text(FOOT, { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,
   ].join('')
 }
 
-function renderArm(arm: LinkCard['arm'], titleElse: string): string {
+function renderArm(arm: LinkCard['arm']): string {
   if (arm === null) return `<g transform="translate(136 178) scale(5.4)">${MARK}</g>`
   const { path, middle } = ARMS[arm.kind]
-  const letters = toWritable(arm.letters) ?? toMonogram(titleElse.replace(/^\w+\./, ''))
   return [
     `<path d="${path}"/>`,
-    `<g text-anchor="middle" fill="${DARK}">${text(letters, { x: middle, y: 271, size: 66, weight: 800 })}</g>`,
+    `<g text-anchor="middle" fill="${DARK}">${text(arm.letters, { x: middle, y: 271, size: 66, weight: 800 })}</g>`,
   ].join('')
 }
 
@@ -88,23 +146,10 @@ function renderFacts(facts: LinkCard['facts']): string[] {
   const fits = (size: number) =>
     facts.every(({ value }, place) => widthOf(value, 800, size) <= roomOf(place))
   const size = FACT_SIZES.find(fits) ?? 30
-  return facts.map((fact, place) => renderFact(fact, place, size))
-}
-
-function renderFact(
-  { label, value, note }: LinkCard['facts'][number],
-  place: number,
-  size: number,
-): string {
-  const { x, width } = FACT_PLACES[place] ?? FACT_PLACES[0]
-  const shown = cutToWidth(value, 800, size, width)
-  const end = Math.round(x + widthOf(shown, 800, size) + 14)
-  const hasNote = note !== '' && end + widthOf(note, 500, 26) <= x + width + 20
-  return [
-    `<g fill="${SOFT}">${text(label, { x, y: 432, size: 29, weight: 500 })}`,
-    hasNote ? text(note, { x: end, y: 494, size: 26, weight: 500 }) : '',
-    `</g>${text(shown, { x, y: 494, size, weight: 800 })}`,
-  ].join('')
+  return facts.map(({ label, value }, place) => {
+    const { x } = FACT_PLACES[place] ?? FACT_PLACES[0]
+    return `<g fill="${SOFT}">${text(label, { x, y: 432, size: 29, weight: 500 })}</g>${text(value, { x, y: 494, size, weight: 800 })}`
+  })
 }
 
 function text(
