@@ -1,4 +1,5 @@
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
+import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
@@ -148,32 +149,33 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
 
 type Shorten = (result: Result) => Result
 
-/** Members a row can omit, the least needed first. */
+/** What a row can omit, the least needed first. Whose it is and what it costs, it always says. */
 function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
   const isSaidTwice = example !== undefined && input !== undefined
-  const isInExample = url !== undefined && example?.url?.startsWith(`${url}?`) === true
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
-  const isKept = !isSaidTwice || shown === 'input'
-  // Where nothing is required, an example shows only optional values.
-  const behind = isKept && isInExample ? ['url'] : input === undefined ? ['example'] : []
+  const isExampleKept = example !== undefined && (!isSaidTwice || shown === 'input')
+  const isInExample = url !== undefined && example?.url?.startsWith(`${url}?`) === true
   return [
-    withoutPage,
     without('relay_url'),
-    ...(isSaidTwice ? [without(shown)] : []),
     without('output'),
+    without('effect'),
+    ...(isSaidTwice ? [without(shown)] : []),
+    ...(isExampleKept && isInExample && at > 0 ? [without('url')] : []),
+    withShortDescription,
     without('description'),
-    withoutName,
-    ...(at === 0 ? [] : behind.map(without)),
   ]
 }
 
-/** Its address is `/listing/` and its id. */
-function withoutPage({ listing: { page: _, ...listing }, ...row }: Result): Result {
-  return { listing, ...row }
-}
+/** Characters of a description in an answer that is full. */
+const SHORT_DESCRIPTION = 40
 
-function withoutName({ listing: { name: _, ...listing }, ...row }: Result): Result {
-  return { listing, ...row }
+function withShortDescription(result: Result): Result {
+  const { description, ...operation } = result.operation
+  if (description === undefined) return result
+  return {
+    ...result,
+    operation: { ...operation, description: cutText(description, SHORT_DESCRIPTION) },
+  }
 }
 
 function without(member: string): Shorten {

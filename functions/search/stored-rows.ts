@@ -41,7 +41,8 @@ function readStored(index: SearchIndex, row: number, facts: QuestionFacts | null
     if (!isFilled && shown !== undefined && facts !== null)
       shown = fillArguments(url, shown, slots, facts)
     isFilled = true
-    return shown
+    // A call without any argument needs no example.
+    return shown !== undefined && Object.keys(shown).length > 0 ? shown : undefined
   }
   return { listing, operation, digest, slots, filled }
 }

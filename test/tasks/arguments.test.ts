@@ -4,7 +4,7 @@ import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
 import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { readOperationIndex } from '../support/own-catalogue.ts'
-import { countDeeds, type JudgedDeeds, judgeDeeds, NOW } from './judge-deeds.ts'
+import { countDeeds, DEEDS, type JudgedDeeds, judgeDeeds, NOW } from './judge-deeds.ts'
 
 const factsOf = (question: string) => readQuestionFacts(question, NOW)
 
@@ -30,7 +30,10 @@ describe('a question says what a rule finds in it, and nothing else', () => {
     ['flights on 24 December 2026', { dates: ['2026-12-24'], numbers: [] }, []],
     ['quote for AAPL in USD', { tickers: ['AAPL'], currencies: ['USD'] }, []],
     ['try all the near options', { currencies: [], coins: [] }, []],
-    ['search the web for heat pump subsidies', { topic: 'heat pump subsidies' }, []],
+    ['search the web for heat pump subsidies', { subject: 'heat pump subsidies' }, []],
+    ['search the web', { subject: null }, []],
+    ['geocode an address', { subject: null }, []],
+    ['coffee shops', { subject: null }, []],
     ['what is the capital', { places: [], countries: [] }, []],
   ])('%s', (question, facts, places) => {
     const found = factsOf(question)
@@ -77,15 +80,33 @@ describe('an example is filled with what was asked, never with its own values', 
       'https://sky.example/forecast?city=Nairobi&days=3',
     )
   })
-  test('a search box is given a question, and of a story only what it quotes', () => {
+  test('a search box is given what a question marks or quotes, never the words of the task', () => {
     const slots = [slotOf('query', { name: 'q', example: 'x', required: true }) ?? []].flat()
     const url = 'https://search.example/web?q=x'
     const asked = (question: string) => fillArguments(url, { url }, slots, factsOf(question)).url
-    const story =
-      'My sister moves house in spring and somebody ought to know what ferries cost by then'
-    expect(asked('ferries to Bergen')).toContain('q=ferries')
-    expect(asked(story)).toContain('q=<Q>')
+    const story = 'My sister moves house in spring and somebody ought to know what ferries cost'
+    expect(asked('search the web for ferries to Bergen')).toBe(
+      'https://search.example/web?q=ferries%20to%20Bergen',
+    )
+    for (const question of ['search the web', 'ferries to Bergen', 'geocode an address', story])
+      expect(asked(question)).toBe('https://search.example/web?q=<Q>')
     expect(asked(`${story}: "ferries to Bergen"`)).toContain('q=ferries')
+  })
+  test('no object is left empty: a call without arguments is shown without any', () => {
+    const schema = { type: 'object', properties: { q: { type: 'string' } } }
+    const fill = (example: object, question = 'anything') =>
+      fillArguments(
+        'https://m.example/',
+        example,
+        Object.entries(example).flatMap(([root, value]) =>
+          slotsIn([root], value, root === 'arguments' ? schema : undefined, root !== 'body'),
+        ),
+        factsOf(question),
+      )
+    expect(fill({ arguments: { q: 'x' } })).toEqual({})
+    expect(fill({ arguments: { q: 'x' } }, 'papers on rain')).toEqual({ arguments: { q: 'rain' } })
+    const between = { address: '0x1', date: { from: '2026-01-01', to: '2026-02-01' } }
+    expect(fill({ body: between }).body).toEqual({ date: { from: '<FROM>', to: '<TO>' } })
   })
   test('what the example leaves out is added, once, where the question says it', () => {
     const slots = ['id', 'symbol', 'slug'].flatMap(
@@ -107,6 +128,17 @@ describe('an example is filled with what was asked, never with its own values', 
       factsOf('mail c@d.example'),
     )
     expect(body).toEqual({ from: '<FROM>', to: ['c@d.example'] })
+  })
+  test('nor does one whose address lies deeper', () => {
+    const example = {
+      body: { from: { email: 'a@mail.example' }, to: [{ email: 'b@mail.example' }] },
+    }
+    const slots = slotsIn(['body'], example.body, undefined, true)
+    const facts = factsOf('mail c@d.example')
+    expect(fillArguments('https://m.example/', example, slots, facts).body).toEqual({
+      from: { email: '<EMAIL>' },
+      to: [{ email: 'c@d.example' }],
+    })
   })
   test.each([
     ['weather in Nairobi', 1],
@@ -165,4 +197,51 @@ test('forty-two deeds: the first row is right, is called as it stands, and holds
   expect(countDeeds(judged, 'isCallable')).toBeGreaterThanOrEqual(30)
   for (const { shown, ask } of judged)
     if (!/oslo/i.test(ask)) expect(shown, ask).not.toMatch(/oslo|59\.91|10\.75/i)
+})
+
+/** The texts of a request that are values: of its query, and in its body or arguments. */
+function valuesIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(valuesIn) : []
+}
+
+/** Sellers' own values may have words of a question: `gpt-image-1` has others beside them. */
+function isOfQuestion(value: string, question: string): boolean {
+  const said = new Set(question.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+  const words = /^<[A-Z0-9_]+>$/.test(value) ? [] : value.toLowerCase().match(/[\p{L}\p{N}]+/gu)
+  return words !== null && words.length > 0 && words.every((word) => said.has(word))
+}
+
+test.each([
+  ...DEEDS,
+  { ask: 'search the web', task: 'web|search' },
+  { ask: 'geocode an address', task: 'geocode|address' },
+  { ask: 'generate an image', task: 'generate|image' },
+  { ask: 'translate text', task: 'translate|text' },
+  { ask: 'weather', task: 'weather' },
+])('$ask: no row sends the words of its task, nor an empty object', ({ ask, task }) => {
+  const answer = find(`${new URLSearchParams({ q: ask, limit: '20' })}`)
+  const rows = 'results' in answer ? answer.results : expect.fail('expected results')
+  expect(rows.length).toBeGreaterThan(0)
+  const names = new RegExp(`\\b(?:${task})\\b`, 'i')
+  for (const { operation, listing } of rows) {
+    const { url = '', body, arguments: given } = operation.example ?? {}
+    const values = [...new URLSearchParams(url.split('?')[1] ?? '').values()]
+    for (const value of [...values, ...valuesIn(body), ...valuesIn(given)])
+      expect(isOfQuestion(value, ask) && names.test(value), `${listing.id}: ${value}`).toBe(false)
+    expect(JSON.stringify(operation.example ?? null), listing.id).not.toContain('{}')
+  }
+})
+
+test('three results are at most 1.5 KB in the median, and each says whose it is', () => {
+  const answers = DEEDS.map(({ ask }) => find(`${new URLSearchParams({ q: ask, limit: '3' })}`))
+  const sizes = answers
+    .map((answer) => Buffer.byteLength(JSON.stringify(answer)))
+    .sort((a, b) => a - b)
+  console.log(`bytes of three results: median ${sizes[sizes.length >> 1]}, most ${sizes.at(-1)}`)
+  expect(sizes[sizes.length >> 1]).toBeLessThanOrEqual(1500)
+  expect(sizes.at(-1)).toBeLessThanOrEqual(1800)
+  for (const answer of answers)
+    for (const { listing } of 'results' in answer ? answer.results : [])
+      expect(listing).toMatchObject({ name: expect.any(String), page: `/listing/${listing.id}` })
 })

@@ -10,9 +10,11 @@ interface Deed {
   ask: string
   right: string
   filled: string[]
+  /** Words that name the task. */
+  task: string
 }
 
-const DEEDS: Deed[] = parse(readFileSync(join(import.meta.dirname, 'deeds.yaml'), 'utf8'))
+export const DEEDS: Deed[] = parse(readFileSync(join(import.meta.dirname, 'deeds.yaml'), 'utf8'))
 
 /** What the first row of each question is worth: whether it is right, holds what was asked, may be called as it is. */
 export function judgeDeeds(find: FindOperations) {

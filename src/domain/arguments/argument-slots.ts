@@ -131,6 +131,9 @@ export function slotsIn(
       description: textOf(inner),
     })
     if (kind === null) return []
+    // A sender's address may be an object.
+    const isSender = at.some((step) => SENDER.test(String(step)))
+    if (kind === 'email' && isSender) return [{ at: place, kind: 'asked', required: isRequired }]
     return [{ at: isListOfText ? [...place, 0] : place, kind, required: isRequired }]
   })
 }

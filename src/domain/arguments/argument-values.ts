@@ -46,16 +46,10 @@ function toValue(
   const said = VALUES[kind](facts, place, typeof shown === 'string' ? shown : '')
   if (said !== undefined) {
     const isText = typeof shown !== 'number' && typeof said === 'number'
-    return { value: isText ? String(said) : said, isSaid: !isGuessed(kind, said, facts) }
+    return { value: isText ? String(said) : said, isSaid: true }
   }
   if (typeof shown === 'string' && PLACEHOLDER.test(shown)) return { value: shown, isSaid: false }
   return { value: required ? placeholderOf(slot) : undefined, isSaid: false }
-}
-
-/** A search box takes any query, so it does not show what the query contains. */
-function isGuessed(kind: ArgumentKind, value: unknown, { quoted, subject, places }: QuestionFacts) {
-  if (kind !== 'query' && kind !== 'text') return false
-  return value !== quoted && value !== subject && !places.some(({ name }) => name === value)
 }
 
 export function placeholderOf({ at }: ArgumentSlot): string {
@@ -113,13 +107,10 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
     domains[0] ?? (urls[0] === undefined ? undefined : new URL(urls[0]).hostname),
   email: ({ emails }) => emails[0],
   ip: ({ ips }) => ips[0],
-  query: ({ quoted, subject, topic, places, question }, _, shown) =>
-    (isPlaceName(shown) ? places[0]?.name : undefined) ??
-    quoted ??
-    subject ??
-    [topic ?? question, question].find((text) => countWords(text) <= MAX_QUERY_WORDS),
-  text: ({ quoted, subject, topic, places }, _, shown) =>
-    quoted ?? subject ?? shortOf(topic) ?? (isPlaceName(shown) ? places[0]?.name : undefined),
+  query: (facts, _, shown) =>
+    (isPlaceName(shown) ? facts.places[0]?.name : undefined) ?? aboutOf(facts),
+  text: (facts, _, shown) =>
+    aboutOf(facts) ?? (isPlaceName(shown) ? facts.places[0]?.name : undefined),
   from: ({ languages, currencies, places }) =>
     languages.from ??
     (currencies.length > 1 ? currencies[0] : places.length > 1 ? places[0]?.name : undefined),
@@ -128,16 +119,9 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
   asked: () => undefined,
 }
 
-/** A longer one also says what to do: `tweets mentioning x402` is not a name. */
-function shortOf(topic: string | null): string | undefined {
-  return topic !== null && countWords(topic) <= MAX_NAME_WORDS ? topic : undefined
-}
-const MAX_NAME_WORDS = 2
-/** A longer query tells a story: only its author knows what part to search for. */
-const MAX_QUERY_WORDS = 12
-
-function countWords(text: string): number {
-  return text.split(/\s+/).length
+/** A question's other words name its task, and a search for them finds nothing. */
+function aboutOf({ quoted, subject }: QuestionFacts): string | undefined {
+  return quoted ?? subject ?? undefined
 }
 
 function inCase(code: string | undefined, shown: string): string | undefined {

@@ -1,6 +1,6 @@
 import { toPlaceholder } from '../json-schema/example-of.ts'
 import { encodeValue, toText, withQuery } from '../operation/example-request.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { isJsonObject, present } from '../wire/parse-json.ts'
 import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
 import { type Filled, meaningsOf, placeholderOf, readValues } from './argument-values.ts'
 import type { QuestionFacts } from './question-facts.ts'
@@ -25,7 +25,8 @@ export function fillArguments(
   slots: readonly ArgumentSlot[],
   facts: QuestionFacts,
 ): ShownExample {
-  const values = keepPlace(readValues(slots, facts, (slot) => shownAt(example, template, slot)))
+  const read = readValues(slots, facts, (slot) => shownAt(example, template, slot))
+  const values = keepMembers(example, keepPlace(read))
   const url = fillUrl(template, example, values, facts)
   let { body, arguments: given } = example
   for (const { slot, value } of values) {
@@ -33,12 +34,48 @@ export function fillArguments(
     if (root === 'body') body = replaceAt(body, path, value)
     if (root === 'arguments') given = replaceAt(given, path, value)
   }
-  return {
-    ...example,
-    ...(url !== undefined && { url }),
-    ...(body !== undefined && { body }),
-    ...(given !== undefined && { arguments: given }),
-  }
+  const { headers } = example
+  return present({ url, headers, body: orNothing(body), arguments: orNothing(given) })
+}
+
+/** A call that is sent without any is shown without any. */
+function orNothing(value: unknown): unknown {
+  return isJsonObject(value) && Object.keys(value).length === 0 ? undefined : value
+}
+
+/**
+ * Optional members of an inner object that would all go stay as placeholders: an empty object says
+ * nothing, and the object itself may be required.
+ */
+function keepMembers(example: ShownExample, values: readonly Filled[]): readonly Filled[] {
+  const innerOf = ({ slot }: Filled) => JSON.stringify(memberPathOf(slot).slice(0, -1))
+  const gone = values.filter(({ value, slot }) => value === undefined && isInner(slot))
+  const emptied = new Set(
+    [...Map.groupBy(gone, innerOf).values()].flatMap((own) => {
+      const [first] = own
+      const inner = first && memberPathOf(first.slot).slice(0, -1)
+      const members = inner && Object.keys(Object(readAt(example, inner))).length
+      return members === own.length ? own : []
+    }),
+  )
+  return values.map((each) =>
+    emptied.has(each) ? { ...each, value: placeholderOf(each.slot) } : each,
+  )
+}
+
+function isInner(slot: ArgumentSlot): boolean {
+  return ['body', 'arguments'].includes(String(slot.at[0])) && memberPathOf(slot).length > 2
+}
+
+/** Where the member lies; the first text of a list stands for the list. */
+function memberPathOf({ at }: ArgumentSlot): readonly (string | number)[] {
+  return typeof at.at(-1) === 'number' ? at.slice(0, -1) : at
+}
+
+function readAt(example: ShownExample, [root, ...path]: readonly (string | number)[]): unknown {
+  let value: unknown = root === 'body' ? example.body : example.arguments
+  for (const step of path) value = Object(value)[step]
+  return value
 }
 
 /** How many facts of a query a request can hold: places, addresses, quoted text. */
@@ -153,9 +190,7 @@ function shownAt(example: ShownExample, template: string, { at }: ArgumentSlot):
     return new URLSearchParams(example.url?.split('?')[1] ?? '').get(String(path[0]))
   if (root === 'path')
     return decode(readPath(template, example.url ?? '').get(String(path[0])) ?? '')
-  let value: unknown = root === 'body' ? example.body : example.arguments
-  for (const step of path) value = Object(value)[step]
-  return value
+  return readAt(example, at)
 }
 
 function decode(text: string): string {

@@ -31,12 +31,8 @@ export interface QuestionFacts {
   numbers: number[]
   /** The words in quotation marks. */
   quoted: string | null
-  /** The query without the words that only say what to do. */
-  topic: string | null
-  /** The topic where the query names its form: `papers on …`, `a picture of …`. */
+  /** What it is about, where the query marks it: `papers on …`, `search the web for …`. */
   subject: string | null
-  /** The whole query, unchanged. */
-  question: string
 }
 
 const URL_TEXT = /\bhttps?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/gi
@@ -73,8 +69,7 @@ export function readQuestionFacts(question: string, now: number): QuestionFacts 
     dates: dated.dates,
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
     numbers: (dated.rest.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []).map(Number),
-    ...readTopic(question),
-    question: question.trim(),
+    subject: readSubject(question),
   }
 }
 
@@ -195,16 +190,17 @@ const COMMAND =
 const OBJECT =
   /^(?:(?:the|an?|some|any|all|latest|recent|new|scientific|research|academic)\s+)*(?:web|internet|google|news|headlines|papers?|articles?|images?|pictures?|photos?|videos?|books?|tweets?|posts?|results?|information|info|pages?|definition|meaning|tokens?|places?|word|text|podcasts?|recipes?|repositories|packages?)\s+(?:(?:on|about|for|of|by|with|from|that|showing|called|named|regarding)\s+)/i
 
-/** @example readTopic('papers on solar cells') → { topic: 'solar cells', subject: 'solar cells' } */
-export function readTopic(question: string): Pick<QuestionFacts, 'topic' | 'subject'> {
+/**
+ * What follows the words that name its form. The words before them name the task: they are never
+ * an argument.
+ *
+ * @example readSubject('papers on solar cells') → 'solar cells'; readSubject('search the web') → null
+ */
+export function readSubject(question: string): string | null {
   const plain = question.trim().replace(/[?!.]+$/, '')
   const withoutCommand = plain.replace(COMMAND, '')
   // `posts on reddit about rust` are about rust.
   const about = withoutCommand.replace(OBJECT, '').replace(/^\S+ about (?=\S)/i, '')
-  const topic = about.replace(/^(?:for|about|of|on|by)\s+/i, '')
-  const isSaid = topic !== '' && topic !== plain
-  return {
-    topic: isSaid ? topic : null,
-    subject: isSaid && about !== withoutCommand ? topic : null,
-  }
+  const subject = about.replace(/^(?:for|about|of|on|by)\s+/i, '')
+  return about === withoutCommand || subject === '' ? null : subject
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
-import { exampleOf } from '../json-schema/example-of.ts'
+import { exampleOf, toPlaceholder } from '../json-schema/example-of.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
 import type { ShownTool, Skill } from '../listing/tools-and-skills.ts'
 import { isJsonPayload, toOutputFields } from '../operation/output-fields.ts'
-import { present } from '../wire/parse-json.ts'
+import { isJsonObject, present } from '../wire/parse-json.ts'
 import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-agent-snippets.ts'
 import { findWay } from './kit-mcp-snippets.ts'
@@ -27,13 +27,11 @@ const MAX_MESSAGE = 120
 export const FoundOperationSchema = v.object({
   listing: v.object({
     id: v.string(),
-    /** Omitted from an answer that is full. */
-    name: v.optional(v.string()),
+    name: v.string(),
     kind: v.picklist(KINDS),
     trust: v.nullable(v.number()),
     auth: v.picklist(AUTH_TYPES),
-    /** Omitted from an answer that is full: it is `/listing/` and the id. */
-    page: v.optional(v.string()),
+    page: v.string(),
   }),
   operation: v.object({
     /** Of a tool or skill. */
@@ -83,10 +81,8 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   const required = (operation.params ?? []).filter(
     (param) => param.required === true || param.in === 'path',
   )
-  const sent = {
-    ...(example.url !== url && { url: example.url }),
-    ...(example.body !== undefined && { body: example.body }),
-  }
+  const body = withoutEmpty(example.body)
+  const sent = present({ url: example.url === url ? undefined : example.url, body })
   const keys = Object.entries(example.headers).flatMap(([name, value]) =>
     /<[A-Z0-9_]+>/.test(value) ? [`header ${name}`] : [],
   )
@@ -129,7 +125,8 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
   const names = Array.isArray(required) ? required.map(String) : []
   const types: object = typeof properties === 'object' && properties !== null ? properties : {}
   // A list of names does not show what its tools take.
-  const filled = properties === undefined ? undefined : exampleOf(tool.input_schema, 'arguments')
+  const filled =
+    properties === undefined ? undefined : withoutEmpty(exampleOf(tool.input_schema, 'arguments'))
   return {
     name: tool.name,
     ...toPlace(reached),
@@ -181,6 +178,26 @@ function toPlace({ invoke }: Reached) {
       : { command: words.join(' ') }),
     ...(bring.length > 0 && { bring }),
   }
+}
+
+/**
+ * An empty object says nothing: as the whole of what is sent it is left out, inside it stands as a
+ * placeholder.
+ */
+function withoutEmpty(value: unknown): unknown {
+  return isEmpty(value) ? undefined : fillEmpty(value, 'value')
+}
+
+function fillEmpty(value: unknown, name: string): unknown {
+  if (isEmpty(value)) return toPlaceholder(name)
+  if (Array.isArray(value)) return value.map((each) => fillEmpty(each, name))
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).map(([key, inner]) => [key, fillEmpty(inner, key)])
+  return Object.fromEntries(members)
+}
+
+function isEmpty(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0
 }
 
 function isShort(value: unknown): boolean {

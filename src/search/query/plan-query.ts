@@ -1,4 +1,4 @@
-import { readTopic } from '../../domain/arguments/question-facts.ts'
+import { readSubject } from '../../domain/arguments/question-facts.ts'
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
@@ -108,7 +108,7 @@ export function planQuery(
 
 /** In `papers on solar cells` the deed is `papers`: what they are on is for the operation to find. */
 function withoutSubject(index: SearchIndex, words: readonly Word[], query: string) {
-  const { subject } = index.noun === 'operation' ? readTopic(query) : { subject: null }
+  const subject = index.noun === 'operation' ? readSubject(query) : null
   if (subject === null) return words
   const said = new Set(splitText(subject).map(({ whole }) => whole))
   const deed = words.filter(({ whole }) => !said.has(whole))
