@@ -129,9 +129,11 @@ function toRemoval({ id, listing_id, removal }: OwnClaim, isHere: boolean): Mark
         ${toForm('opt_out', remove, html`<button>Yes, remove it</button>`)}</details>`
   if (removal === null)
     return html`<p class="small soft">It is not in the directory now. Unless it was withdrawn, it returns with the next build.</p>`
+  const when = isHere
+    ? 'It leaves the directory with the next build, and importers do not bring it back.'
+    : 'It is not in the directory.'
   return html`
-    <p>You removed it on ${toTime(removal.since)}.
-      ${isHere ? 'It leaves the directory with the next build, and importers do not bring it back.' : 'It is not in the directory.'}</p>
+    <p>You removed it on ${toTime(removal.since)}. ${when}</p>
     ${toForm('opt_out', target, html`<button>${isHere ? 'Keep it listed' : 'Bring it back'}</button>`)}`
 }
 
