@@ -38,9 +38,8 @@ test('on the wire each number has its source before it, and a page names source 
   })
   const words = toUseWords(signals, (id) => (id === 'cdp_bazaar' ? 'CDP Bazaar' : id))
   expect(words).toEqual([
-    ['Calls in 30 days (CDP Bazaar, 2026-09-20)', '1,500'],
-    ['Payers in 30 days, at least (CDP Bazaar, 2026-09-20)', '9'],
-    ['Stars (toolhive_registry, 2026-09-01)', '40'],
+    ['In the 30 days to 2026-09-20, counted by CDP Bazaar', '1,500 calls, at least 9 payers'],
+    ['Up to 2026-09-01, counted by toolhive_registry', '40 stars'],
   ])
   expect(toSignalWords({ ...signals, x402_list_status: 'online' })).toEqual([
     ['Status (x402-list)', 'online'],

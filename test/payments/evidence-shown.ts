@@ -189,7 +189,7 @@ export function testPages(watched: () => Watched): void {
     expect(badges).toEqual(['domain_verified', 'live_tested'])
     expect(tiers.tier).toBe('verified')
     const text = await page('x402.direct')
-    expect(text).toContain('Trust 5 of 100 2 buyers in 30 days, not vouched for')
+    expect(text).toContain('Trust 5 of 100 2 buyers in the 30 days to ')
     expect(text).toContain(
       'Verified buyers 2 of 2 payers Settlements 5 of 5 Volume $0.005 of $0.005',
     )

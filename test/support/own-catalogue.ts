@@ -19,12 +19,14 @@ const rules = { allowPrivate: false }
 const { content: read, faults } = readContent('content', rules)
 if (read === null) throw new Error('run "npm run check": the content has errors')
 export const { BASE_URL } = FIXTURE_ENV
+/** A day of the content's: what is true on it does not change tomorrow. */
+export const AS_OF = '2026-11-26'
 export const content = read
 export const contentFaults = faults
 export const catalogue = createCatalogue(content, {
   baseUrl: BASE_URL,
   rules,
-  asOf: '2026-11-26',
+  asOf: AS_OF,
   ledger: NO_LEDGER_FACTS,
 })
 

@@ -74,7 +74,7 @@ export const RECOMPUTE = [
 
 export const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
   verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
-  no_payment_data: 'Nobody has measured payments to this seller.',
+  no_payment_data: 'No payments that may count were measured in the window.',
   no_independent_paid_usage_30d:
     'Payments were measured, but none in the window came from an independent buyer.',
 }

@@ -29,28 +29,69 @@ export function toSignalWords(signals: ListingView['signals']): [label: string, 
   const judged = Object.entries(signals).flatMap(([key, value]): [string, string][] =>
     Object.hasOwn(LABELS, key) || isOfUse(key) ? [] : [[toLabel(key), toWord(value)]],
   )
-  return [...known, ...judged]
+  const own = [...known, ...judged]
+  const day = Object.entries(signals).find(
+    ([key]) => key.endsWith('_as_of') && `${key.slice(0, -'as_of'.length)}status` in signals,
+  )?.[1]
+  // A number without its day says nothing.
+  return own.length === 0 || day === undefined
+    ? own
+    : [['Seen on', String(day).slice(0, 10)], ...own]
 }
 
-const USE_LABELS: Readonly<Record<(typeof USE_COUNTS)[number], string>> = {
-  calls_30d: 'Calls in 30 days',
-  payers_30d: 'Payers in 30 days, at least',
-  downloads: 'Downloads',
-  stars: 'Stars',
-}
-
-/** Usage counts by others: who counts, when, and what. @param nameOf the name of a source's id */
+/**
+ * What others count, one row for each of them: the day and who counts come before the numbers.
+ *
+ * @param nameOf the name of a source's id
+ * @example → [['In the 30 days to 2026-09-20, counted by CDP Bazaar', '6 calls, at least 4 payers']]
+ */
 export function toUseWords(
   signals: ListingView['signals'],
   nameOf: (source: string) => string,
 ): [label: string, value: string][] {
-  return Object.entries(signals).flatMap(([key, value]): [string, string][] => {
-    const name = USE_COUNTS.find((each) => key.endsWith(`_${each}`))
-    if (name === undefined || typeof value !== 'number') return []
-    const source = key.slice(0, -name.length - 1)
-    const day = String(signals[`${source}_as_of`] ?? '')
-    return [[`${USE_LABELS[name]} (${nameOf(source)}, ${day})`, value.toLocaleString('en-US')]]
+  const sources = Object.keys(signals).flatMap((key) => /^(.+)_as_of$/.exec(key)?.[1] ?? [])
+  return sources.flatMap((source) => {
+    const count = (name: (typeof USE_COUNTS)[number]) => {
+      const value = signals[`${source}_${name}`]
+      return typeof value === 'number' ? value : null
+    }
+    const day = String(signals[`${source}_as_of`]).slice(0, 10)
+    const who = `counted by ${nameOf(source)}`
+    const [calls, payers] = [count('calls_30d'), count('payers_30d')]
+    const [downloads, stars] = [count('downloads'), count('stars')]
+    const rows: [string, (string | false)[]][] = [
+      [
+        `In the 30 days to ${day}, ${who}`,
+        [
+          calls !== null && toCount(calls, 'call'),
+          payers !== null && `at least ${toCount(payers, 'payer')}`,
+        ],
+      ],
+      [
+        `Up to ${day}, ${who}`,
+        [
+          downloads !== null && toCount(downloads, 'download'),
+          stars !== null && toCount(stars, 'star'),
+        ],
+      ],
+    ]
+    return rows.flatMap(([label, counts]): [string, string][] => {
+      const known = counts.filter((each) => each !== false)
+      return known.length === 0 ? [] : [[label, known.join(', ')]]
+    })
   })
+}
+
+/** @example toCount(1500, 'call') → '1,500 calls' */
+function toCount(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Whether anybody counted calls or payers of late: then nobody may say that it is not known. */
+export function isUsed(signals: ListingView['signals']): boolean {
+  return Object.entries(signals).some(
+    ([key, value]) => /_(?:calls|payers)_30d$/.test(key) && typeof value === 'number' && value > 0,
+  )
 }
 
 function isOfUse(key: string): boolean {

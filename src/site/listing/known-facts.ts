@@ -5,6 +5,7 @@ import { toCountText } from '../../domain/operation/price-text.ts'
 import { SESSIONS_NOT_COUNTED } from '../../domain/settlement/schemes/schemes.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { isUsed } from '../evidence/signal-words.ts'
 import { html, type Markup } from '../frame/html.ts'
 import { PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 import { toRunWords } from '../rows/package-run-words.ts'
@@ -58,6 +59,7 @@ export function toStanding(
     trust &&
       view.trust.evidence === 'no_payment_data' &&
       isPaid(view) &&
+      !isUsed(view.signals) &&
       'whether anybody has paid',
     sellers && !isClaimed && 'who owns it',
   ].filter((text) => text !== false)

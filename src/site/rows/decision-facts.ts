@@ -165,7 +165,8 @@ function toTrust({ trust }: ListingView): DecisionFact[] {
   if (trust.score !== null) {
     const buyers = toCountText(trust.verified_buyers_30d, 'buyer')
     const vouched = trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'
-    return [factOf('Trust', `${trust.score} of 100`, `${buyers} in 30 days, ${vouched}`)]
+    const window = `in the 30 days to ${trust.as_of.slice(0, 10)}`
+    return [factOf('Trust', `${trust.score} of 100`, `${buyers} ${window}, ${vouched}`)]
   }
   return trust.evidence === 'no_payment_data'
     ? []
