@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { doTask } from '../../packages/client/src/do-task.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import { listen } from '../call/relay-world.ts'
 import { WALLET } from '../tasks/seller-doubles.ts'
@@ -91,6 +92,27 @@ test('of what a seller answers 64 MiB, or as much as the caller says', async () 
 test('one that is never read is not unpacked', async () => {
   const { held } = await ask(answerOf(200, 80 * MIB), (waypost) => waypost.call('x402.seller'))
   expect(held).toBe(0)
+})
+
+test('a seller whose 402 is too long is passed over: the next one has its turn', async () => {
+  const server = createServer((req, res) => {
+    if (req.url?.startsWith('/long') === true) return answerOf(402, 20 * MIB)(req, res)
+    if (req.url === '/good') return res.end('{"text":"done"}')
+    const { port } = Object(server.address())
+    const rowOf = (id: string) => ({
+      ...{ seller: { id }, usd: 0.01, output: { text: 'text' }, digest: '' },
+      request: { method: 'GET', url: `http://127.0.0.1:${port}/${id}` },
+    })
+    const output = { type: 'object', properties: { text: { type: 'string' } } }
+    const isPlan = req.url?.includes('/plan') === true
+    const plan = { rows: [rowOf('long'), rowOf('good')], total: 2, notes: [] }
+    return res.end(JSON.stringify(isPlan ? plan : { output }))
+  })
+  const waypost = createWaypost({ baseUrl: `http://127.0.0.1:${await listen(server)}` })
+  const done = await doTask(waypost, 't', {}, { pay })
+  server.close()
+  expect(done).toMatchObject({ output: { text: 'done' }, seller: 'good' })
+  expect(done.attempts[0]).toMatchObject({ end: 'no_terms', paid: 'no' })
 })
 
 test('the time limit holds until the body is read', async () => {

@@ -13,7 +13,7 @@ import {
   type Witnessed,
   witnessedIn,
 } from './payment.ts'
-import { MAX_ANSWER_BYTES, readProblem, send } from './requests.ts'
+import { letGo, MAX_ANSWER_BYTES, readProblem, send } from './requests.ts'
 import type { Waypost } from './waypost.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -195,7 +195,7 @@ async function considerTerms(
 ): Promise<Outcome> {
   // Terms longer than a 402 may be are none.
   const terms = await readTerms(response).catch(() => null)
-  void response.body?.cancel()
+  letGo(response)
   const quotes = readQuotes(response, terms, pay)
   const open = quotes.filter((quote) => !namesOf(row, quote).some((name) => run.paid.has(name)))
   const [cheapest] = open
@@ -278,7 +278,7 @@ async function judgePaid(
     ...(witnessed !== undefined && { witnessed }),
   })
   if (response.status !== 402) return judge(run, row, response, toOutcome)
-  void response.body?.cancel()
+  letGo(response)
   return toOutcome('payment_asked_again', 'it asked for money again after it was paid')
 }
 
@@ -353,7 +353,7 @@ async function judge(
     return toOutcome(ABOUT_SELLER.test(code) ? 'refused' : 'relay_refused', detail + again)
   }
   if (!response.ok) {
-    void response.body?.cancel()
+    letGo(response)
     return toOutcome('refused', `status ${response.status}`)
   }
   const read = await readOutput(response, contract, paths).catch((error: unknown) => {

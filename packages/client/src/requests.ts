@@ -95,6 +95,11 @@ function bound(
   )
 }
 
+/** Leaves a body unread; one that failed has nothing to leave. */
+export function letGo({ body }: Response): void {
+  void body?.cancel().catch(() => undefined)
+}
+
 export interface AskOptions extends Pick<Limits, 'fetch' | 'timeoutMs'> {
   /** Tries after the first one, for requests that may be repeated. */
   retries: number
