@@ -1,5 +1,6 @@
 import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
+import { renderChanged } from './src/build/astro-build.ts'
 
 /** The pages that a build prints, by address; each lives in the room of what it shows. Those that a
  * function answers for, and what is no page, are files of `src/pages`. */
@@ -46,13 +47,22 @@ const pages = {
 }
 
 /**
- * Pages only: JSON, badges and the search index are written by `src/compile`, which runs this config
- * with its own `outDir` and the folder of the compiled catalogue in the environment.
+ * Pages only: JSON, badges and the search index are written by `src/build`, which runs `astro build`
+ * with this folder for the output and the folder of the compiled catalogue in the environment.
  */
+const ONE_CHUNK = {
+  chunkFileNames: '[name].mjs',
+  codeSplitting: { groups: [{ name: 'pages', test: /./ }] },
+}
+
+const { PAGES_DIR: dir = 'dist/pages', COMPILED_DIR: compiled = '' } = process.env
+
 export default defineConfig({
   output: 'static',
+  outDir: `${dir}/out`,
+  cacheDir: `${dir}/cache`,
   adapter: node({ mode: 'middleware' }),
-  integrations: [pages],
+  integrations: [pages, renderChanged(compiled)],
   // No page keeps state on the server through Astro: sellers have their own session.
   session: false,
   trailingSlash: 'ignore',
@@ -68,5 +78,15 @@ export default defineConfig({
     // The content security policy allows no inline style or script.
     inlineStylesheets: 'never',
   },
-  vite: { build: { assetsInlineLimit: 0 } },
+  vite: {
+    cacheDir: `${dir}/vite`,
+    build: { assetsInlineLimit: 0 },
+    // A release is self-contained: its folder may be anywhere, far from node_modules. A server reads
+    // the code of a release at once, while it surely exists. A hash in the name would cover text from
+    // which folders are removed.
+    ...(process.argv.includes('build') && {
+      resolve: { noExternal: true },
+      environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
+    }),
+  },
 })

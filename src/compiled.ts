@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
 import type { PolicyView } from './domain/derived/policy.ts'
@@ -112,7 +112,7 @@ export interface Compiled {
   byId: ReadonlyMap<string, CompiledListing>
 }
 
-/** Set by the build for the pages it renders: the folder of the compiled catalogue. */
+/** The folder that a build or the development server gives to the pages: see `writeCompiled`. */
 export const COMPILED_DIR_VARIABLE = 'COMPILED_DIR'
 
 /** Data that every page may print without naming it in its key. */
@@ -122,42 +122,45 @@ export interface Shared {
   texts: Tables['site']
 }
 
-/** The catalogue of a build that renders in its own process, and whether it may be read. */
-interface Handed {
-  compiled: Compiled
-  openApi: unknown
-  /** True while a page keyed by its props is rendered. */
-  isFrozen: boolean
-}
+/** Of a listing what lists need of it, and where the rest lies in the file of the rest. */
+export type CompiledHead = Pick<
+  CompiledListing,
+  'key' | 'id' | 'brief' | 'tasks' | 'added' | 'relay_reason' | 'similar'
+> & { at: number; length: number }
+export type CompiledRest = Omit<CompiledListing, keyof CompiledHead>
 
 /** Pages are bundled, so they have their own copy of this module: both share the global object. */
-const HANDED = Symbol.for('directory.compiled')
+const FROZEN = Symbol.for('directory.frozen')
+
+/**
+ * While frozen, `readCompiled` throws: a page that is kept while its props are the same must be made
+ * only from its props.
+ */
+export function freezeCompiled(isFrozen: boolean): void {
+  Reflect.set(globalThis, FROZEN, isFrozen)
+}
+
+const isFrozen = () => Reflect.get(globalThis, FROZEN) === true
 
 let cached: Compiled | undefined
 
-/** Gives the pages of this process a catalogue that is already in memory. */
-export function provideCompiled(compiled: Compiled, openApi: unknown): void {
-  const handed: Handed = { compiled, openApi, isFrozen: false }
-  Reflect.set(globalThis, HANDED, handed)
-}
-
-/**
- * While sealed, `readCompiled` throws: a page that is reused while its props are the same must be
- * made only from its props.
- */
-export function freezeCompiled(isFrozen: boolean): void {
-  const handed = findHanded()
-  if (handed !== undefined) handed.isFrozen = isFrozen
-}
-
 /** Reads the catalogue once for each process. @throws when no build has set its folder. */
 export function readCompiled(): Compiled {
-  const handed = findHanded()
-  if (handed?.isFrozen === true)
+  if (isFrozen())
     throw new Error('this page is named by its props (keyOf), and may print nothing else')
-  if (handed !== undefined) return handed.compiled
-  cached ??= readFrom(process.env[COMPILED_DIR_VARIABLE] ?? '')
+  return readOnce()
+}
+
+function readOnce(): Compiled {
+  cached ??= readFrom(readFolder())
   return cached
+}
+
+function readFolder(): string {
+  const folder = process.env[COMPILED_DIR_VARIABLE] ?? ''
+  if (folder === '')
+    throw new Error(`${COMPILED_DIR_VARIABLE} is not set: pages are rendered by "npm run build"`)
+  return folder
 }
 
 /**
@@ -165,12 +168,12 @@ export function readCompiled(): Compiled {
  * of its own facts, and with this one it would change each day.
  */
 export function readDataDate(): string | null {
-  return findHanded()?.isFrozen === true ? null : readCompiled().site.stats.updated
+  return isFrozen() ? null : readCompiled().site.stats.updated
 }
 
 /** The part of the catalogue that is in every key. */
 export function readShared(): Shared {
-  const { site } = findHanded()?.compiled ?? readCompiled()
+  const { site } = readOnce()
   return { base_url: site.base_url, texts: site.texts }
 }
 
@@ -187,25 +190,83 @@ export function keyOf(props: object): string {
 
 /** The OpenAPI document of this build; parse it with `toApiReference`. */
 export function readOpenApi(): unknown {
-  const handed = findHanded()
-  if (handed !== undefined) return handed.openApi
-  return JSON.parse(
-    readFileSync(join(process.env[COMPILED_DIR_VARIABLE] ?? '', 'openapi.json'), 'utf8'),
-  )
-}
-
-function findHanded(): Handed | undefined {
-  const handed: Handed | undefined = Reflect.get(globalThis, HANDED)
-  return handed
+  return JSON.parse(readFileSync(join(readFolder(), 'openapi.json'), 'utf8'))
 }
 
 function readFrom(folder: string): Compiled {
-  if (folder === '')
-    throw new Error(`${COMPILED_DIR_VARIABLE} is not set: pages are rendered by "npm run build"`)
-  // JSON.parse is typed `any`; both files were written by the build from these very types.
+  // JSON.parse is typed `any`; the files were written by the build from these very types.
   const site: CompiledSite = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8'))
-  const listings: CompiledListing[] = []
-  for (const line of readFileSync(join(folder, 'listings.ndjson'), 'utf8').split('\n'))
-    if (line !== '') listings.push(JSON.parse(line))
+  const file = openSync(join(folder, 'listings.ndjson'), 'r')
+  const listings = readFileSync(join(folder, 'heads.ndjson'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): CompiledListing => new StoredListing(JSON.parse(line), file))
   return { site, listings, byId: new Map(listings.map((listing) => [listing.id, listing])) }
+}
+
+/** Listings whose rest is in memory: of all at once, 100,000 would take gigabytes. */
+const MAX_HELD = 64
+const held = new Map<CompiledHead, CompiledRest>()
+
+/** Lists read the head alone: the rest is read when a page asks for it. */
+class StoredListing implements CompiledListing {
+  readonly #head: CompiledHead
+  readonly #file: number
+  constructor(head: CompiledHead, file: number) {
+    this.#head = head
+    this.#file = file
+  }
+
+  get key() {
+    return this.#head.key
+  }
+  get id() {
+    return this.#head.id
+  }
+  get brief() {
+    return this.#head.brief
+  }
+  get tasks() {
+    return this.#head.tasks
+  }
+  get added() {
+    return this.#head.added
+  }
+  get relay_reason() {
+    return this.#head.relay_reason
+  }
+  get similar() {
+    return this.#head.similar
+  }
+  get view() {
+    return this.#rest.view
+  }
+  get kit() {
+    return this.#rest.kit
+  }
+  get description_html() {
+    return this.#rest.description_html
+  }
+  get handshakes() {
+    return this.#rest.handshakes
+  }
+  get history() {
+    return this.#rest.history
+  }
+  get score_parts() {
+    return this.#rest.score_parts
+  }
+
+  get #rest(): CompiledRest {
+    const known = held.get(this.#head)
+    if (known !== undefined) return known
+    const { at, length } = this.#head
+    const bytes = Buffer.allocUnsafe(length)
+    readSync(this.#file, bytes, 0, length, at)
+    const rest: CompiledRest = JSON.parse(bytes.toString())
+    held.set(this.#head, rest)
+    const [oldest] = held.keys()
+    if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
+    return rest
+  }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * `npm run build`, see `build-and-publish.ts`. The threads of a build load the same code over and
+ * `npm run build`, see `run-build.ts`. The threads of a build load the same code over and
  * over: Node's compiled code is cached for them and for the next build, where possible.
  */
 const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
@@ -29,4 +29,4 @@ setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
 setFlagsFromString('--no-parallel-scavenge')
 process.env.NODE_COMPILE_CACHE ??= CODE_CACHE
 enableCompileCache(process.env.NODE_COMPILE_CACHE)
-await import('./build-and-publish.ts')
+await import('./run-build.ts')

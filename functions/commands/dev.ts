@@ -3,12 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dev } from 'astro'
-import { buildWithoutPages } from '../../src/compile/release/build-release.ts'
-import { nameRelease } from '../../src/compile/release/release-name.ts'
+import { build } from '../../src/build/build.ts'
 import { COMPILED_DIR_VARIABLE } from '../../src/compiled.ts'
-import { formatFault } from '../../src/content/faults.ts'
-import { readContent } from '../../src/content/read.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { createService } from '../app/service.ts'
 import { createComparePage } from '../compare/chosen-comparison.ts'
@@ -36,7 +34,7 @@ const config = parseConfig({ ...process.env, OUT_DIR: process.env.OUT_DIR || OUT
 const compiledDir = resolve(config.OUT_DIR, 'compiled')
 process.env[COMPILED_DIR_VARIABLE] = compiledDir
 process.env.ASTRO_TELEMETRY_DISABLED = '1'
-if (!compile()) process.exit(1)
+if (!(await compile())) process.exit(1)
 const service = await createService({
   config,
   log: createLog((line) => process.stdout.write(line), Date.now),
@@ -70,22 +68,25 @@ onStop(async () => {
 })
 
 /** @returns false when the content has errors: they are printed, and the previous release stays. */
-function compile(): boolean {
-  const contentDir = config.CONTENT_DIR
-  const options = {
-    contentDir,
-    baseUrl: config.BASE_URL,
-    allowPrivate: config.PRIVATE_TARGETS,
-    issuer: config.OIDC_ISSUER,
-    asOf: config.AS_OF,
-    ledger: NO_LEDGER_FACTS,
+async function compile(): Promise<boolean> {
+  try {
+    await build({
+      contentDir: config.CONTENT_DIR,
+      baseUrl: config.BASE_URL,
+      allowPrivate: config.PRIVATE_TARGETS,
+      issuer: config.OIDC_ISSUER,
+      asOf: config.AS_OF,
+      outDir: resolve(config.OUT_DIR),
+      readLedger: async () => NO_LEDGER_FACTS,
+      compiledDir,
+      log: console.log,
+    })
+    return true
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    console.log(error.message)
+    return false
   }
-  const { content, faults } = readContent(contentDir, options)
-  for (const fault of faults) console.log(formatFault(fault, contentDir))
-  if (content === null) return false
-  const { OUT_DIR: outDir } = config
-  buildWithoutPages({ ...options, name: nameRelease(options), content, outDir, compiledDir })
-  return true
 }
 
 /** Tables that a content folder lacks are the product's own: both folders are watched. */
@@ -94,7 +95,7 @@ function watchContent(onChange: () => void): void {
   const recompile = async () => {
     const start = performance.now()
     try {
-      if (!compile()) return
+      if (!(await compile())) return
       await service.refresh()
       onChange()
       console.log(`content compiled in ${Math.round(performance.now() - start)} ms`)

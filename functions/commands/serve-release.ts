@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { isLaidOut } from '../../src/store/lay-out.ts'
 import { createService } from '../app/service.ts'
 import { loadDoors } from '../doors/create-doors.ts'
 import { onStop } from '../operations/on-stop.ts'
@@ -40,14 +38,11 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
 
 /**
  * Builds a release when the current one is stale or damaged, in a process of its own: a build's
- * memory is not the server's. A file with other bytes of the same length is found when it is served.
+ * memory is not the server's.
  */
 export async function compileWhatIsStale(): Promise<void> {
   const command = fileURLToPath(new URL('build.ts', import.meta.url))
-  // Plain folders are for other hosts: existing ones are kept up to date.
-  const isShown = isLaidOut(resolve(parseConfig(process.env).OUT_DIR))
-  const options = ['--lengths', ...(isShown ? [] : ['--no-public'])]
-  const build = spawn(process.execPath, [command, ...options], { stdio: 'inherit' })
+  const build = spawn(process.execPath, [command], { stdio: 'inherit' })
   const [code] = await once(build, 'exit')
   if (code !== 0) throw new OperatorError('The content could not be compiled; see above.')
 }

@@ -142,7 +142,7 @@ function toSince(text: string | null): Since | undefined {
 
 export type ChangeLog = ReturnType<typeof createChangeLog>
 
-/** The log of changes as builds write it beside the releases (`src/compile/release/record-changes.ts`). */
+/** The log of changes as builds write it beside the releases (`src/build/changes.ts`). */
 export function createChangeLog(outDir: string) {
   const dir = join(outDir, 'changes')
   let known: { stamp: string; head: LogHead | null } | undefined

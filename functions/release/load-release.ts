@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
 import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
@@ -7,21 +9,14 @@ import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listi
 import { createFindNotListed } from '../../src/domain/unlisted/not-listed.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import { findContentType, type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { isThere, objectPath, readObject } from '../../src/store/objects.ts'
-import { type ListedFile, releasePath } from '../../src/store/release-list.ts'
 import type { ReportFailure } from '../http/failure.ts'
-import type { ObjectCache } from '../static/object-cache.ts'
-import { createStaticFiles, type PublicFiles } from '../static/static-files.ts'
+import { createStaticFiles } from '../static/static-files.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import type { PageCode } from './page-code.ts'
 import { toSearchTexts } from './prepare-texts.ts'
 import type { Release } from './release.ts'
 import { createDoorData } from './release.ts'
-
-/** Files checked without a pause: a server goes on answering meanwhile. */
-const FILES_AT_A_TIME = 200
 
 /** A release that cannot be served: damaged, incomplete, or built for another address. */
 export class ReleaseError extends OperatorError {
@@ -32,11 +27,10 @@ export class ReleaseError extends OperatorError {
 export interface LoadedRelease {
   release: Release
   /**
-   * Verifies in short steps what loading did not: listing bodies that stay in the index file, and
-   * the length of every file that is served. Returns the names of damaged ones: each is a 500.
+   * Verifies in short steps what loading did not: listing bodies that stay in the index file.
    * @throws ReleaseError when the index is damaged and the release must not be served
    */
-  verify(): Promise<string[]>
+  verify(): Promise<void>
 }
 
 /** Rows read without a pause: a server goes on answering while it loads a new release. */
@@ -46,7 +40,6 @@ const ROWS_AT_A_TIME = 500
 export interface Loading {
   outDir: string
   baseUrl: string
-  cache: ObjectCache
   report: ReportFailure
 }
 
@@ -58,23 +51,23 @@ export interface Loading {
  */
 export async function loadRelease(
   name: string,
-  { outDir, baseUrl, cache, report }: Loading,
+  { outDir, baseUrl, report }: Loading,
 ): Promise<LoadedRelease> {
-  const file = await readReleaseFile(releasePath(outDir, name))
+  const folder = join(outDir, 'releases', name)
+  const file = await readReleaseFile(join(folder, 'release.json'))
   if (file.base_url !== baseUrl)
     throw new ReleaseError(
       `BASE_URL is ${baseUrl}, but the release ${name} in ${outDir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
     )
-  const list = await readList(await readText(outDir, { path: 'the list', ...file.list }))
-  const read = (path: string) => readText(outDir, findListed(list, path))
+  const read = createReader(folder, file)
   const byId = (row: { id: string }) => row.id
   const listings = await readRows(await read('data/listings.ndjson'), LiveListingSchema, byId)
   const optedOut = await readRows(await read('data/opted-out.ndjson'), OptedOutListingSchema, byId)
   const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
-  const { search, operations } = openIndexes(outDir, list)
+  const { search, operations } = openIndexes(folder)
   return {
     release: {
-      name: file.name,
+      name,
       listings,
       optedOut,
       sharedHosts: file.shared_hosts,
@@ -84,52 +77,32 @@ export async function loadRelease(
       searchTexts: toSearchTexts(file),
       searchChoices: file.search_choices,
       site: file.texts,
-      files: createStaticFiles(toPublicFiles(list), cache, report),
+      files: createStaticFiles(join(folder, 'public'), report),
       doorData: createDoorData(read),
       findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
       tasks: file.tasks,
-      pageCode: toPageCode(outDir, file.page_code, list),
+      pageCode: toPageCode(folder, file),
     },
-    verify: async () => {
-      await verifyIndexes({ search, operations })
-      return findDamaged(outDir, list.values())
-    },
+    verify: () => verifyIndexes({ search, operations }),
   }
 }
 
-type ReleaseList = ReadonlyMap<string, ListedFile>
-
-/** The rows were verified; they are read in short steps, so that the server goes on answering. */
-async function readList(text: string): Promise<ReleaseList> {
-  const list = new Map<string, ListedFile>()
-  for await (const row of parseLines(text)) {
-    // JSON.parse is typed `any`; the list was written from this very type.
-    const file: ListedFile = row
-    list.set(file.path, file)
+/** Reads a file of rows, verified. @throws ReleaseError when it is not what was built */
+function createReader(folder: string, { checksums }: ReleaseFile) {
+  return async (path: string): Promise<string> => {
+    const bytes = await readFile(join(folder, path)).catch((error: unknown) => {
+      throw new ReleaseError(`${path} cannot be read (${String(error)}): build again`)
+    })
+    if (hash('sha256', bytes) !== checksums[path])
+      throw new ReleaseError(`${path} is damaged: build again`)
+    return bytes.toString('utf8')
   }
-  return list
 }
 
-function findListed(list: ReleaseList, path: string): ListedFile {
-  const file = list.get(path)
-  if (file === undefined) throw new ReleaseError(`The release has no ${path}: build again.`)
-  return file
-}
-
-function toPublicFiles(list: ReleaseList): PublicFiles {
-  const files = new Map<string, StaticFile>()
-  for (const { path, size, digest } of list.values()) {
-    if (!path.startsWith('public/')) continue
-    const file = path.slice('public/'.length)
-    files.set(toUrlPath(file), { file, type: findContentType(file), size, digest })
-  }
-  return files
-}
-
-function openIndexes(outDir: string, list: ReleaseList) {
+function openIndexes(folder: string) {
   return {
-    search: openIndex(outDir, findListed(list, 'data/search.index')),
-    operations: openIndex(outDir, findListed(list, 'data/operations.index')),
+    search: openIndex(folder, 'data/search.index'),
+    operations: openIndex(folder, 'data/operations.index'),
   }
 }
 
@@ -140,9 +113,9 @@ async function verifyIndexes(indexes: Record<string, SearchIndex>): Promise<void
     })
 }
 
-function openIndex(outDir: string, { path, digest }: ListedFile): SearchIndex {
+function openIndex(folder: string, path: string): SearchIndex {
   try {
-    return openSearchIndex(objectPath(outDir, digest))
+    return openSearchIndex(join(folder, path))
   } catch (error) {
     throw damagedIndex(path, error)
   }
@@ -165,18 +138,9 @@ async function readReleaseFile(path: string): Promise<ReleaseFile> {
   )
 }
 
-/** @throws ReleaseError when it is not what was published */
-async function readText(outDir: string, file: ListedFile): Promise<string> {
-  const bytes = await readObject(outDir, file).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new ReleaseError(`${file.path} is missing or damaged (${reason}): build again`)
-  })
-  return bytes.toString('utf8')
-}
-
-function toPageCode(outDir: string, name: string, list: ReleaseList): PageCode {
-  const own = [...list.values()].filter(({ path }) => path.startsWith(`${name}/`))
-  return { name, outDir, files: own }
+function toPageCode(folder: string, { checksums }: ReleaseFile): PageCode {
+  const files = Object.entries(checksums).filter(([path]) => path.startsWith('server/'))
+  return { name: hash('sha256', JSON.stringify(files)), folder, files }
 }
 
 /** @throws ReleaseError at the first row of another version; the bytes are those that were published */
@@ -205,19 +169,4 @@ async function* parseLines(text: string) {
     start = end < 0 ? text.length : end + 1
     if (read % ROWS_AT_A_TIME === 0) await pause()
   }
-}
-
-/**
- * Paths of files whose objects are missing, or not as long as they were published. Their bytes are
- * verified when they are first read.
- */
-async function findDamaged(outDir: string, files: Iterable<ListedFile>): Promise<string[]> {
-  const damaged: string[] = []
-  let seen = 0
-  for (const file of files) {
-    if (!isThere(outDir, file)) damaged.push(file.path)
-    seen += 1
-    if (seen % FILES_AT_A_TIME === 0) await pause()
-  }
-  return damaged
 }

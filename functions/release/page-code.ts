@@ -1,9 +1,8 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { nameBytes } from '../../src/store/objects.ts'
-import type { ListedFile } from '../../src/store/release-list.ts'
 
 export type AstroHandler = (
   req: IncomingMessage,
@@ -15,9 +14,10 @@ export type AstroHandler = (
 export interface PageCode {
   /** Named by its content: the same code in another release has the same name. */
   name: string
-  outDir: string
-  /** `entry.mjs` is among them. */
-  files: readonly ListedFile[]
+  /** Of the release that has it. */
+  folder: string
+  /** Paths from there and their SHA-256; `entry.mjs` is among them. */
+  files: readonly (readonly [path: string, sha256: string])[]
 }
 
 /**
@@ -40,12 +40,12 @@ export function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler
  * Reads everything at once, as the release may be gone later.
  * @throws before any of it is run
  */
-async function importVerified({ outDir, files }: PageCode): Promise<AstroHandler> {
-  for (const { path, digest } of files)
-    if (nameBytes(await readFile(join(outDir, path))) !== digest)
+async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
+  for (const [path, sha256] of files)
+    if (hash('sha256', await readFile(join(folder, path))) !== sha256)
       throw new Error(`${path} differs from what was published: build again`)
   const modules: [string, unknown][] = await Promise.all(
-    files.map(async ({ path }) => [path, await import(pathToFileURL(join(outDir, path)).href)]),
+    files.map(async ([path]) => [path, await import(pathToFileURL(join(folder, path)).href)]),
   )
   const entry = modules.find(([name]) => name.endsWith('/entry.mjs'))?.[1]
   const handler: unknown =

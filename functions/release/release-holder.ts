@@ -1,11 +1,9 @@
 import { readlinkSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { releasePath } from '../../src/store/release-list.ts'
 import { createFailureReport } from '../http/failure.ts'
 import { createProblems } from '../http/problem.ts'
 import type { Log } from '../ports/log.ts'
-import { createObjectCache } from '../static/object-cache.ts'
-import { type LoadedRelease, loadRelease, ReleaseError } from './load-release.ts'
+import { loadRelease, ReleaseError } from './load-release.ts'
 import type { Release } from './release.ts'
 
 /** How often the link to the current release is checked (milliseconds). */
@@ -19,7 +17,7 @@ export interface ReleaseHolder {
   refresh(): Promise<void>
   /**
    * Verifies the rest of the current release in short steps, if it is the first one; a later one
-   * was verified before it was swapped in. Damaged files are logged, and the rest is still served.
+   * was verified before it was swapped in.
    * @throws ReleaseError when it is damaged and must not be served
    */
   verify(): Promise<void>
@@ -45,18 +43,16 @@ export async function createReleaseHolder({
 }): Promise<ReleaseHolder> {
   const readTarget = () => basename(readlinkSync(join(outDir, 'current')))
   const report = createFailureReport({ log, problem: createProblems(baseUrl) })
-  const cache = createObjectCache(outDir)
-  const readTime = (name: string) => statSync(releasePath(outDir, name)).mtimeMs
-  const load = (name: string) => loadRelease(name, { outDir, baseUrl, cache, report })
+  const readTime = (name: string) =>
+    statSync(join(outDir, 'releases', name, 'release.json')).mtimeMs
+  const load = (name: string) => loadRelease(name, { outDir, baseUrl, report })
   let target = readFirst(readTarget, outDir)
   let loaded = await load(target)
   let publishedAt = readTime(target)
-  const verify = async (taken: LoadedRelease) =>
-    logDamaged(log, taken.release, await taken.verify())
   async function swapTo(next: string): Promise<void> {
     try {
       const taken = await load(next)
-      await verify(taken)
+      await taken.verify()
       publishedAt = readTime(next)
       loaded = taken
       log.info('release.swapped', { release: taken.release.name })
@@ -88,7 +84,7 @@ export async function createReleaseHolder({
     current: () => loaded.release,
     publishedAt: () => publishedAt,
     refresh,
-    verify: () => verify(loaded),
+    verify: () => loaded.verify(),
     close: () => clearInterval(timer),
   }
 }
@@ -100,17 +96,6 @@ function readFirst(read: () => string, outDir: string): string {
   } catch {
     throw new ReleaseError(`OUT_DIR ${outDir} holds no release: build one with "npm run build"`)
   }
-}
-
-/** Each of them is answered with a 500; the first few names help to find the failing disk. */
-function logDamaged(log: Log, { name }: Release, damaged: readonly string[]): void {
-  if (damaged.length === 0) return
-  log.error('release.damaged', {
-    release: name,
-    files: damaged.length,
-    first: damaged.slice(0, 5).join(' '),
-    remedy: 'build again',
-  })
 }
 
 /** Between two renames the link may be missing for an instant. */

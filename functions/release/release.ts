@@ -58,7 +58,7 @@ export async function readBuilt<View>(
   { files }: Pick<Release, 'files'>,
   path: string,
 ): Promise<View | null> {
-  const bytes = await files.read(path)
+  const bytes = files.read(path)
   // JSON.parse is typed `any`: the build wrote this file from this very type.
   return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
 }

@@ -1,16 +1,18 @@
+import { hash } from 'node:crypto'
+import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
-import { isDumpCopy, type StaticFile, toUrlPath } from '../../src/domain/wire/static-file.ts'
-import { type Coding, hasCopies } from '../../src/store/compress.ts'
+import { findContentType, isDumpCopy } from '../../src/domain/wire/static-file.ts'
 import { acceptsEncoding } from '../http/accepts-encoding.ts'
 import type { ReportFailure } from '../http/failure.ts'
 import { sendResponse } from '../http/send-response.ts'
-import type { ObjectCache, Sendable } from './object-cache.ts'
 
 /**
- * The compiled files of a release, answered from memory. Only addresses in the manifest exist:
- * nothing from the request ever becomes a path on disk.
+ * The files of a release, as they lie in its `public` folder with compressed copies beside them.
+ * Security model: an address becomes a path only where every part of it is plain; a part that begins
+ * with a dot is `.well-known` alone, so none leads out of the folder. Known limitation: bytes that a
+ * disk changed are sent as they are; data and code that a server loads have checksums.
  */
 export interface StaticFiles {
   has(path: string): boolean
@@ -19,188 +21,143 @@ export interface StaticFiles {
    * `status`, such as the 404 page's, the file answers every method.
    */
   serve(req: IncomingMessage, res: ServerResponse, path: string, status?: number): boolean
-  /** The uncompressed bytes of a known address, for doors of another protocol. */
-  read(path: string): Promise<Buffer> | null
+  /** The uncompressed bytes of a known address, for other protocols; null where it is none. */
+  read(path: string): Buffer | null
 }
 
-/** What a release publishes, by the address each file answers on, see `toUrlPath`. */
-export type PublicFiles = ReadonlyMap<string, StaticFile>
+const PLAIN = /^(?:\/(?:\.well-known(?=\/)|[\w~@:+=-][\w.~@:+=-]*))*\/?$/
+/** Names that are not addresses: what a folder's own address answers with, and compressed copies. */
+const HIDDEN = /\/index\.(?:html|json)$|\.br$|(?<!\.ndjson)\.gz$/
 
-/**
- * A file is read and verified when it is first requested; one that differs from what was published
- * is a 500 in the log, never a short body.
- */
-export function createStaticFiles(
-  files: PublicFiles,
-  cache: ObjectCache,
-  report: ReportFailure,
-): StaticFiles {
-  const find = createPreparation(files)
-  const send = createSender(cache, report)
+/** Bytes kept in memory; the oldest go first. */
+const MAX_HELD_BYTES = 256 << 20
+/** A longer file (bytes) is streamed from the disk: the ledger of a million payments does not fit in memory. */
+const MAX_READ_BYTES = 8 << 20
+
+const CODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const
+
+/** A file as it is sent: in one coding, with its headers. */
+interface Sent {
+  place: string
+  /** Null where it is streamed. */
+  bytes: Buffer | null
+  etag: string
+  /** Of an answer without a body. */
+  bare: Record<string, string>
+  full: Record<string, string>
+}
+
+/** @param root the release's `public` folder */
+export function createStaticFiles(root: string, report: ReportFailure): StaticFiles {
+  const held = new Map<string, Sent>()
+  let size = 0
+  const keep = (key: string, sent: Sent) => {
+    held.set(key, sent)
+    size += sent.bytes?.length ?? 0
+    for (const [oldest, { bytes }] of held) {
+      if (size <= MAX_HELD_BYTES) return
+      held.delete(oldest)
+      size -= bytes?.length ?? 0
+    }
+  }
+  const find = (path: string, accepted: string | undefined): Sent | null => {
+    const wanted = isDumpCopy(path) ? '' : toCodings(accepted)
+    const key = `${wanted}${path}`
+    const known = held.get(key)
+    if (known !== undefined) return known
+    const file = findFile(root, path)
+    if (file === null) return null
+    const sent = load(root, file, wanted)
+    keep(key, sent)
+    return sent
+  }
   return {
-    has: (path) => find(path) !== null,
+    has: (path) => findFile(root, path) !== null,
     serve(req, res, path, status = 200) {
-      const found = find(path)
-      if (found === null) return redirectSlash(res, path, files)
-      if (status === 200 && req.method !== 'GET' && req.method !== 'HEAD') return false
-      void send(req, res, found.sent(choose(found, req)), status)
+      try {
+        const sent = find(path, req.headers['accept-encoding'])
+        if (sent === null) return redirectSlash(res, path, root)
+        if (status === 200 && req.method !== 'GET' && req.method !== 'HEAD') return false
+        send(req, res, sent, status)
+      } catch (error) {
+        void sendResponse(req, res, report('file.damaged', error, { path }))
+      }
       return true
     },
     read(path) {
-      const found = find(path)
-      if (found === null || found.isDownload) return null
-      const plain = found.sent('plain')
-      return Promise.resolve(cache.peek(plain) ?? cache.read(plain))
+      if (isDumpCopy(path)) return null
+      const sent = find(path, undefined)
+      return sent === null ? null : (sent.bytes ?? readFileSync(sent.place))
     },
   }
 }
 
-/** Canonical addresses have no trailing slash; only a known address is ever redirected to. */
-function redirectSlash(res: ServerResponse, path: string, files: PublicFiles): boolean {
-  if (path.length < 2 || !path.endsWith('/')) return false
-  const target = path.slice(0, -1)
-  if (!files.has(target)) return false
-  res
-    .writeHead(301, {
-      location: target,
-      'cache-control': 'public, max-age=60',
-      'content-length': '0',
-    })
-    .end()
-  return true
+/** The codings that a client takes, the smallest first: `b`, `g`, both or none. */
+function toCodings(accepted: string | undefined): string {
+  if (accepted === undefined) return ''
+  return CODINGS.map(([coding]) => (acceptsEncoding(accepted, coding) ? coding[0] : '')).join('')
 }
 
-function createSender(cache: ObjectCache, report: ReportFailure) {
-  return async function send(
-    req: IncomingMessage,
-    res: ServerResponse,
-    sent: Sent,
-    status: number,
-  ): Promise<void> {
-    if (status === 200 && matchesEtag(req.headers['if-none-match'], sent.etag)) {
-      res.writeHead(304, sent.bare).end()
-      return
-    }
-    try {
-      if (cache.isLong(sent)) return await sendLong(req, res, sent)
-      const bytes = cache.peek(sent) ?? (await cache.read(sent))
-      sent.full ??= toFull(sent, bytes.length)
-      // What fails now may work in a moment.
-      const headers = status === 200 ? sent.full : { ...sent.full, 'cache-control': 'no-store' }
-      res.writeHead(status, headers).end(req.method === 'HEAD' ? undefined : bytes)
-    } catch (error) {
-      await sendResponse(req, res, report('file.damaged', error, { file: sent.file }))
-    }
-  }
-  async function sendLong(req: IncomingMessage, res: ServerResponse, sent: Sent): Promise<void> {
-    const file = await cache.open(sent)
-    res.writeHead(200, toFull(sent, sent.size))
-    if (req.method === 'HEAD') {
-      res.end()
-      return file.close()
-    }
-    // A client that leaves ends it, and so does a failing disk: the length shows it to the client.
-    await pipeline(file.createReadStream({ start: 0 }), res).catch(() => res.destroy())
-  }
+/** The path below `root` of the file that an address answers with. */
+function findFile(root: string, path: string): string | null {
+  if (!PLAIN.test(path) || HIDDEN.test(path) || (path.length > 1 && path.endsWith('/'))) return null
+  const base = path === '/' ? '' : path
+  const names = [`${base}/index.html`, `${base}/index.json`, ...(base === '' ? [] : [base])]
+  return names.find((name) => statFile(root + name) !== null) ?? null
 }
 
-type Choice = 'plain' | Coding
-
-/** The answer for an address in one coding, the same for every request of a release. */
-interface Sent extends Sendable {
-  file: string
-  etag: string
-  encoding: 'br' | 'gzip' | null
-  /** Headers of an answer without a body. */
-  bare: Record<string, string>
-  /** Headers of an answer with a body, once its length is known. */
-  full?: Record<string, string>
+function statFile(place: string): Stats | null {
+  const found = statSync(place, { throwIfNoEntry: false })
+  return found?.isFile() === true ? found : null
 }
 
-function toFull({ bare, encoding }: Sent, length: number): Record<string, string> {
-  return {
-    ...bare,
-    ...(encoding !== null && { 'content-encoding': encoding }),
-    'content-length': String(length),
-  }
-}
-
-interface Prepared {
-  choices: readonly Choice[]
-  /** The address is that of the compressed copy: a dump is saved as it is fetched. */
-  isDownload: boolean
-  sent(choice: Choice): Sent
-}
-
-/** Made when an address is first requested; null without a file. */
-function createPreparation(files: PublicFiles) {
-  const prepared = new Map<string, Prepared>()
-  return function find(path: string): Prepared | null {
-    const known = prepared.get(path)
-    if (known !== undefined) return known
-    const isDownload = isDumpCopy(path)
-    const file = files.get(isDownload ? path.slice(0, -'.gz'.length) : path)
-    if (file === undefined) return null
-    const copy = files.get(`${toUrlPath(file.file)}.gz`)
-    const choices = toChoices(file, copy)
-    const sent: Partial<Record<Choice, Sent>> = {}
-    const made: Prepared = {
-      choices,
-      isDownload,
-      sent: (choice) => (sent[choice] ??= toSent({ file, copy, choice, isDownload, choices })),
-    }
-    prepared.set(path, made)
-    return made
-  }
-}
-
-/** Encodings in which a file may be sent, the smallest first. */
-function toChoices({ file, size }: StaticFile, copy: StaticFile | undefined): Choice[] {
-  if (copy !== undefined) return ['gz', 'plain']
-  return hasCopies(file, size) ? ['br', 'gz', 'plain'] : ['plain']
-}
-
-interface Choosing extends Pick<Prepared, 'choices' | 'isDownload'> {
-  file: StaticFile
-  copy: StaticFile | undefined
-  choice: Choice
-}
-
-function toSent({ file, copy, choice, choices, isDownload }: Choosing): Sent {
-  const isPlain = choice === 'plain'
-  const fixed = fileHeaders(file)
-  const vary = [fixed.vary, choices.length > 1 ? 'accept-encoding' : undefined].filter(
+function load(root: string, path: string, wanted: string): Sent {
+  const copies = CODINGS.filter(([, ending]) => statFile(`${root}${path}${ending}`) !== null)
+  const [coding, ending = ''] = copies.find(([name]) => wanted.includes(name[0] ?? '')) ?? []
+  const place = `${root}${path}${ending}`
+  const { size, mtimeMs } = statSync(place)
+  const bytes = size > MAX_READ_BYTES ? null : readFileSync(place)
+  const etag =
+    bytes === null
+      ? `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"`
+      : `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
+  const file = path.slice(1)
+  const fixed = fileHeaders({ file, type: findContentType(file) })
+  const vary = [fixed.vary, copies.length > 0 ? 'accept-encoding' : undefined].filter(
     (name) => name !== undefined,
   )
-  const etag = `"${file.digest.slice(0, ETAG_DIGITS)}${isPlain ? '' : `-${choice}`}"`
-  const bare = {
-    ...fixed,
-    etag,
-    ...(vary.length > 0 && { vary: vary.join(', ') }),
-    ...(isDownload && { 'content-type': 'application/gzip' }),
+  const bare = { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
+  const full = {
+    ...bare,
+    ...(coding !== undefined && { 'content-encoding': coding }),
+    'content-length': String(size),
   }
-  const { digest, size } = isPlain ? file : (copy ?? file)
-  const coding = isPlain || copy !== undefined ? null : choice
-  return {
-    file: file.file,
-    name: coding === null ? digest : `${digest}.${coding}`,
-    digest,
-    size,
-    coding,
-    etag,
-    encoding: isPlain || isDownload ? null : choice === 'gz' ? 'gzip' : choice,
-    bare,
-  }
+  return { place, bytes, etag, bare, full }
 }
 
-const ETAG_DIGITS = 32
+function send(req: IncomingMessage, res: ServerResponse, sent: Sent, status: number): void {
+  const { bytes, bare, full } = sent
+  if (status === 200 && matchesEtag(req.headers['if-none-match'], sent.etag))
+    return void res.writeHead(304, bare).end()
+  // What fails now may work in a moment.
+  res.writeHead(status, status === 200 ? full : { ...full, 'cache-control': 'no-store' })
+  if (req.method === 'HEAD') res.end()
+  else if (bytes !== null) res.end(bytes)
+  // A client that leaves ends it, and so does a failing disk: the length shows it to the client.
+  else void pipeline(createReadStream(sent.place), res).catch(() => res.destroy())
+}
 
-function choose({ choices, isDownload }: Prepared, { headers }: IncomingMessage): Choice {
-  if (isDownload) return 'gz'
-  if (choices.length === 1) return 'plain'
-  const accepted = headers['accept-encoding']
-  if (choices[0] === 'br' && acceptsEncoding(accepted, 'br')) return 'br'
-  return acceptsEncoding(accepted, 'gzip') ? 'gz' : 'plain'
+/** Canonical addresses have no trailing slash; only a known address is ever redirected to. */
+function redirectSlash(res: ServerResponse, path: string, root: string): boolean {
+  if (path.length < 2 || !path.endsWith('/')) return false
+  const location = path.slice(0, -1)
+  if (findFile(root, location) === null) return false
+  const headers = { location, 'cache-control': 'public, max-age=60', 'content-length': '0' }
+  res.writeHead(301, headers).end()
+  return true
 }
 
 /** `If-None-Match` compares weakly (RFC 9110 §13.1.2). */

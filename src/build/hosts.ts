@@ -146,7 +146,7 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
 }
 
-/** Where the release is mounted on the web host; the one line to change. */
+/** Where `OUT_DIR` is mounted on the web host; the one line to change. */
 const ROOT = '/srv/directory'
 
 /**
@@ -161,7 +161,7 @@ export function toNginxRules(baseUrl: string, files: readonly TypedFile[]): stri
 ${MAPS}
 server {
   listen 80;
-  root ${ROOT}/public;
+  root ${ROOT}/current/public;
   absolute_redirect off;
   merge_slashes off;
   gzip_static on;

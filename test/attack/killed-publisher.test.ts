@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,14 +17,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openObjects } from '../../src/store/objects.ts'
-import { findObjects, readCurrent, removeLeftovers } from '../../src/store/releases.ts'
+import { findRelease, readCurrent, removeLeftovers } from '../../src/build/folder.ts'
 import { releasedPath } from '../support/fixture-release.ts'
 import { publishSmallRelease } from '../support/small-release.ts'
 
 const PUBLISHER = fileURLToPath(new URL('publisher.ts', import.meta.url))
 const ROUNDS = Number(process.env.KILLS ?? 5)
-const [NAME, OTHER] = ['abcdef0123456789abcd', 'b'.repeat(20)] as const
 const PAGE = 'public/page-3/index.html'
 
 let outDir: string
@@ -33,14 +32,11 @@ beforeEach(() => {
 afterEach(() => rmSync(outDir, { recursive: true, force: true }))
 
 const releases = () => readdirSync(join(outDir, 'releases')).sort()
-const objects = () =>
-  readdirSync(join(outDir, 'objects'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
+const inodeOf = (name: string, path: string) => statSync(releasedPath(outDir, name, path)).ino
 
 test('a publisher killed at any moment leaves a whole release being served', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const child = spawn(process.execPath, [PUBLISHER, outDir, NAME, OTHER], {
+    const child = spawn(process.execPath, [PUBLISHER, outDir, 'one', 'other'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(child.stdout, 'data')
@@ -48,62 +44,53 @@ test('a publisher killed at any moment leaves a whole release being served', asy
     child.kill('SIGKILL')
     await once(child, 'exit')
     const serving = readCurrent(outDir)
-    expect([NAME, OTHER]).toContain(serving)
-    expect(readFileSync(join(outDir, 'current'), 'utf8')).toContain(serving)
-    expect(findObjects(outDir, serving, 'bytes')?.isComplete).toBe(true)
+    expect(serving).toMatch(/^(?:one|other)-/)
+    expect(findRelease(outDir, serving ?? '')).toBe(serving)
   }
   removeLeftovers(outDir)
   expect(releases().filter((name) => name.startsWith('.'))).toEqual([])
-  expect(readdirSync(outDir).sort()).toEqual(['current', 'objects', 'releases', 'server'])
+  expect(readdirSync(outDir).filter((name) => name.startsWith('.'))).toEqual([])
 }, 300_000)
 
-test('an object that a release names is not written again by the next one', () => {
-  publishSmallRelease(outDir, NAME)
-  const file = releasedPath(outDir, NAME, 'data/search.index')
-  const before = statSync(file)
-  const known = findObjects(outDir, NAME, 'lengths')?.sound ?? new Set()
-  openObjects(outDir, known).put('index')
-  expect([statSync(file).ino, statSync(file).mtimeMs]).toEqual([before.ino, before.mtimeMs])
+test('a file with the same bytes, and its compressed copies, is linked and not written again', async () => {
+  const same = { [PAGE]: 'the same words '.repeat(200) }
+  await publishSmallRelease(outDir, 'one', same)
+  await publishSmallRelease(outDir, 'two', same)
+  for (const path of [PAGE, `${PAGE}.br`, `${PAGE}.gz`, 'data/search.index'])
+    expect(inodeOf('two', path), path).toBe(inodeOf('one', path))
+  const other = 'public/page-4/index.html'
+  expect(inodeOf('two', other)).not.toBe(inodeOf('one', other))
 })
 
-test('two releases stay beside the one being served, and no object of any other', () => {
-  const names = ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(20))
-  for (const name of names) publishSmallRelease(outDir, name)
-  expect(releases()).toHaveLength(3)
-  expect(releases()).toContain(readCurrent(outDir))
-  const named = new Set(
-    releases().flatMap((name) => [...(findObjects(outDir, name, 'bytes')?.sound ?? [])]),
+test('two releases stay beside the one being served', async () => {
+  for (const name of ['1', '2', '3', '4', '5']) await publishSmallRelease(outDir, name)
+  expect(releases()).toEqual(['3', '4', '5'])
+  expect(readCurrent(outDir)).toBe('5')
+})
+
+test('hashed files of the releases that stay are in the new one too, and go with them', async () => {
+  const styles = (name: string) => `public/_astro/page.${name}.css`
+  for (const name of ['1', '2', '3', '4', '5'])
+    await publishSmallRelease(outDir, name, {
+      [styles(name)]: `body { order: ${name} } `.repeat(90),
+    })
+  const found = ['1', '2', '3', '4', '5'].filter((name) =>
+    existsSync(releasedPath(outDir, '5', styles(name))),
   )
-  expect(objects().toSorted()).toEqual([...named].sort())
+  expect(found).toEqual(['3', '4', '5'])
+  expect(existsSync(releasedPath(outDir, '5', `${styles('3')}.br`))).toBe(true)
 })
 
-test('what is left of a run that was killed goes with the next publication', () => {
-  publishSmallRelease(outDir, NAME)
-  const { digest } = openObjects(outDir, new Set()).put('an object that no release names')
-  expect(objects()).toContain(digest)
-  publishSmallRelease(outDir, OTHER)
-  expect(objects()).not.toContain(digest)
-})
-
-test('a release with an object cut short is not complete, and its other objects are known', () => {
-  publishSmallRelease(outDir, NAME)
-  expect(findObjects(outDir, NAME, 'bytes')?.isComplete).toBe(true)
-  truncateSync(releasedPath(outDir, NAME, PAGE), 3)
-  const found = findObjects(outDir, NAME, 'lengths')
-  expect(found?.isComplete).toBe(false)
-  expect(found?.sound.size).toBe(objects().length - 1)
-  publishSmallRelease(outDir, NAME)
-  expect(findObjects(outDir, NAME, 'bytes')?.isComplete).toBe(true)
-})
-
-test('a release with other bytes of the same length is whole to a quick look alone', () => {
-  publishSmallRelease(outDir, NAME)
-  const file = releasedPath(outDir, NAME, PAGE)
-  const bytes = readFileSync(file)
-  bytes[0] = (bytes[0] ?? 0) ^ 1
-  writeFileSync(file, bytes)
-  expect(findObjects(outDir, NAME, 'lengths')?.isComplete).toBe(true)
-  expect(findObjects(outDir, NAME, 'bytes')?.isComplete).toBe(false)
+test.each([
+  ['a page that is cut short', (path: string) => truncateSync(path, 3), PAGE],
+  ['a page that is gone', (path: string) => rmSync(path), PAGE],
+  ['a compressed copy that is gone', (path: string) => rmSync(path), `${PAGE}.gz`],
+  ['rows with another byte', (path: string) => writeFileSync(path, '{}'), 'data/listings.ndjson'],
+])('a release with %s is not whole', async (_, damage, path) => {
+  await publishSmallRelease(outDir, 'one')
+  expect(findRelease(outDir, 'one')).toBe('one')
+  damage(releasedPath(outDir, 'one', path))
+  expect(findRelease(outDir, 'one')).toBeNull()
 })
 
 test('a link that leads nowhere names no release', () => {
@@ -112,16 +99,18 @@ test('a link that leads nowhere names no release', () => {
   expect(readCurrent(outDir)).toBeNull()
 })
 
-test('only what builds leave behind is removed, whatever else lies in the folder', () => {
-  publishSmallRelease(outDir, NAME)
-  writeFileSync(join(outDir, 'objects/.next'), 'half')
-  writeFileSync(join(outDir, `releases/.next-${NAME}`), 'half')
+test('only what builds leave behind is removed, whatever else lies in the folder', async () => {
+  await publishSmallRelease(outDir, 'one')
+  mkdirSync(join(outDir, 'releases/.next-two'))
   symlinkSync('releases/x', join(outDir, '.current'))
   mkdirSync(join(outDir, 'mine'))
   for (const own of ['.git', '.env']) symlinkSync('/dev/null', join(outDir, own))
   removeLeftovers(outDir)
   expect(readdirSync(outDir).sort()).toEqual(
-    ['.env', '.git', 'current', 'mine', 'objects', 'releases', 'server'].sort(),
+    ['.env', '.git', 'changes', 'current', 'mine', 'releases']
+      .sort()
+      .filter((name) => name !== 'changes' || existsSync(join(outDir, 'changes'))),
   )
-  expect(releases()).toEqual([NAME])
+  expect(releases()).toEqual(['one'])
+  expect(readFileSync(releasedPath(outDir, 'one', PAGE), 'utf8')).toContain('one')
 })

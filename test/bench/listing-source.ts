@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { toOperationDocuments } from '../../src/compile/engine/write-engine.ts'
+import { toOperationDocuments } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'

@@ -4,7 +4,7 @@
  * official listing of that name is first.
  */
 import { join } from 'node:path'
-import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
+import { toSearchDocument } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { type Catalogue, createCatalogue } from '../../src/derive/catalogue.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'

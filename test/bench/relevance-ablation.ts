@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
-import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
+import { toSearchDocument } from '../../src/build/indexes.ts'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/query-words.ts'
 import { countDeeds, judgeDeeds } from '../tasks/judge-deeds.ts'
 import { ABLATIONS, type Ablation, type Edit } from './ablations.ts'

@@ -72,7 +72,7 @@ function chooseRelease(): string {
 
 /** Spread over all of them. */
 function chooseListings(): string[] {
-  const all = readdirSync(join(outDir, 'public/api/v1/listings')).sort()
+  const all = readdirSync(join(outDir, 'current/public/api/v1/listings')).sort()
   const count = Math.min(LISTINGS, all.length)
   console.log(`${count} of ${all.length} listings, each asked once a round`)
   return Array.from({ length: count }, (_, n) => all[Math.floor((n * all.length) / count)] ?? '')
@@ -168,7 +168,7 @@ async function untilIdle({ cpu }: Contender): Promise<void> {
 /** nginx as a release sets it up, with one worker. */
 async function startWithRules(functions: number): Promise<Contender> {
   const port = await findFreePort()
-  const rules = readFileSync(join(outDir, 'deploy/nginx.conf'), 'utf8')
+  const rules = readFileSync(join(outDir, 'current/deploy/nginx.conf'), 'utf8')
     .replace('listen 80;', `listen 127.0.0.1:${port}; keepalive_requests 1000000000;`)
     .replace('/srv/directory', outDir)
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

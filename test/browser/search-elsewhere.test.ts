@@ -1,11 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { joinBytes } from '../../src/compile/files/in-thread.ts'
-import { createReleaseWriter } from '../../src/compile/files/release-writer.ts'
-import { divideByIndex, indexPages, toSearchPage } from '../../src/compile/pages/page-indexes.ts'
+import { divideByIndex, indexPages, joinBytes, toSearchPage } from '../../src/build/page-search.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -128,10 +126,13 @@ test('several indexes answer as one: the same order by trust, the same counts, t
   const made = await indexPages(
     indexes.map((rows, place) => ({ pages: joinBytes(rows), hasProgram: place === 0 })),
   )
-  const writer = createReleaseWriter(join(pagefind, 'pagefind'))
   for (const [place, files] of made.entries())
-    for (const { path, content } of files) writer.write(`${place}/${path}`, content)
-  writer.writeJson('indexes.json', { count: 3 })
+    for (const { path, content } of files) {
+      const to = join(pagefind, 'pagefind', String(place), path)
+      mkdirSync(dirname(to), { recursive: true })
+      writeFileSync(to, content)
+    }
+  writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
   const several = await startStaticHost(pagefind)
   const tabs = await Promise.all([files, several].map(({ url }) => openPage(browser, url)))
   const ask = (query: string) =>
@@ -161,7 +162,7 @@ test('several indexes answer as one: the same order by trust, the same counts, t
 
 /** What the release says of each listing, as far as an index of them is made of it. */
 function readListingViews(): { view: ListingView; description_html: string }[] {
-  const folder = join(FIXTURE_ENV.OUT_DIR, 'public/api/v1/listings')
+  const folder = join(FIXTURE_ENV.OUT_DIR, 'current/public/api/v1/listings')
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => {

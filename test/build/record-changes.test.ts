@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { recordChanges } from '../../src/compile/release/record-changes.ts'
+import { recordChanges } from '../../src/build/changes.ts'
 import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
 import { putSmallRelease } from '../support/small-release.ts'
 

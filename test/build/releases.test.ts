@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -14,12 +14,16 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openObjects } from '../../src/store/objects.ts'
-import { readReleaseFile, readReleaseList } from '../../src/store/release-list.ts'
-import { findObjects, putRelease, readCurrent, switchTo } from '../../src/store/releases.ts'
-import { hashFolder } from '../bench/scale/hash-folder.ts'
+import { findRelease } from '../../src/build/folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { copyFixture, releasedPath } from '../support/fixture-release.ts'
+import {
+  copyFixture,
+  copyRelease,
+  currentOf,
+  readCurrentFiles,
+  releasedPath,
+  switchRelease,
+} from '../support/fixture-release.ts'
 import { startService } from '../support/running-service.ts'
 
 let root: string
@@ -34,29 +38,28 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 const outDirOf = (name: string) => join(root, name)
 
 /** @param from folder of the project */
-function build(name: string, from = '.', options: readonly string[] = []) {
-  const env = {
-    ...process.env,
-    ...FIXTURE_ENV,
-    CONTENT_DIR: content,
-    STATE_DIR: join(root, 'no-state'),
-    OUT_DIR: outDirOf(name),
-  }
-  return spawnSync(process.execPath, ['functions/commands/build.ts', ...options], {
-    env,
-    cwd: from,
-    encoding: 'utf8',
-  })
+function build(name: string, from = '.') {
+  return spawnSync(process.execPath, COMMAND, { env: envOf(name), cwd: from, encoding: 'utf8' })
 }
 
-/** What a release lists, and what the plain folders hold, by path. */
+const COMMAND = ['functions/commands/build.ts']
+const envOf = (name: string) => ({
+  ...process.env,
+  ...FIXTURE_ENV,
+  CONTENT_DIR: content,
+  STATE_DIR: join(root, 'no-state'),
+  OUT_DIR: outDirOf(name),
+})
+
+/** The digest of each file of the current release by path; those of the releases before are not its own. */
 function filesOf(name: string): Map<string, string> {
-  const outDir = outDirOf(name)
-  const listed = readReleaseList(outDir, readCurrent(outDir) ?? '')
-  const shown = ['public', 'deploy', 'functions'].flatMap((folder) => [
-    ...hashFolder(join(outDir, folder)).hashes,
-  ])
-  return new Map([...listed.map(({ path, digest }): [string, string] => [path, digest]), ...shown])
+  const own = readCurrentFiles(outDirOf(name)).filter(
+    ({ path }) =>
+      !/^release\.json$|^data\/pages\.json$|\/_astro\/|^public\/pagefind\/\d\/(?:fragment|index|filter)\//.test(
+        path,
+      ),
+  )
+  return new Map(own.map(({ path, bytes }) => [path, hash('sha256', bytes)]))
 }
 
 /** Hard links, so that every module has another address, those of packages too. */
@@ -98,46 +101,18 @@ describe('a build', () => {
     ).toEqual([])
   })
 
-  test('makes a damaged object again, and what a person did to the plain folder', {
+  test('makes a damaged release again, under another name while the damaged one is served', {
     timeout: 300_000,
   }, () => {
-    const name = readCurrent(outDirOf('one')) ?? ''
+    const name = currentOf(outDirOf('one'))
     const whole = filesOf('one')
-    const damaged = releasedPath(outDirOf('one'), name, 'public/listing/x402.weather/index.html')
-    const bytes = readFileSync(damaged)
-    bytes.fill(0, bytes.length >> 1)
-    writeFileSync(damaged, bytes)
-    truncateSync(join(outDirOf('one'), 'public/docs/index.html'), 10)
-    rmSync(join(outDirOf('one'), 'public/listing/x402.weather'), { recursive: true })
-    expect(build('one').stdout).toContain(' built in ')
-    expect(readCurrent(outDirOf('one'))).toBe(name)
+    truncateSync(releasedPath(outDirOf('one'), name, 'public/docs/index.html'), 10)
+    rmSync(releasedPath(outDirOf('one'), name, 'public/listing/x402.weather'), { recursive: true })
+    expect(build('one').stdout).toContain('  pages\n')
+    expect(currentOf(outDirOf('one'))).toBe(`${name}-2`)
     expect(filesOf('one')).toEqual(whole)
-    expect(findObjects(outDirOf('one'), name, 'bytes')?.isComplete).toBe(true)
+    expect(findRelease(outDirOf('one'), name)).toBe(`${name}-2`)
     expect(build('one').stdout).toContain('is current')
-  })
-
-  test('makes the plain folder again that a killed build left half done', {
-    timeout: 300_000,
-  }, () => {
-    const whole = filesOf('one')
-    const folder = join(outDirOf('one'), 'public')
-    rmSync(join(outDirOf('one'), '.laid-out'))
-    writeFileSync(join(folder, 'docs/index.html'), 'of another release')
-    mkdirSync(join(folder, 'listing/mcp.gone'))
-    writeFileSync(join(folder, 'listing/mcp.gone/index.html.br'), 'gone')
-    expect(build('one').stdout).toContain('is current')
-    expect(filesOf('one')).toEqual(whole)
-    expect(readdirSync(join(folder, 'listing'))).not.toContain('mcp.gone')
-  })
-
-  test('keeps no plain folder where it is told so', { timeout: 300_000 }, () => {
-    cpSync(outDirOf('one'), outDirOf('bare'), { recursive: true, verbatimSymlinks: true })
-    for (const folder of ['public', 'deploy', 'functions'])
-      rmSync(join(outDirOf('bare'), folder), { recursive: true })
-    expect(build('bare', '.', ['--no-public']).stdout).toContain('is current')
-    expect(existsSync(join(outDirOf('bare'), 'public'))).toBe(false)
-    expect(build('bare').status).toBe(0)
-    expect(filesOf('bare')).toEqual(filesOf('one'))
   })
 
   test('of bad content fails, says why, and leaves the release before it in place', {
@@ -179,21 +154,22 @@ describe('a running server', () => {
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       })()
-      expect(build('served').status).toBe(0)
+      const child = spawn(process.execPath, COMMAND, { env: envOf('served'), stdio: 'ignore' })
+      expect((await once(child, 'exit'))[0]).toBe(0)
       await waypost.service.refresh()
       isBuilding = false
       await asking
       expect([...statuses]).toEqual([200])
       expect(await find()).toBe(1)
 
-      const serving = readCurrent(outDirOf('served')) ?? ''
-      const index = readFileSync(releasedPath(outDirOf('served'), serving, 'data/search.index'))
-      placeDamaged(outDirOf('served'), serving, index.subarray(0, 500))
-      switchTo(outDirOf('served'), 'damaged')
+      const serving = currentOf(outDirOf('served'))
+      copyRelease(outDirOf('served'), 'damaged')
+      truncateSync(releasedPath(outDirOf('served'), 'damaged', 'data/search.index'), 500)
+      switchRelease(outDirOf('served'), 'damaged')
       await waypost.service.refresh()
       expect(await find()).toBe(1)
       expect(waypost.log.join('')).toContain('release.refused')
-      switchTo(outDirOf('served'), serving)
+      switchRelease(outDirOf('served'), serving)
     } finally {
       await waypost.close()
     }
@@ -205,13 +181,3 @@ describe('a running server', () => {
     ).rejects.toThrow('BASE_URL is https://other.example')
   })
 })
-
-/** The same release with another index. */
-function placeDamaged(outDir: string, name: string, index: Uint8Array): void {
-  const objects = openObjects(outDir, new Set())
-  const files = readReleaseList(outDir, name).map((file) =>
-    file.path === 'data/search.index' ? { path: file.path, ...objects.put(index) } : file,
-  )
-  const { list: _list, ...release } = readReleaseFile(outDir, name)
-  putRelease(outDir, objects, { ...release, name: 'damaged' }, files)
-}

@@ -33,7 +33,7 @@ test('compose runs two instances behind the rules of the release that they all s
   expect(services.functions.volumes).toEqual(['release:/release:ro'])
   expect(services.nginx.volumes).toEqual(['release:/srv/directory:ro'])
   expect(configs.nginx.content).toContain('upstream directory_functions { server functions:4321;')
-  expect(configs.nginx.content).toContain('include /srv/directory/deploy/nginx.conf;')
+  expect(configs.nginx.content).toContain('include /srv/directory/current/deploy/nginx.conf;')
   for (const { build: from } of Object.values<{ build?: { target: string } }>(services))
     if (from !== undefined) expect(['build', 'serve']).toContain(from.target)
 })

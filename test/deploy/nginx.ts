@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, vi } from 'vitest'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { RELEASE_DIR } from './released-files.ts'
 
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 
@@ -16,7 +16,7 @@ export const hasBrotli = hasNginx && existsSync(BROTLI)
 /** What a person writes around the rules of a release, as its first lines say. */
 const AROUND = `worker_processes 1; events {} http {
 upstream directory_functions { server 127.0.0.1:4321; keepalive 32; }
-include /srv/directory/deploy/nginx.conf; }`
+include /srv/directory/current/deploy/nginx.conf; }`
 
 /**
  * nginx with the rules of the fixture release, on a free port of loopback.
@@ -27,20 +27,21 @@ include /srv/directory/deploy/nginx.conf; }`
 export async function startNginx(
   functionsPort: number,
   around = AROUND,
+  outDir = resolve(FIXTURE_ENV.OUT_DIR),
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
   chmodSync(dir, 0o755)
   const port = await findFreePort()
-  const rules = readFileSync(join(RELEASE_DIR, 'deploy/nginx.conf'), 'utf8')
+  const rules = readFileSync(join(outDir, 'current/deploy/nginx.conf'), 'utf8')
     .replace('listen 80;', `listen 127.0.0.1:${port};`)
-    .replace('/srv/directory', resolve(RELEASE_DIR))
+    .replace('/srv/directory', outDir)
   writeFileSync(join(dir, 'rules.conf'), rules)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${dir}/${name};`)
     .join(' ')
   const here = around
     .replace(/server [\w.]+:4321;/, `server 127.0.0.1:${functionsPort};`)
-    .replace('/srv/directory/deploy/nginx.conf', join(dir, 'rules.conf'))
+    .replace('/srv/directory/current/deploy/nginx.conf', join(dir, 'rules.conf'))
     .replace(
       'http {',
       `http { access_log off; ${hasBrotli ? 'brotli_static on;' : ''} ${temporary}`,

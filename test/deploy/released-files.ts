@@ -1,15 +1,18 @@
-import { findContentType, isDumpCopy, type StaticFile } from '../../src/domain/wire/static-file.ts'
-import { readReleaseList } from '../../src/store/release-list.ts'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { listFiles } from '../../src/build/folder.ts'
+import { findContentType, isDumpCopy } from '../../src/domain/wire/static-file.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { readFixtureName } from '../support/fixture-release.ts'
 
-/** Where the plain folders of the fixture release lie. */
-export const RELEASE_DIR = FIXTURE_ENV.OUT_DIR
+/** Where the fixture release lies. */
+export const RELEASE_DIR = join(FIXTURE_ENV.OUT_DIR, 'releases', readFixtureName())
 
-/** The public files of the fixture release. */
-export const FILES: readonly StaticFile[] = readReleaseList(RELEASE_DIR, readFixtureName())
-  .filter(({ path }) => path.startsWith('public/') && !isDumpCopy(path))
-  .map(({ path, size, digest }) => {
-    const file = path.slice('public/'.length)
-    return { file, type: findContentType(file), size, digest }
-  })
+/** Its public files, without compressed copies. */
+export const FILES = listFiles(join(RELEASE_DIR, 'public'))
+  .filter((file) => !isDumpCopy(file) && !/\.(?:br|gz)$/.test(file))
+  .map((file) => ({
+    file,
+    type: findContentType(file),
+    size: statSync(join(RELEASE_DIR, 'public', file)).size,
+  }))

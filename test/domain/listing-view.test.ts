@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { toLiveListing } from '../../src/compile/release/listing-parts.ts'
+import { toLiveListing } from '../../src/build/listing-files.ts'
 import { LiveListingSchema } from '../../src/domain/listing/live-listing.ts'
 import {
   ListingViewSchema,

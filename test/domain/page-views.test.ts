@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toFacets, toFacetTexts } from '../../src/compile/pages/page-indexes.ts'
+import { toFacets, toFacetTexts } from '../../src/build/page-search.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CONTENT_HASHES } from '../../src/compile/release/content-hashes.ts'
-import { recordChanges } from '../../src/compile/release/record-changes.ts'
+import { recordChanges } from '../../src/build/changes.ts'
 import { copyRelease, readReleasedFile, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { readAsEditor, ServerList, ServerResponse } from './registry-shape.ts'
+
+const CONTENT_HASHES = 'data/content-hashes.ndjson'
 
 let running: RunningService
 beforeAll(async () => {

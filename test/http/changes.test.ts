@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CONTENT_HASHES } from '../../src/compile/release/content-hashes.ts'
-import { recordChanges } from '../../src/compile/release/record-changes.ts'
+import { recordChanges } from '../../src/build/changes.ts'
 import { copyRelease, readReleasedFile, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+
+const CONTENT_HASHES = 'data/content-hashes.ndjson'
 
 const FIRST = 'a'.repeat(20)
 const SECOND = 'b'.repeat(20)

@@ -52,12 +52,12 @@ describe('three requests to a paid call', () => {
     const candidates = listings.map((listing) => ({
       id: listing.id,
       relay_reason: listing.buy.reason,
-      view: listing.facts,
+      brief: listing.facts,
       kit: toKitView(listing, { baseUrl, trust: toTrustView(listing.trust, '') }),
     }))
     const first = toFirstCall(candidates, baseUrl)
     expect(first?.call).toMatch(/^https?:\/\/[^<{]*\/api\/v1\/call\/x402\./)
-    expect(candidates.filter(({ view }) => view.name === first?.words)).toHaveLength(1)
+    expect(candidates.filter(({ brief }) => brief.name === first?.words)).toHaveLength(1)
   })
 })
 

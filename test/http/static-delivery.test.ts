@@ -61,7 +61,7 @@ describe('caching', () => {
     for (const accepted of ['br', 'gzip', 'identity']) {
       const first = await ask(LISTING, { 'accept-encoding': accepted })
       const etag = String(first.headers.etag)
-      expect(etag).toMatch(/^"[0-9a-z-]+"$/)
+      expect(etag).toMatch(/^"[\w-]+"$/)
       const again = await ask(LISTING, {
         'accept-encoding': accepted,
         'if-none-match': `"other", ${etag}`,

@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { copyPageCode } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** A directory of somebody's own, made by `npm run new`. */
@@ -28,7 +27,6 @@ export function createOwnDirectory(site = ''): OwnDirectory {
     table,
     `${readFileSync(table, 'utf8').replace('made_with: true', 'made_with: false')}${site}`,
   )
-  copyPageCode(outDir)
   return {
     content,
     outDir,

@@ -1,9 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readObjectSync } from '../../src/store/objects.ts'
-import { readReleaseList } from '../../src/store/release-list.ts'
-import { readCurrent } from '../../src/store/releases.ts'
+import { readCurrentFiles } from '../support/fixture-release.ts'
 import type { RunningService } from '../support/running-service.ts'
 import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
@@ -222,12 +220,11 @@ const SAID = new Set(['description', 'summary', 'title', 'instructions', 'displa
 
 /** Pages of the release, by path in it, the fields of the interface left out. */
 function readPages({ outDir }: OwnDirectory): Map<string, string> {
-  const files = readReleaseList(outDir, readCurrent(outDir) ?? '')
   return new Map(
-    files.flatMap((file) => {
+    readCurrentFiles(outDir).flatMap((file) => {
       const path = file.path.replace(/^public\//, '')
       if (path === file.path || !path.endsWith('.html') || REFERENCE.test(path)) return []
-      return [[path, readObjectSync(outDir, file).toString('utf8')]]
+      return [[path, file.bytes.toString('utf8')]]
     }),
   )
 }

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyPageCode } from '../support/fixture-release.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 /** Every command that the README of a new directory prints is run as it stands there. */
@@ -23,7 +22,6 @@ const running: ChildProcess[] = []
 let steps: string[] = []
 beforeAll(() => {
   execFileSync(process.execPath, ['functions/commands/new.ts', content, '--name', 'Acme Services'])
-  copyPageCode(join(content, '.dist'))
   const readme = readFileSync(join(content, 'README.md'), 'utf8')
   steps = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, code = '']) =>
     code.trimEnd().split('\n'),

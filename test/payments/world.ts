@@ -8,7 +8,6 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
-import { copyPageCode } from '../support/fixture-release.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
@@ -78,7 +77,6 @@ export async function startWorld(
   }
   const log: string[] = []
   const start = () => startService(env, log)
-  copyPageCode(env.OUT_DIR)
   build(env)
   let service = await start()
   return {

@@ -5,7 +5,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createEvidenceRows, readProbeEvidence } from '../../functions/probes/schedule.ts'
 import { createJobQueue, HOLD_MS } from '../../functions/store/jobs.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
-import { toCompiledListings } from '../../src/compile/pages/write-compiled.ts'
+import { toCompiled } from '../../src/build/listing-files.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
@@ -86,7 +86,12 @@ describeStores('a server that probes', ({ newStore }) => {
       asOf: '2026-11-01',
       ledger,
     })
-    return new Map(toCompiledListings(catalogue).map((each) => [each.view.id, each]))
+    return new Map(
+      catalogue.listings.map((listing) => [
+        listing.id,
+        toCompiled(listing, catalogue, { key: '', similar: [] }),
+      ]),
+    )
   }
   const DAY = 86_400_000
   const START = Date.UTC(2026, 9, 1)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
-import { toSearchDocument } from '../../src/compile/engine/write-engine.ts'
+import { toSearchDocument } from '../../src/build/indexes.ts'
 import { askForMostUsed } from '../bench/most-used.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'

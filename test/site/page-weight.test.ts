@@ -7,7 +7,7 @@ let waypost: RunningService
 let own: RealPages
 beforeAll(async () => {
   waypost = await startService()
-  own = await readRealPages()
+  own = readRealPages()
 })
 afterAll(() => waypost?.close())
 
@@ -17,10 +17,10 @@ test.each(['x402.weather', 'mcp.harbour', 'api.hostile-text', 'a2a.planner'])(
 )
 
 test('so do the heaviest pages of the content that is served', async () => {
-  const { ids, render, readAsset } = own
+  const { ids, readAsset } = own
   expect(ids.length).toBeGreaterThan(600)
   for (const id of ids.slice(0, 20))
-    await expectLight(await render(id), async (path) => readAsset(path))
+    await expectLight(own.read(id), async (path) => readAsset(path))
 })
 
 test('pages are sent compressed', async () => {

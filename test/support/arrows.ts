@@ -5,14 +5,7 @@ export const MAX_FILES_OF_A_FOLDER = 28
 export const MAX_LINES = 600
 
 /** What compiles content into a release. Commands use it; the server never does. */
-const COMPILER = [
-  'src/content',
-  'src/derive',
-  'src/build',
-  'src/compile',
-  'src/compiled.ts',
-  'src/store',
-]
+const COMPILER = ['src/content', 'src/derive', 'src/build', 'src/compiled.ts']
 /** Parts of the site that also answer at run time: words of comparisons, feeds. */
 const SHARED_SITE = ['src/site/compare', 'src/site/feeds']
 const SITE = ['src/pages', 'src/site', 'src/components', 'src/layouts']
@@ -44,7 +37,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['node:*', '@resvg/resvg-wasm'],
   },
   functions: {
-    ours: ['src/domain', 'src/search', 'src/store', 'src/compiled.ts', ...SHARED_SITE],
+    ours: ['src/domain', 'src/search', 'src/compiled.ts', ...SHARED_SITE],
     packages: [
       ...['node:*', 'valibot', '@valibot/to-json-schema', 'h3', 'undici', 'kysely*', 'pg'],
       ...['lucia', 'jose', 'tldts', '@noble/*', 'nodemailer', 'prom-client', 'light-my-request'],

@@ -1,49 +1,45 @@
-import { cpSync, existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { objectPath, openObjects, readObjectSync } from '../../src/store/objects.ts'
-import { readReleaseFile, readReleaseList } from '../../src/store/release-list.ts'
-import { putRelease, readCurrent, switchTo } from '../../src/store/releases.ts'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { listFiles, readCurrent, switchTo } from '../../src/build/folder.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 const FIXTURE = resolve(FIXTURE_ENV.OUT_DIR)
 
-/** Gives a build into `outDir` the pages' code, the same for every content and address: bundling takes most of a build. */
-export function copyPageCode(outDir: string): void {
-  const folder = 'cache/page-bundle'
-  if (existsSync(join(FIXTURE, folder)))
-    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
-}
-
-/** Gives a build into `outDir` the fixture's release and caches: what builds left there before. */
+/** Gives a build into `outDir` the fixture's release, as a build before it left it. */
 export function copyFixture(outDir: string): void {
-  cpSync(FIXTURE, outDir, { recursive: true, verbatimSymlinks: true })
+  cpSync(FIXTURE, outDir, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
 }
 
 /** The release that all tests share. */
 export function readFixtureName(): string {
-  const name = readCurrent(FIXTURE)
-  if (name === null) throw new Error(`${FIXTURE} holds no release`)
+  return currentOf(FIXTURE)
+}
+
+/** The release that is current in a folder. */
+export function currentOf(outDir: string): string {
+  const name = readCurrent(outDir)
+  if (name === null) throw new Error(`${outDir} holds no release`)
   return name
 }
 
 /** A file of a release, whole. */
 export function readReleasedFile(outDir: string, name: string, path: string): Buffer {
-  return readObjectSync(outDir, findReleased(outDir, name, path))
+  return readFileSync(releasedPath(outDir, name, path))
 }
 
-/** Where the bytes of a file lie. */
 export function releasedPath(outDir: string, name: string, path: string): string {
-  return objectPath(outDir, findReleased(outDir, name, path).digest)
+  return join(outDir, 'releases', name, path)
 }
 
-function findReleased(outDir: string, name: string, path: string) {
-  const found = readReleaseList(outDir, name).find((file) => file.path === path)
-  if (found === undefined) throw new Error(`the release ${name} has no ${path}`)
-  return found
+/** The current release's files by path. */
+export function readCurrentFiles(outDir: string): { path: string; bytes: Buffer }[] {
+  const folder = join(outDir, 'releases', currentOf(outDir))
+  return listFiles(folder).map((path) => ({ path, bytes: readFileSync(join(folder, path)) }))
 }
 
 /**
- * Copies the fixture release into the store of `outDir`, where a test may do with it what it likes.
+ * Copies the fixture release to `outDir`, where a test may do with it what it likes.
  *
  * @param edited other bytes of some of its files
  */
@@ -52,19 +48,20 @@ export function copyRelease(
   name: string,
   edited: Readonly<Record<string, string | Uint8Array>> = {},
 ): void {
-  const fixture = readFixtureName()
-  for (const folder of ['objects', 'server']) {
-    // What an earlier copy brought is the same: an object is named after its bytes.
-    if (existsSync(join(outDir, folder))) continue
-    cpSync(join(FIXTURE, folder), join(outDir, folder), { recursive: true })
+  const folder = join(outDir, 'releases', name)
+  cpSync(join(FIXTURE, 'releases', readFixtureName()), folder, { recursive: true })
+  const file = join(folder, 'release.json')
+  const release = JSON.parse(readFileSync(file, 'utf8'))
+  for (const [path, content] of Object.entries(edited)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+    if (path in release.checksums) release.checksums[path] = digestOf(content)
   }
-  const objects = openObjects(outDir, new Set())
-  const files = readReleaseList(FIXTURE, fixture).map((file) => {
-    const bytes = edited[file.path]
-    return bytes === undefined ? file : { path: file.path, ...objects.put(bytes) }
-  })
-  const { list: _list, ...release } = readReleaseFile(FIXTURE, fixture)
-  putRelease(outDir, objects, { ...release, name }, files)
+  writeFileSync(file, JSON.stringify(release))
+}
+
+function digestOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
 }
 
 /** Switches `outDir/current` to a release in it. */

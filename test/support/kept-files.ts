@@ -1,28 +1,29 @@
-import type { ReleaseFiles } from '../../src/compile/files/release-files.ts'
-import { digestOf } from '../../src/compile/files/release-writer.ts'
+import { hash } from 'node:crypto'
+import type { Folder } from '../../src/build/folder.ts'
 
-/** Files of a release, kept in memory. */
+/** Files of a release, kept in memory by their paths in it. */
 export function createKeptFiles() {
   const kept = new Map<string, Buffer>()
-  const read = (file: string): Buffer => {
-    const bytes = kept.get(file)
-    if (bytes === undefined) throw new Error(`expected ${file} to be written`)
-    return bytes
-  }
-  const stored = (file: string) => ({ size: read(file).length, digest: digestOf(read(file), 64) })
-  const files: Pick<ReleaseFiles, 'begin' | 'writeJson' | 'stored'> = {
-    begin(file) {
+  const folder: Pick<Folder, 'begin' | 'write'> = {
+    begin(path) {
       const parts: Uint8Array[] = []
       return {
         write: (part) => void parts.push(part),
         finish() {
-          kept.set(file, Buffer.concat(parts))
-          return stored(file)
+          const bytes = Buffer.concat(parts)
+          kept.set(path, bytes)
+          return { bytes: bytes.length, sha256: hash('sha256', bytes) }
         },
       }
     },
-    writeJson: (file, value) => void kept.set(file, Buffer.from(`${JSON.stringify(value)}\n`)),
-    stored,
+    write: (path, content) => void kept.set(path, Buffer.from(content)),
   }
-  return { files, read }
+  return {
+    folder,
+    read(path: string): Buffer {
+      const bytes = kept.get(path)
+      if (bytes === undefined) throw new Error(`expected ${path} to be written`)
+      return bytes
+    },
+  }
 }

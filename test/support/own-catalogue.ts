@@ -1,12 +1,8 @@
-import {
-  toDocumentRow,
-  toIndexTables,
-  toOperationDocuments,
-  toSearchIndex,
-} from '../../src/compile/engine/write-engine.ts'
+import { toIndexTables, toOperationDocuments } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-index.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
@@ -39,10 +35,8 @@ let operations: SearchIndex | undefined
 
 /** The index that agents' questions are asked of, made once. */
 export function readOperationIndex(): SearchIndex {
-  const rows = () =>
-    operationDocuments.map((document) => `${JSON.stringify(toDocumentRow(document))}\n`)
   operations ??= loadSearchIndex(
-    toSearchIndex('operation', [Buffer.from(rows().join(''))], toIndexTables(catalogue)),
+    buildSearchIndex(operationDocuments, { noun: 'operation', ...toIndexTables(catalogue) }),
   )
   return operations
 }

@@ -9,7 +9,11 @@ const ALSO = process.env.ALSO_ABSENT === undefined ? null : new RegExp(process.e
 
 registerHooks({
   resolve(specifier, context, next) {
-    if (ABSENT.test(specifier) || ALSO?.test(specifier) || specifier.includes('src/compile/'))
+    if (
+      ABSENT.test(specifier) ||
+      ALSO?.test(specifier) ||
+      /\bsrc\/(?:build|content|derive)\//.test(specifier)
+    )
       throw new Error(`${specifier} is not there to be loaded (from ${context.parentURL ?? '?'})`)
     return next(specifier, context)
   },

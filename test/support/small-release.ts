@@ -1,76 +1,81 @@
-import { publishRelease } from '../../src/compile/release/publish-release.ts'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { recordChanges } from '../../src/build/changes.ts'
+import { openFolder, switchTo } from '../../src/build/folder.ts'
 import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
-import { openObjects } from '../../src/store/objects.ts'
-import { putRelease } from '../../src/store/releases.ts'
 
 /** Public files of a small release. */
 const PAGES = Array.from({ length: 40 }, (_, n) => `public/page-${n}/index.html`)
 
-const CODE = `server/${'0'.repeat(32)}`
+const RELEASE: Omit<ReleaseFile, 'digest' | 'files' | 'checksums'> = {
+  base_url: 'https://waypost.example',
+  shared_hosts: { platforms: [], tenants: [], webmail: [] },
+  texts: {
+    name: 'Waypost',
+    short_name: 'Waypost',
+    strapline: 'Find services',
+    reading: 'Search and reads need no key.',
+    legal: [],
+    public_badges: [],
+    made_with: false,
+    switches: { sellers: true, payments: true, business_model: true, roadmap: true, trust: true },
+    showcase: [],
+    featured_label: 'Shown',
+    sponsored_policy: 'None is sold.',
+    ranking: 'By relevance.',
+    attribution: [],
 
-/** Publishes a release as a build does, with a few small files in it. */
-export function publishSmallRelease(...given: Parameters<typeof toSmallRelease>): void {
-  const [outDir] = given
-  const { objects, release, files } = toSmallRelease(...given)
-  publishRelease(outDir, objects, release, files)
+    disclosure: 'Nothing is for sale.',
+    comparison_ranking: 'By price.',
+    business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
+  },
+  also_search: [],
+  search_choices: { kinds: {}, rails: {}, categories: [], sources: [], updated: '2026-11-20' },
+  tasks: [],
+  not_listed: [],
+  other_hosts: [],
 }
 
-/** Puts it into the store without switching to it. */
-export function putSmallRelease(...given: Parameters<typeof toSmallRelease>): void {
-  const [outDir] = given
-  const { objects, release, files } = toSmallRelease(...given)
-  putRelease(outDir, objects, release, files)
-}
-
-/**
- *
- * @param edited other files, or other bytes of them
- */
-function toSmallRelease(
+/** Makes a release as a build does, with a few small files in it, switches to it and logs what changed. */
+export async function publishSmallRelease(
   outDir: string,
   name: string,
   edited: Readonly<Record<string, string | Uint8Array>> = {},
-) {
-  const objects = openObjects(outDir, new Set())
-  const contents = {
-    ...Object.fromEntries(PAGES.map((path) => [path, `${name} ${path}`])),
+): Promise<void> {
+  const folder = openFolder({ outDir, name, inputs: 'small', hasCopies: true })
+  for (const [path, content] of Object.entries(contentsOf(name, edited)))
+    folder.write(path, content)
+  await folder.finish({ ...RELEASE, digest: name })
+  switchTo(outDir, name)
+  recordChanges(outDir, name, new Date())
+}
+
+/** Puts it in place without switching to it. */
+export function putSmallRelease(
+  outDir: string,
+  name: string,
+  edited: Readonly<Record<string, string | Uint8Array>> = {},
+): void {
+  const folder = join(outDir, 'releases', name)
+  for (const [path, content] of Object.entries(contentsOf(name, edited))) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  const release = { ...RELEASE, digest: name, files: { count: 0, bytes: 0 }, checksums: {} }
+  writeFileSync(join(folder, 'release.json'), JSON.stringify(release))
+}
+
+function contentsOf(
+  name: string,
+  edited: Readonly<Record<string, string | Uint8Array>>,
+): Record<string, string | Uint8Array> {
+  return {
+    ...Object.fromEntries(PAGES.map((path) => [path, `${name} ${path} ${'words '.repeat(300)}`])),
     'data/listings.ndjson': '',
     'data/opted-out.ndjson': '',
     'data/gone.ndjson': '',
     'data/search.index': 'index',
-    [`${CODE}/entry.mjs`]: 'export const handler = () => {}',
+    'server/entry.mjs': 'export const handler = () => {}',
     ...edited,
   }
-  const files = Object.entries(contents).map(([path, text]) => ({ path, ...objects.put(text) }))
-  const release: Omit<ReleaseFile, 'list'> = {
-    name,
-    base_url: 'https://waypost.example',
-    shared_hosts: { platforms: [], tenants: [], webmail: [] },
-    texts: {
-      name: 'Waypost',
-      short_name: 'Waypost',
-      strapline: 'Find services',
-      reading: 'Search and reads need no key.',
-      legal: [],
-      public_badges: [],
-      made_with: false,
-      switches: { sellers: true, payments: true, business_model: true, roadmap: true, trust: true },
-      showcase: [],
-      featured_label: 'Shown',
-      sponsored_policy: 'None is sold.',
-      ranking: 'By relevance.',
-      attribution: [],
-
-      disclosure: 'Nothing is for sale.',
-      comparison_ranking: 'By price.',
-      business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
-    },
-    also_search: [],
-    search_choices: { kinds: {}, rails: {}, categories: [], sources: [], updated: '2026-11-20' },
-    tasks: [],
-    not_listed: [],
-    other_hosts: [],
-    page_code: CODE,
-  }
-  return { objects, release, files }
 }

@@ -12,7 +12,7 @@ import { FIXTURE_ENV } from './fixture-env.ts'
 export async function startStaticHost(
   over?: string,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const release = resolve(FIXTURE_ENV.OUT_DIR, 'public')
+  const release = resolve(FIXTURE_ENV.OUT_DIR, 'current/public')
   const roots = over === undefined ? [release] : [over, release]
   const server = createServer((req, res) => {
     const path = new URL(req.url ?? '/', 'http://x').pathname

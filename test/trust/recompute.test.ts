@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { scoreFiles } from '../../packages/client/cli/trust.ts'
-import { writeTrustLedger } from '../../src/compile/release/write-trust-ledger.ts'
+import { writeTrustLedger } from '../../src/build/lines.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
@@ -90,9 +90,9 @@ test('the files alone give every digit of a thousand listings', () => {
     ledger,
   })
   const kept = createKeptFiles()
-  writeTrustLedger(kept.files, ledger.payments, catalogue.trustPayees)
+  writeTrustLedger(kept.folder, ledger.payments, catalogue.trustPayees)
   const [plain, about] = ['payments.ndjson', 'payees.json'].map((name) =>
-    kept.read(`api/v1/trust/${name}`).toString(),
+    kept.read(`public/api/v1/trust/${name}`).toString(),
   )
   const lines = (plain ?? '').trimEnd().split('\n')
   const files: LedgerFiles = {

@@ -17,17 +17,12 @@ export const SearchChoicesSchema = v.strictObject({
 })
 export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
 
-/** An object of the store. */
-export const StoredSchema = v.strictObject({
-  size: count,
-  /** Hex SHA-256 of its bytes, and its name. */
-  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-})
-export type Stored = v.InferOutput<typeof StoredSchema>
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
-/** `releases/<name>`: describes a release, written last. */
+/** `release.json`: describes a release, written last. */
 export const ReleaseFileSchema = v.strictObject({
-  name: v.string(),
+  /** Of everything it is made from: the same inputs are the same release. */
+  digest: v.string(),
   base_url: v.string(),
   shared_hosts: SharedHostsSchema,
   texts: SiteTextsSchema,
@@ -37,9 +32,9 @@ export const ReleaseFileSchema = v.strictObject({
   /** Hosts that listings are called at, in addition to those of their own addresses. */
   other_hosts: v.optional(v.array(v.tuple([v.string(), v.string()])), []),
   tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),
-  /** Folder of the code of the pages rendered on demand, named by its content. */
-  page_code: v.pipe(v.string(), v.regex(/^server\/[0-9a-f]{32}$/)),
-  /** Every file of it, see `src/store/release-list.ts`. */
-  list: StoredSchema,
+  /** Of `public`: how many, and their length together. */
+  files: v.strictObject({ count, bytes: count }),
+  /** Hex SHA-256 of each file that a server loads, by its path. */
+  checksums: v.record(v.string(), sha256),
 })
 export type ReleaseFile = v.InferOutput<typeof ReleaseFileSchema>

@@ -8,7 +8,7 @@ interface Candidate {
   id: string
   /** Null where the relay calls it. */
   relay_reason: string | null
-  view: Pick<ListingView, 'name' | 'first_party'>
+  brief: Pick<ListingView, 'name' | 'first_party'>
   kit: KitView
 }
 
@@ -27,15 +27,15 @@ export interface FirstCall {
  * always by its id.
  */
 export function toFirstCall(all: readonly Candidate[], baseUrl: string): FirstCall | undefined {
-  const listings = all.filter(({ view }) => !view.first_party)
+  const listings = all.filter(({ brief }) => !brief.first_party)
   const relayed = listings.filter(({ relay_reason }) => relay_reason === null)
   const found = relayed.length > 0 ? relayed : listings
   const chosen = found.find((each) => findPlainCall(each) !== null) ?? found[0]
   if (chosen === undefined) return undefined
-  const { id, relay_reason, view } = chosen
+  const { id, relay_reason, brief } = chosen
   const isOnly = found.filter((each) => isSameName(each, chosen)).length === 1
   const relay = relay_reason === null ? `${baseUrl}${callPath(id)}` : null
-  return { id, words: isOnly ? view.name : id, call: findPlainCall(chosen) ?? relay }
+  return { id, words: isOnly ? brief.name : id, call: findPlainCall(chosen) ?? relay }
 }
 
 function findPlainCall({ relay_reason, kit }: Candidate): string | null {
@@ -44,7 +44,7 @@ function findPlainCall({ relay_reason, kit }: Candidate): string | null {
   return isPlain && !/[<{']/.test(relay_url) ? relay_url : null
 }
 
-function isSameName({ view: a }: Candidate, { view: b }: Candidate): boolean {
+function isSameName({ brief: a }: Candidate, { brief: b }: Candidate): boolean {
   return a.name.toLowerCase() === b.name.toLowerCase()
 }
 

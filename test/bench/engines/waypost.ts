@@ -1,8 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
-import { writeBytes } from '../../../src/store/objects.ts'
 import { readSearchWords } from '../shared-data.ts'
 import type { Engine } from './engine.ts'
 
@@ -12,7 +12,7 @@ export const waypost: Engine = {
     const started = performance.now()
     const bytes = buildSearchIndex(documents, { words: readSearchWords() })
     const buildMs = performance.now() - started
-    writeBytes(file, bytes)
+    writeFileSync(file, bytes)
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }
   },
   open(file) {

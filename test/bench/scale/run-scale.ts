@@ -49,8 +49,8 @@ async function runSize(work: string, limit: number | null): Promise<string> {
   const env = { CONTENT_DIR: contentDir, OUT_DIR: outDir }
   const check = await run('check', env)
   const build = await run('build', env)
-  const { files, bytes } = hashFolder(join(outDir, 'objects'))
-  console.log(`objects ${files}, ${Math.round(bytes / 2 ** 20)} MiB`)
+  const { files, bytes } = hashFolder(join(outDir, 'current/'))
+  console.log(`files ${files}, ${Math.round(bytes / 2 ** 20)} MiB`)
   const perListing = (seconds: number) => ((seconds * 1000) / conversion.written).toFixed(2)
   return [
     `  ${String(conversion.written).padStart(6)} listings`,
@@ -88,8 +88,8 @@ async function compareBuilds(work: string): Promise<void> {
   const again = join(work, 'again')
   await run('build', { CONTENT_DIR: join(work, 'content'), OUT_DIR: again })
   const differences = findDifferences(
-    hashFolder(join(work, 'dist/public')),
-    hashFolder(join(again, 'public')),
+    hashFolder(join(work, 'dist/current/public')),
+    hashFolder(join(again, 'current/public')),
   )
   console.log(
     differences.length === 0

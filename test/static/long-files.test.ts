@@ -4,27 +4,22 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createObjectCache } from '../../functions/static/object-cache.ts'
 import { createStaticFiles } from '../../functions/static/static-files.ts'
-import { objectPath, openObjects } from '../../src/store/objects.ts'
 import { listen } from '../call/relay-world.ts'
 
-/** An object that is too long for memory is proven, and then sent from the disk. */
-const ROWS = '{"seller":"x402.tides","amount":"10000"}\n'.repeat(20_000)
+/** A file that is too long for memory is sent from the disk. */
+const ROWS = '{"seller":"x402.tides","amount":"10000"}\n'.repeat(230_000)
 const LENGTH = Buffer.byteLength(ROWS)
 const PATH = '/trust/payments.ndjson'
 
-const outDir = mkdtempSync(join(tmpdir(), 'waypost-long-'))
+const root = mkdtempSync(join(tmpdir(), 'waypost-long-'))
 const failures: string[] = []
-let stored: { size: number; digest: string }
 let server: Server
 let port: number
 beforeAll(async () => {
-  mkdirSync(join(outDir, 'objects'))
-  stored = openObjects(outDir, new Set()).put(ROWS)
-  const file = { ...stored, file: PATH.slice(1), type: 'application/x-ndjson' }
-  const cache = createObjectCache(outDir, { maxRead: 1024 })
-  const files = createStaticFiles(new Map([[PATH, file]]), cache, (event) => {
+  mkdirSync(join(root, 'trust'))
+  writeFileSync(join(root, PATH), ROWS)
+  const files = createStaticFiles(root, (event) => {
     failures.push(event)
     return new Response('damaged', { status: 500 })
   })
@@ -33,17 +28,18 @@ beforeAll(async () => {
 })
 afterAll(() => {
   server.close()
-  rmSync(outDir, { recursive: true })
+  rmSync(root, { recursive: true })
 })
 
 const ask = (init?: RequestInit) => fetch(`http://127.0.0.1:${port}${PATH}`, init)
 
-test('many at once get every byte, with its length and its tag', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask()))
+test('many at once get every byte, with its length and the same strong tag', async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask()))
+  const tags = new Set(answers.map(({ headers }) => headers.get('etag')))
+  expect([...tags].join()).toMatch(/^"[\w-]+"$/)
   for (const answer of answers) {
     expect(answer.headers.get('content-length')).toBe(String(LENGTH))
-    expect(answer.headers.get('etag')).toBe(`"${stored.digest.slice(0, 32)}"`)
-    expect(await answer.text()).toBe(ROWS)
+    expect((await answer.text()) === ROWS).toBe(true)
   }
 })
 
@@ -61,15 +57,6 @@ test('a client that leaves in the middle takes nobody with it', async () => {
     await new Promise((resolve) => socket.once('data', resolve))
     socket.destroy()
   }
-  expect(await (await ask()).text()).toBe(ROWS)
+  expect((await (await ask()).text()) === ROWS).toBe(true)
   expect(failures).toEqual([])
-})
-
-test('one that was changed after it was proven is found before a byte of it is sent', async () => {
-  writeFileSync(objectPath(outDir, stored.digest), ROWS.replace('10000', '90000'))
-  const answer = await ask()
-  expect([answer.status, await answer.text()]).toEqual([500, 'damaged'])
-  expect(failures).toEqual(['file.damaged'])
-  writeFileSync(objectPath(outDir, stored.digest), ROWS)
-  expect((await ask()).status).toBe(200)
 })

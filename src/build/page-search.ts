@@ -1,14 +1,15 @@
-import type { CompiledListing } from '../../compiled.ts'
-import { runsOf } from '../../domain/listing/invoke.ts'
-import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
-import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
-import { toXmlText } from '../../site/frame/html.ts'
-import { toListingRow, toOrderText } from '../../site/rows/listing-row.ts'
-import { INDEX_FACET } from '../../site/search/page-index.ts'
-import { inThread, joinBytes } from '../files/in-thread.ts'
-import type { ReleaseFiles } from '../files/release-files.ts'
-import { digestOf } from '../files/release-writer.ts'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { CompiledListing } from '../compiled.ts'
+import { runsOf } from '../domain/listing/invoke.ts'
+import { lowestPriceOf, railsOf } from '../domain/listing/pricing.ts'
+import type { ListingView } from '../domain/views/listing-view.ts'
+import { FACET_STEPS } from '../domain/wire/vocabulary.ts'
+import { toXmlText } from '../site/frame/html.ts'
+import { toListingRow, toOrderText } from '../site/rows/listing-row.ts'
+import { INDEX_FACET } from '../site/search/page-index.ts'
+import type { Folder } from './folder.ts'
 
 /**
  * Average listings per index. The id decides a listing's index, so that a changed listing changes
@@ -17,38 +18,27 @@ import { digestOf } from '../files/release-writer.ts'
 const PAGES_PER_INDEX = 2000
 
 /** Folder of the search in the browser, with a folder for each index. */
-const FOLDER = 'pagefind'
+const FOLDER = 'public/pagefind'
 
-export interface PageIndexes {
-  /** Resolves once every new index is made; `write` throws failures. */
-  indexed: Promise<unknown>
-  /** @throws what Pagefind says when it cannot start, or read a page */
-  write(): Promise<void>
-}
-
-/** Starts making the browser's search, in a thread. An index with unchanged texts is reused. */
-export function beginPageIndexes(pages: readonly ShownPage[], files: ReleaseFiles): PageIndexes {
-  const indexes = divideByIndex(pages).map((rows, place) => {
+/**
+ * Makes the browser's search, in a thread of its own: Pagefind is another process, and needs answers
+ * while pages are rendered. An index with unchanged texts is that of the release before.
+ *
+ * @throws what Pagefind says when it cannot start, or read a page.
+ */
+export async function writePageSearch(folder: Folder, pages: readonly ShownPage[]): Promise<void> {
+  const indexes = divideByIndex(pages)
+  folder.writeJson(`${FOLDER}/indexes.json`, { count: indexes.length })
+  const jobs = indexes.flatMap((rows, place) => {
     const pages = joinBytes(rows)
-    return { pages, key: `${FOLDER}/${place} ${digestOf(pages)}`, hasProgram: place === 0, place }
+    const isKnown = folder.reuse(`${FOLDER}/${place}`, hash('sha256', pages))
+    return isKnown ? [] : [{ pages, hasProgram: place === 0, place }]
   })
-  const jobs = indexes.filter(({ key }) => !files.reuse(key))
-  const indexed = jobs.length === 0 ? Promise.resolve([]) : indexPages(jobs)
-  indexed.catch(() => undefined)
-  return {
-    indexed,
-    async write() {
-      const made = await indexed
-      files.writeJson(`${FOLDER}/indexes.json`, { count: indexes.length })
-      for (const [at, { key, place }] of jobs.entries()) {
-        const rows = made[at] ?? []
-        files.writeMade(
-          key,
-          rows.map(({ path, content }) => [`${FOLDER}/${place}/${path}`, content]),
-        )
-      }
-    },
-  }
+  if (jobs.length === 0) return
+  const made = await indexPages(jobs)
+  for (const [at, { place }] of jobs.entries())
+    for (const { path, content } of made[at] ?? [])
+      folder.write(`${FOLDER}/${place}/${path}`, content)
 }
 
 /** A file of an index: its path from the index's folder, with forward slashes. */
@@ -65,18 +55,34 @@ export interface IndexJob {
   hasProgram: boolean
 }
 
-/**
- * Indexes listings for the search in the browser, in a thread of its own: Pagefind is another
- * process, and needs answers while pages are rendered.
- *
- * @returns the files of each index
- * @throws what Pagefind says when it cannot start, or read a page.
- */
-export function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
-  const program = new URL('./index-worker.ts', import.meta.url)
-  const given = jobs.map(({ pages, hasProgram }) => ({ pages, hasProgram }))
-  const transferList = given.map(({ pages }) => pages.buffer)
-  return inThread(program, given, 'the page search was not made', transferList)
+/** The files of each index. */
+export async function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
+  const workerData = jobs.map(({ pages, hasProgram }) => ({ pages, hasProgram }))
+  const worker = new Worker(new URL('./page-search-thread.ts', import.meta.url), {
+    workerData,
+    transferList: workerData.map(({ pages }) => pages.buffer),
+    // Young objects in a thread are soon garbage: by default it would reserve three times as much.
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  })
+  const ended = once(worker, 'exit').then(() => {
+    throw new Error('the page search was not made')
+  })
+  ended.catch(() => undefined)
+  const [made] = await Promise.race([once(worker, 'message'), ended])
+  // What a thread posts is typed `any`; `page-search-thread.ts` posts this.
+  const files: IndexFile[][] = made
+  return files
+}
+
+/** Concatenates pieces in memory of their own that can be transferred to a thread. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
 }
 
 /** A listing as Pagefind gets it: its own page with only the searchable content. */
@@ -98,7 +104,8 @@ export function divideByIndex(
 ): Uint8Array[][] {
   const count = Math.max(1, Math.ceil(pages.length / pagesPerIndex))
   const indexes = Array.from({ length: count }, (): Uint8Array[] => [])
-  for (const { id, row } of pages) indexes[Number.parseInt(digestOf(id, 8), 16) % count]?.push(row)
+  for (const { id, row } of pages)
+    indexes[Number.parseInt(hash('sha256', id).slice(0, 8), 16) % count]?.push(row)
   return indexes
 }
 

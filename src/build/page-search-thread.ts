@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { close, createIndex } from 'pagefind'
-import { parseRows } from '../files/release-writer.ts'
-import type { IndexFile, IndexJob, SearchPage } from './page-indexes.ts'
+import type { IndexFile, IndexJob, SearchPage } from './page-search.ts'
 
 /** Pagefind's ready-made interfaces; the search page has its own. */
 const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
@@ -20,7 +19,10 @@ await close()
 parentPort?.postMessage(made)
 
 async function index({ pages: rows, hasProgram }: IndexJob): Promise<IndexFile[]> {
-  const pages: SearchPage[] = parseRows(rows)
+  // JSON.parse is typed `any`; `writeListingFiles` made the rows from this very type.
+  const pages: SearchPage[] = JSON.parse(
+    `[${Buffer.from(rows).toString().trimEnd().replaceAll('\n', ',')}]`,
+  )
   const { index: made, errors } = await createIndex()
   if (made === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
   for (let from = 0; from < pages.length; from += AT_ONCE) {

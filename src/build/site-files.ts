@@ -1,57 +1,30 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
-import { createOpenApi } from '../../build/openapi/create-openapi.ts'
-import type { CompiledSite } from '../../compiled.ts'
-import { toCompareList } from '../../domain/compare/compare-view.ts'
-import { isSwitchedOff } from '../../domain/derived/switches.ts'
-import { toAgentCard, toOwnServerCard } from '../../domain/doors/cards/own-cards.ts'
+import type { CompiledSite } from '../compiled.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
+import { toCompareList } from '../domain/compare/compare-view.ts'
+import { isSwitchedOff } from '../domain/derived/switches.ts'
+import { toAgentCard, toOwnServerCard } from '../domain/doors/cards/own-cards.ts'
 import {
   toAiCatalog,
   toApiCatalog,
   toLlmsFullText,
   toLlmsText,
-} from '../../domain/doors/catalog-documents.ts'
-import { toFirstCall } from '../../domain/kit/first-call.ts'
-import { toBadgeEndpoint, toBadgeView } from '../../domain/views/badge-view.ts'
-import { DOORS, type StaticDoorId } from '../../domain/wire/door-table.ts'
-import { badgeDataPath, badgePath, kitPath, listingPath } from '../../domain/wire/links.ts'
-import { ROUTES, type StaticRouteId } from '../../domain/wire/route-table.ts'
-import { renderBadgeSvg } from '../../site/badges/badge-svg.ts'
-import type { ReleaseFiles } from '../files/release-files.ts'
-import { splitRows } from '../files/release-writer.ts'
-import type { LazyListing } from '../pages/write-compiled.ts'
-import type { Group } from './listing-parts.ts'
+} from '../domain/doors/catalog-documents.ts'
+import { toFirstCall } from '../domain/kit/first-call.ts'
+import { toKitView } from '../domain/kit/kit-view.ts'
+import { toTrustView } from '../domain/views/trust-view.ts'
+import { DOORS, type StaticDoorId } from '../domain/wire/door-table.ts'
+import { ROUTES, type StaticRouteId } from '../domain/wire/route-table.ts'
+import { drawCard, toDrawingKey } from '../site/cards/draw-card.ts'
+import { toLinkCards } from '../site/cards/link-cards.ts'
+import type { Folder } from './folder.ts'
+import { createOpenApi } from './openapi/create-openapi.ts'
 
 /** For the directory's own ARD entries, which take at most five queries. */
 const MOST_TOPICS = 4
-const OWN_MARK = new URL('../../site/frame/favicon.svg', import.meta.url)
-
-/**
- * What is served of each listing of a group. A bare address is a folder with `index.json` in it:
- * ids contain dots and one may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
- *
- * @param lines the JSON of each listing, in their order
- */
-export function writeListings(
-  writer: ReleaseFiles,
-  { listings, key: group }: Group,
-  lines: Buffer,
-  directory: string,
-): void {
-  const key = `files of ${group}`
-  if (writer.reuse(key)) return
-  const views = splitRows(lines)
-  const made = listings.flatMap(({ view, kit }, place): [string, string | Uint8Array][] => {
-    const badge = toBadgeView(view, directory)
-    return [
-      [kitPath(view.id).slice(1), `${JSON.stringify(kit)}\n`],
-      [`${listingPath(view.id).slice(1)}/index.json`, views[place] ?? ''],
-      [badgePath(view.id).slice(1), renderBadgeSvg(badge)],
-      [badgeDataPath(view.id).slice(1), `${JSON.stringify(toBadgeEndpoint(badge))}\n`],
-    ]
-  })
-  writer.writeMade(key, made)
-}
+const OWN_MARK = new URL('../site/frame/favicon.svg', import.meta.url)
 
 /** `listing` is written with its group, the others row by row. */
 type WrittenWithRows =
@@ -78,15 +51,11 @@ const ENDPOINTS: Readonly<
   compare: (site) => new Map(site.compare.map((page) => [page.slug, page])),
 }
 
-/** The other static endpoints, see `writeListings` for their names. */
-export function writeStatic(
-  writer: ReleaseFiles,
-  site: CompiledSite,
-  listings: readonly LazyListing[],
-): void {
+/** Every file of `public` that is neither a page nor one listing's alone. */
+export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Catalogue): void {
   const { switches } = site.texts
   const endpoint = (path: string, value: unknown) => {
-    if (!isSwitchedOff(path, switches)) writer.writeJson(`${path.slice(1)}/index.json`, value)
+    if (!isSwitchedOff(path, switches)) folder.writeJson(`public${path}/index.json`, value)
   }
   const answers: Readonly<Record<string, (site: CompiledSite) => object>> = ENDPOINTS
   for (const [id, { path }] of Object.entries(ROUTES)) {
@@ -97,31 +66,31 @@ export function writeStatic(
   }
   // A function answers it, with a query: this is what it says without one.
   endpoint(ROUTES.compare_list.path, toCompareList(site.compare))
-  writeOpenApi(writer, createOpenApi(site.base_url, site.texts))
-  writer.write('favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
+  writeOpenApi(folder, createOpenApi(site.base_url, site.texts))
+  folder.write('public/favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
-  if (colours !== undefined) writer.write('colours.css', toColours(colours))
+  if (colours !== undefined) folder.write('public/colours.css', toColours(colours))
   const documents: Readonly<Record<string, ToDocument>> = DOCUMENTS
   for (const [id, { path }] of Object.entries(DOORS)) {
-    const document = documents[id]?.(site, listings)
-    if (typeof document === 'string') writer.write(path.slice(1), document)
-    else if (document !== undefined) writer.writeJson(path.slice(1), document)
+    const document = documents[id]?.(site, catalogue)
+    if (typeof document === 'string') folder.write(`public${path}`, document)
+    else if (document !== undefined) folder.writeJson(`public${path}`, document)
   }
   // Under its name in an earlier proposal.
-  writer.writeJson('.well-known/mcp/server-card.json', DOCUMENTS.mcp_server_card(site, listings))
+  folder.writeJson(
+    'public/.well-known/mcp/server-card.json',
+    DOCUMENTS.mcp_server_card(site, catalogue),
+  )
 }
 
-/** Reading it as YAML takes as long as all pages of a small directory. */
-function writeOpenApi(writer: ReleaseFiles, openApi: object): void {
+/** Writing it as YAML takes as long as all pages of a small directory. */
+function writeOpenApi(folder: Folder, openApi: object): void {
   const json = `${JSON.stringify(openApi)}\n`
-  const key = `OpenAPI ${json}`
-  if (writer.reuse(key)) return
+  folder.write('public/openapi.json', json)
+  folder.write('public/api/v1/openapi.json', json)
+  if (folder.reuse('public/openapi.yaml', hash('sha256', json))) return
   const yaml = stringify(openApi, { aliasDuplicateObjects: false, lineWidth: 0 })
-  writer.writeMade(key, [
-    ['openapi.json', json],
-    ['api/v1/openapi.json', json],
-    ['openapi.yaml', yaml],
-  ])
+  folder.write('public/openapi.yaml', yaml)
 }
 
 /** Over the colours of `tokens.css`. The sign's letters are white, so it stays dark. */
@@ -131,7 +100,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
   return `html:root{--accent:light-dark(${light},${dark});--accent-deep:light-dark(${deep(light, 'black')},${deep(dark, 'white')});--accent-soft:light-dark(color-mix(in oklab,${light} 9%,white),color-mix(in oklab,${dark} 18%,black));--sign:light-dark(${light},${night});--sign-deep:light-dark(${deep(light, 'black')},${night});--on-sign-soft:#f0f3f1}\n`
 }
 
-type ToDocument = (site: CompiledSite, listings: readonly LazyListing[]) => string | object
+type ToDocument = (site: CompiledSite, catalogue: Catalogue) => string | object
 
 /** Documents of the doors that describe us and give each door's address. */
 const DOCUMENTS: Readonly<Record<StaticDoorId, ToDocument>> = {
@@ -140,13 +109,13 @@ const DOCUMENTS: Readonly<Record<StaticDoorId, ToDocument>> = {
   ard_manifest: toCatalog,
   ai_catalog: toCatalog,
   api_catalog: ({ base_url }) => toApiCatalog(base_url),
-  llms_txt({ base_url: baseUrl, texts: site, stats, categories: { categories } }, listings) {
+  llms_txt({ base_url: baseUrl, texts: site, stats, categories: { categories } }, catalogue) {
     const { total } = stats.listings
-    const first = toFirstCall(listings, baseUrl)
+    const first = toFirstCall(toCandidates(catalogue), baseUrl)
     return toLlmsText({ baseUrl, site, total, categories, first })
   },
-  llms_full_txt({ base_url, texts }, listings) {
-    const named = listings.map(({ id, derived: { facts } }) => ({
+  llms_full_txt({ base_url, texts }, { listings }) {
+    const named = listings.map(({ id, facts }) => ({
       id,
       name: facts.name,
       summary: facts.summary,
@@ -155,8 +124,28 @@ const DOCUMENTS: Readonly<Record<StaticDoorId, ToDocument>> = {
   },
 }
 
+/** A kit is made where it is looked at: mostly one. */
+function toCandidates({ listings, baseUrl }: Catalogue) {
+  return listings.map((listing) => ({
+    id: listing.id,
+    relay_reason: listing.buy.reason,
+    brief: listing.facts,
+    get kit() {
+      return toKitView(listing, { baseUrl, trust: toTrustView(listing.trust, '') })
+    },
+  }))
+}
+
 function toCatalog({ base_url, texts, categories: { categories } }: CompiledSite): object {
   const byListings = [...categories].sort((a, b) => b.listings - a.listings)
   const topics = byListings.slice(0, MOST_TOPICS).map(({ name }) => name)
   return toAiCatalog(base_url, texts, topics)
+}
+
+/** Draws the cards of links; one whose drawing is the same is that of the release before. */
+export async function drawCards(folder: Folder, site: CompiledSite): Promise<void> {
+  const { categories, texts } = site
+  for (const { path, svg } of toLinkCards(categories.categories, texts, texts.switches))
+    if (!folder.reuse(`public${path}`, toDrawingKey(svg)))
+      folder.write(`public${path}`, await drawCard(svg))
 }

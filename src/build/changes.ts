@@ -5,6 +5,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -19,17 +20,12 @@ import {
   type LogHead,
   LogHeadSchema,
   type LogPart,
-} from '../../domain/changes/change-log.ts'
-import { type Gone, GoneSchema } from '../../domain/derived/tombstone.ts'
-import { parseJson } from '../../domain/wire/parse-json.ts'
-import { readReleased } from '../../store/release-list.ts'
-import { readOr } from '../files/release-writer.ts'
-import { CONTENT_HASHES } from './content-hashes.ts'
+} from '../domain/changes/change-log.ts'
+import { type Gone, GoneSchema } from '../domain/derived/tombstone.ts'
+import { parseJson } from '../domain/wire/parse-json.ts'
 
 /** Folder of the log in `OUT_DIR`. */
 const FOLDER = 'changes'
-
-const GONE = 'data/gone.ndjson'
 
 /** Rows of one part: a request reads at most two parts. */
 const PART_ROWS = 1000
@@ -58,9 +54,9 @@ export function recordChanges(
   const head = readHead(dir)
   if (head?.release === name) return
   // A release of an earlier version has none.
-  const [hashes, departed] = readReleased(outDir, name, [CONTENT_HASHES, GONE])
-  const text = hashes?.toString()
-  if (text === undefined) return
+  const data = join(outDir, 'releases', name, 'data')
+  const text = readOr(join(data, 'content-hashes.ndjson'))
+  if (text === null) return
   const earlier = head === null ? null : readOr(join(dir, head.hashes))
   const known = earlier === null ? null : parseRows(earlier, text)
   const after = parseRows(text, known === null ? null : earlier)
@@ -68,7 +64,7 @@ export function recordChanges(
   mkdirSync(dir, { recursive: true })
   // A log with an unknown end can't be continued: its cursors lead to the dump.
   const last = head === null || known === null ? startLog() : head
-  const gone = parseGone(departed?.toString() ?? '')
+  const gone = parseGone(readOr(join(data, 'gone.ndjson')) ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
   const next = append(dir, last, { rows, name, at: laterOf(last.at, now), bounds })
   writeWhole(dir, next.hashes, text)
@@ -168,4 +164,13 @@ function removeUnnamed(dir: string, head: LogHead): void {
   const own = /^(?:\.next|[0-9a-f]{16}\.\d+\.(?:ndjson|hashes))$/
   for (const name of readdirSync(dir))
     if (own.test(name) && !named.has(name)) rmSync(join(dir, name), { force: true })
+}
+
+/** Null where the file is missing or unreadable. */
+function readOr(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }

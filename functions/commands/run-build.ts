@@ -1,0 +1,80 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from '../../src/build/build.ts'
+import { readMoves } from '../../src/content/check.ts'
+import { readTombstones } from '../../src/content/read.ts'
+import {
+  type LedgerFacts,
+  NO_LEDGER_FACTS,
+  type OwnerFacts,
+} from '../../src/domain/trust/ledger-facts.ts'
+import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
+import { createStderrLog, readCommandLine, runMain } from '../operations/run-main.ts'
+import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
+import { hasLedger } from '../store/sqlite/ledger-file.ts'
+
+/** How often a waiting build checks again (milliseconds). */
+const LOOK_EVERY = 200
+
+/** `npm run build`: makes a release of the content where the current one is of another, or is damaged. */
+await runMain(async () => {
+  readCommandLine('Usage: npm run build', {} as const)
+  const config = parseConfig(process.env)
+  const outDir = resolve(config.OUT_DIR)
+  using _lock = await lockBuilds(outDir)
+  await build({
+    contentDir: config.CONTENT_DIR,
+    baseUrl: config.BASE_URL,
+    allowPrivate: config.PRIVATE_TARGETS,
+    issuer: config.OIDC_ISSUER,
+    asOf: config.AS_OF,
+    outDir,
+    readLedger: (payeesOf) => readLedger(config, payeesOf),
+    log: console.log,
+  })
+})
+
+/** What reads a ledger is loaded where there is one. */
+async function readLedger(
+  config: Config,
+  payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[],
+): Promise<LedgerFacts> {
+  if (!hasLedger(config)) return NO_LEDGER_FACTS
+  const { readFactsForBuild } = await import('../operations/read-facts.ts')
+  const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
+  return readFactsForBuild(config, createStderrLog(), moves, payeesOf).catch((error: unknown) => {
+    if (error instanceof OperatorError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`The ledger cannot be read, so nothing was built (${reason}).`)
+  })
+}
+
+/**
+ * One build at a time in an `OUT_DIR`: a second one waits for the first, and then usually has
+ * nothing left to do.
+ *
+ * @throws ConfigError when the folder cannot be used
+ */
+async function lockBuilds(outDir: string): Promise<FileLock> {
+  for (let looks = 0; ; looks += 1) {
+    const lock = await tryLock(outDir)
+    if (lock !== null) return lock
+    if (looks === 0) console.log(`another build is running in ${outDir}: waiting for it`)
+    await sleep(LOOK_EVERY)
+  }
+}
+
+async function tryLock(outDir: string): Promise<FileLock | null> {
+  try {
+    await mkdir(outDir, { recursive: true })
+    return takeFileLock(join(outDir, 'build.lock'))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(
+      `OUT_DIR ${outDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+    )
+  }
+}

@@ -1,0 +1,366 @@
+import { createHash, hash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import * as v from 'valibot'
+import { isHashed } from '../domain/delivery/file-headers.ts'
+import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/release-file.ts'
+import { parseJson } from '../domain/wire/parse-json.ts'
+import type { FolderAnswer, FolderJob } from './folder-thread.ts'
+
+/**
+ * A release is one complete folder, `OUT_DIR/releases/<name>`, and `OUT_DIR/current` is a link to
+ * the one that is served. A folder gets its name when all of it is written, and the link is switched
+ * by one rename: a reader sees the old release or the new one, never a mixture. Callers hold the
+ * lock on `OUT_DIR`.
+ */
+
+/** Releases that stay: the current one, and those before it for rollbacks and for readers of their pages. */
+const KEPT_RELEASES = 3
+
+/** What is sent to the thread at once, and how much may wait there (bytes). */
+const BATCH_BYTES = 1 << 20
+const MAX_WAITING_BYTES = 64 << 20
+
+/** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
+const MAX_PIECE_BYTES = 2 ** 30
+
+/** The only memory of builds besides the files themselves. */
+const MEMORY = 'data/pages.json'
+const MemorySchema = v.strictObject({
+  /** Digest of code and settings: with others nothing of a key holds. */
+  inputs: v.string(),
+  /** What a file, or all files of a folder, were made from. */
+  keys: v.record(v.string(), v.string()),
+  /** Own files whose names change with their bytes: pages of this release ask for them. */
+  hashed: v.array(v.string()),
+})
+type Memory = v.InferOutput<typeof MemorySchema>
+
+export interface Folder {
+  /** Adds a file by its path in the release. Where the release before has the same bytes it is linked. */
+  write(path: string, content: string | Uint8Array): void
+  writeJson(path: string, value: unknown): void
+  /** Adds a file that lies elsewhere. */
+  take(path: string, from: string): void
+  /** Adds a file of this release under another name. */
+  link(path: string, other: string): void
+  /** Links what the release before made from the same key, a file or a folder; else remembers the key. */
+  reuse(path: string, key: string): boolean
+  readonly name: string
+  /** Keys of the pages of the release before that may be linked, by file. */
+  keptPages(): Record<string, string>
+  /** A file that is too long for memory, in parts. */
+  begin(path: string): { write(part: Uint8Array): void; finish(): Written }
+  /** Waits while the thread is behind. */
+  room(): Promise<void>
+  /** Paths of every file so far. */
+  names: ReadonlySet<string>
+  /** Waits until all files are written, and gives the folder its name. */
+  /** Ends the thread, whatever it was doing. */
+  end(): void
+  finish(release: Omit<ReleaseFile, 'checksums' | 'files'>): Promise<void>
+}
+
+export interface Written {
+  bytes: number
+  sha256: string
+}
+
+export interface FolderOptions {
+  outDir: string
+  name: string
+  /** Digest of code and settings. */
+  inputs: string
+  /** Whether files have compressed copies beside them. */
+  hasCopies: boolean
+}
+
+/** Begins the folder of a release. What an earlier build left half written under the name goes. */
+export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): Folder {
+  const root = join(outDir, 'releases', `.next-${name}`)
+  rmSync(root, { recursive: true, force: true })
+  mkdirSync(root, { recursive: true })
+  const before = findBefore(outDir)
+  const memory = before === null ? null : readMemory(before)
+  const known = memory?.inputs === inputs ? memory.keys : {}
+  const thread = startThread({ root, before, hasCopies })
+  const names = new Set<string>()
+  const keys: Record<string, string> = {}
+  const parts = { count: 0, bytes: 0 }
+  const send = (job: FolderJob, bytes: number) => {
+    names.add(job.path)
+    thread.send(job, bytes)
+  }
+  const folder: Folder = {
+    name,
+    names,
+    keptPages: () =>
+      Object.fromEntries(
+        Object.entries(known).flatMap(([path, key]) =>
+          path.endsWith('.html') ? [[path.slice('public/'.length), key]] : [],
+        ),
+      ),
+    write: (path, content) => send({ path, content }, content.length),
+    writeJson: (path, value) => folder.write(path, `${JSON.stringify(value)}\n`),
+    link: (path, other) => send({ path, from: join(root, other), isKept: true }, 256),
+    take: (path, from) => send({ path, from }, 256),
+    reuse(path, key) {
+      keys[path] = key
+      if (known[path] !== key || before === null) return false
+      for (const file of listReusable(before, path, memory)) send({ path: file, isKept: true }, 256)
+      return true
+    },
+    begin(path) {
+      names.add(path)
+      const { write, finish } = beginFile(join(root, path))
+      return {
+        write,
+        finish() {
+          const written = finish()
+          parts.count += Number(path.startsWith('public/'))
+          parts.bytes += path.startsWith('public/') ? written.bytes : 0
+          return written
+        },
+      }
+    },
+    room: thread.room,
+    end: thread.end,
+    async finish(release) {
+      const hashed = [...names].filter((path) => isHashed(path.slice('public/'.length)))
+      folder.writeJson(MEMORY, { inputs, keys, hashed })
+      for (const { path, from } of listCarried(outDir, name, names))
+        thread.send({ path, from, isKept: true }, 256)
+      const files = await thread.finish()
+      files.count += parts.count
+      files.bytes += parts.bytes
+      const checksums = readChecksums(root, names)
+      writeFileSync(join(root, 'release.json'), JSON.stringify({ ...release, files, checksums }))
+      const place = join(outDir, 'releases', name)
+      rmSync(place, { recursive: true, force: true })
+      renameSync(root, place)
+    },
+  }
+  return folder
+}
+
+/** Writes off the main thread: compressing takes as long as making the files. */
+function startThread(workerData: { root: string; before: string | null; hasCopies: boolean }) {
+  const worker = new Worker(new URL('./folder-thread.ts', import.meta.url), {
+    workerData,
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  })
+  const failed = new Promise<never>((_, reject) => worker.once('error', reject))
+  failed.catch(() => undefined)
+  let [batch, bytes, waiting]: [FolderJob[], number, number] = [[], 0, 0]
+  let wake = () => {}
+  const total = { count: 0, bytes: 0 }
+  worker.on('message', ({ done, count, length }: FolderAnswer) => {
+    waiting -= done
+    total.count += count
+    total.bytes += length
+    wake()
+  })
+  const flush = () => {
+    if (batch.length === 0) return
+    worker.postMessage({ jobs: batch, bytes })
+    waiting += bytes
+    ;[batch, bytes] = [[], 0]
+  }
+  return {
+    send(job: FolderJob, length: number) {
+      batch.push(job)
+      bytes += length
+      if (bytes > BATCH_BYTES) flush()
+    },
+    async room() {
+      while (waiting > MAX_WAITING_BYTES)
+        await Promise.race([failed, new Promise<void>((resolve) => (wake = resolve))])
+    },
+    end: () => void worker.terminate(),
+    async finish() {
+      flush()
+      worker.postMessage(null)
+      await Promise.race([failed, new Promise((resolve) => worker.once('exit', resolve))])
+      return total
+    },
+  }
+}
+
+function beginFile(path: string) {
+  mkdirSync(dirname(path), { recursive: true })
+  const file = openSync(path, 'w')
+  const digest = createHash('sha256')
+  let bytes = 0
+  return {
+    write(part: Uint8Array): void {
+      for (let at = 0; at < part.length; )
+        at += writeSync(file, part, at, Math.min(MAX_PIECE_BYTES, part.length - at))
+      digest.update(part)
+      bytes += part.length
+    },
+    finish(): Written {
+      closeSync(file)
+      return { bytes, sha256: digest.digest('hex') }
+    },
+  }
+}
+
+/** Digests of what a server loads: it refuses a release in which one of them is another. */
+function readChecksums(root: string, names: ReadonlySet<string>): Record<string, string> {
+  const loaded = [...names].filter((path) => /^server\/|^data\/.*\.ndjson$/.test(path)).sort()
+  return Object.fromEntries(
+    loaded.map((path) => [path, hash('sha256', readFileSync(join(root, path)))]),
+  )
+}
+
+/** A file, or the files of a folder that its release made itself. */
+function listReusable(before: string, path: string, memory: Memory | null): string[] {
+  const place = join(before, path)
+  if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
+  const own = new Set(memory?.hashed)
+  return listFiles(place)
+    .map((file) => `${path}/${file}`)
+    .filter(
+      (file) => !COPY.test(file) && (own.has(file) || !isHashed(file.slice('public/'.length))),
+    )
+}
+
+const COPY = /(?<!\.ndjson)\.(?:br|gz)$/
+
+/** Hashed files of the releases that stay: their pages are in caches for a day. */
+function listCarried(outDir: string, name: string, names: ReadonlySet<string>) {
+  const carried = new Map<string, string>()
+  for (const release of listReleases(outDir)
+    .filter((each) => each !== name)
+    .slice(0, KEPT_RELEASES - 1))
+    for (const path of readMemory(join(outDir, 'releases', release))?.hashed ?? [])
+      if (!names.has(path)) carried.set(path, join(outDir, 'releases', release, path))
+  return [...carried].map(([path, from]) => ({ path, from }))
+}
+
+function readMemory(folder: string): Memory | null {
+  const parsed = v.safeParse(MemorySchema, readJson(join(folder, MEMORY)))
+  return parsed.success ? parsed.output : null
+}
+
+/** The name of the current release; null where the link is missing or leads nowhere. */
+export function readCurrent(outDir: string): string | null {
+  try {
+    const name = basename(readlinkSync(join(outDir, 'current')))
+    return existsSync(join(outDir, 'releases', name, 'release.json')) ? name : null
+  } catch {
+    return null
+  }
+}
+
+/** The folder of the current release where it is whole: of a damaged one nothing is linked. */
+function findBefore(outDir: string): string | null {
+  const current = readCurrent(outDir)
+  const folder = join(outDir, 'releases', current ?? '')
+  const release = current === null ? null : readRelease(folder)
+  return release !== null && isWhole(folder, release) ? folder : null
+}
+
+/** The whole release that was made from these inputs; null without one. */
+export function findRelease(outDir: string, digest: string): string | null {
+  return (
+    listReleases(outDir).find((name) => {
+      const folder = join(outDir, 'releases', name)
+      const release = readRelease(folder)
+      return release?.digest === digest && isWhole(folder, release)
+    }) ?? null
+  )
+}
+
+function readRelease(folder: string): ReleaseFile | null {
+  const parsed = v.safeParse(ReleaseFileSchema, readJson(join(folder, 'release.json')))
+  return parsed.success ? parsed.output : null
+}
+
+/** Whether all that a server loads is as it was written, and no file of `public` is missing or cut short. */
+function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
+  try {
+    const found = countFiles(join(folder, 'public'))
+    if (found.count !== files.count || found.bytes !== files.bytes) return false
+    return Object.entries(checksums).every(
+      ([path, sha256]) => hash('sha256', readFileSync(join(folder, path))) === sha256,
+    )
+  } catch {
+    return false
+  }
+}
+
+/** How many files lie below a folder, and their length together. */
+export function countFiles(folder: string): ReleaseFile['files'] {
+  const paths = listFiles(folder)
+  const bytes = paths.reduce((sum, path) => sum + statSync(join(folder, path)).size, 0)
+  return { count: paths.length, bytes }
+}
+
+/** One rename. Then what nobody asks for any more is removed. */
+export function switchTo(outDir: string, name: string): void {
+  const link = join(outDir, '.current')
+  rmSync(link, { force: true })
+  symlinkSync(join('releases', name), link)
+  renameSync(link, join(outDir, 'current'))
+  const others = listReleases(outDir).filter((other) => other !== name)
+  for (const old of others.slice(KEPT_RELEASES - 1))
+    rmSync(join(outDir, 'releases', old), { recursive: true, force: true })
+}
+
+/** Names of whole releases, the newest first. */
+function listReleases(outDir: string): string[] {
+  const releases = join(outDir, 'releases')
+  return readNames(releases)
+    .filter((name) => !name.startsWith('.') && existsSync(join(releases, name, 'release.json')))
+    .map((name) => ({ name, at: statSync(join(releases, name, 'release.json')).mtimeMs }))
+    .sort((a, b) => b.at - a.at)
+    .map(({ name }) => name)
+}
+
+/** Where a build puts what only it needs. */
+export const WORK = '.building'
+
+/** Removes what killed builds left, and nothing else: `OUT_DIR` may be anybody's folder. */
+export function removeLeftovers(outDir: string): void {
+  for (const name of ['.current', WORK])
+    rmSync(join(outDir, name), { recursive: true, force: true })
+  for (const name of readNames(join(outDir, 'releases')))
+    if (name.startsWith('.next-'))
+      rmSync(join(outDir, 'releases', name), { recursive: true, force: true })
+}
+
+/** Every file below a folder, sorted: the paths from it. */
+export function listFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort()
+}
+
+function readNames(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+function readJson(path: string): unknown {
+  try {
+    return parseJson(readFileSync(path, 'utf8'))
+  } catch {
+    return null
+  }
+}

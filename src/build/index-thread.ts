@@ -1,0 +1,60 @@
+import { parentPort } from 'node:worker_threads'
+import type { SearchWords } from '../domain/derived/query-words.ts'
+import { createDocumentReader, joinReadings } from '../search/index/build-index.ts'
+import { loadSearchIndex } from '../search/index/load-index.ts'
+import type { ReadDocument, SearchDocument } from '../search/index/search-document.ts'
+import { findEnglish, latinWordsOf } from '../search/query/foreign-words.ts'
+import { createWordSets } from '../search/words/word-sets.ts'
+
+/** The content tables that the indexes are made with. */
+export interface IndexTables {
+  categories: string[]
+  sources: string[]
+  words: SearchWords
+}
+
+/** First the tables, then documents, then null: the indexes are posted back. */
+export type IndexMessage =
+  | { tables: IndexTables }
+  | { listings: SearchDocument[]; operations: SearchDocument[] }
+  | null
+
+let tables: IndexTables | undefined
+let readListing: ((document: SearchDocument) => ReadDocument) | undefined
+const listings: ReadDocument[] = []
+const operations: SearchDocument[] = []
+
+parentPort?.on('message', (message: IndexMessage) => {
+  if (message === null) return finish()
+  if ('tables' in message) {
+    tables = message.tables
+    readListing = createDocumentReader({ noun: 'listing', ...tables })
+    return
+  }
+  // Read at once: of a document its terms are kept, which take less room.
+  for (const document of message.listings)
+    if (readListing !== undefined) listings.push(readListing(document))
+  for (const document of message.operations) operations.push(document)
+})
+
+/** One behind the other: at once they would take twice the memory. */
+function finish(): void {
+  if (tables === undefined) throw new Error('the index thread got no tables')
+  const made = joinReadings(listings, { noun: 'listing', ...tables })
+  listings.length = 0
+  // Both detect the same language in a query.
+  const words = latinWordsOf(createWordSets(tables.words))
+  const options = {
+    noun: 'operation' as const,
+    ...tables,
+    english: findEnglish(loadSearchIndex(made), words),
+  }
+  const read = createDocumentReader(options)
+  const others = joinReadings(readAll(read), options)
+  parentPort?.postMessage({ listings: made, operations: others })
+  parentPort?.close()
+}
+
+function* readAll(read: (document: SearchDocument) => ReadDocument): Generator<ReadDocument> {
+  for (const document of operations) yield read(document)
+}

@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Catalogue } from '../derive/catalogue.ts'
+import {
+  type DerivedListing,
+  isVouched,
+  trustScoreOf,
+  verifiedBuyersOf,
+} from '../domain/derived/derived-listing.ts'
+import type { Tables } from '../domain/derived/tables.ts'
+import { toOperationEntries } from '../domain/kit/operation-entries.ts'
+import { hasRemoteEndpoint, runsOf } from '../domain/listing/invoke.ts'
+import {
+  costOf,
+  highestPriceOf,
+  lowestPriceOf,
+  networksOf,
+  railsOf,
+} from '../domain/listing/pricing.ts'
+import { ownDomainOf } from '../domain/owners/shared-hosts.ts'
+import { mostReportedCalls } from '../domain/trust/reported-use.ts'
+import { sourceIdsOf, toPreparedSummary } from '../domain/views/summary-view.ts'
+import { DISCOVERY_FILES } from '../domain/wire/vocabulary.ts'
+import type { SearchDocument } from '../search/index/search-document.ts'
+import type { IndexMessage, IndexTables } from './index-thread.ts'
+
+const encoder = new TextEncoder()
+
+/** The index of the listings and that of their operations, as files. */
+export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
+
+export interface Indexes {
+  /** Sends a listing's documents to the thread. */
+  add(listing: DerivedListing): void
+  /** @throws Error naming the listing that cannot be indexed */
+  finish(): Promise<SearchIndexes>
+  /** Ends the thread, whatever it was doing. */
+  end(): void
+}
+
+/** Listings whose documents are sent at once. */
+const A_BATCH = 64
+
+/** Both indexes are made in a thread, while other parts of a release are. */
+export function beginIndexes(catalogue: Catalogue): Indexes {
+  const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
+    // What is young in a thread is soon garbage: by default it would reserve three times as much.
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  })
+  const made = Promise.race([
+    once(worker, 'message'),
+    once(worker, 'exit').then(() => {
+      throw new Error('the thread of the search index ended before its work')
+    }),
+  ])
+  made.catch(() => undefined)
+  const post = (message: IndexMessage) => worker.postMessage(message)
+  post({ tables: toIndexTables(catalogue) })
+  let [listings, operations]: [SearchDocument[], SearchDocument[]] = [[], []]
+  const flush = () => {
+    post({ listings, operations })
+    ;[listings, operations] = [[], []]
+  }
+  return {
+    add(listing) {
+      listings.push(toSearchDocument(listing, catalogue))
+      for (const document of toOperationDocuments(listing, catalogue)) operations.push(document)
+      if (listings.length >= A_BATCH) flush()
+    },
+    async finish() {
+      flush()
+      post(null)
+      const [indexes] = await made
+      // What a thread posts is typed `any`; `index-thread.ts` posts this.
+      const files: SearchIndexes = indexes
+      return files
+    },
+    end: () => void worker.terminate(),
+  }
+}
+
+export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTables {
+  return {
+    categories: tables.categories.map(({ id }) => id),
+    sources: tables.sources.map(({ id }) => id),
+    words: { ...tables.searchWords, foreign: tables.foreignWords },
+  }
+}
+
+/** The operations of a listing, found by their own words and by those of the listing. */
+export function toOperationDocuments(
+  listing: DerivedListing,
+  directory: Directory,
+): SearchDocument[] {
+  const { baseUrl } = directory
+  const document = toSearchDocument(listing, directory)
+  return toOperationEntries(listing, baseUrl).map((entry, at) => {
+    const id = `${document.id}~${at}`
+    const { names, description, offers, minUsd, effect, slots } = entry
+    const { listing: shown, operation } = entry.found
+    return {
+      ...document,
+      id,
+      name: names[0] ?? document.name,
+      rails: [...entry.rails],
+      networks: [...entry.networks],
+      offers: offers.map(({ rail, network, min_usd }) => ({
+        rail,
+        ...(network !== undefined && { network }),
+        minUsd: min_usd,
+      })),
+      ...(effect !== null && { effect }),
+      minUsd,
+      isFree: document.isFree && minUsd === null,
+      texts: {
+        name: names,
+        labels: [document.name, ...document.tags, ...document.categories],
+        summary: [description],
+      },
+      body: encoder.encode(
+        JSON.stringify({ id, listing: shown, digest: listing.digest, slots, operation }),
+      ),
+    }
+  })
+}
+
+/** Where a directory is, and whose the hosts of its listings are. */
+interface Directory {
+  baseUrl: string
+  tables: Pick<Tables, 'sharedHosts'>
+}
+
+export function toSearchDocument(
+  listing: DerivedListing,
+  { baseUrl, tables }: Directory,
+): SearchDocument {
+  const { id, facts, trust } = listing
+  const domain = ownDomainOf(facts.url, tables.sharedHosts)
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    summary: facts.summary,
+    url: facts.url,
+    ...(domain !== null && { domain }),
+    tags: facts.tags,
+    categories: facts.categories,
+    rails: [...railsOf(facts.pricing)],
+    sources: sourceIdsOf(listing),
+    has: DISCOVERY_FILES.filter((file) => facts.discovery[file] !== undefined),
+    minUsd: lowestPriceOf(facts.pricing),
+    maxUsd: highestPriceOf(facts.pricing),
+    auth: facts.auth.type,
+    runs: runsOf(facts),
+    networks: [...networksOf(facts.pricing)],
+    isFree: costOf(facts) === 'free',
+    call: listing.buy.buy === 'relay_x402',
+    added: facts.added,
+    reportedCalls: mostReportedCalls(listing.evidence.reported_use),
+    trustScore: trustScoreOf(trust),
+    vouched: isVouched(trust),
+    verifiedBuyers: verifiedBuyersOf(trust),
+    liveTested: listing.isLiveTested,
+    remote: hasRemoteEndpoint(facts),
+    firstParty: facts.first_party,
+    body: encoder.encode(JSON.stringify(toPreparedSummary(listing, baseUrl))),
+  }
+}

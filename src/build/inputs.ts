@@ -1,0 +1,85 @@
+import { createHash, type Hash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PrivateTargets } from '../domain/listing/target-url.ts'
+import type { LedgerFacts } from '../domain/trust/ledger-facts.ts'
+import { listFiles } from './folder.ts'
+
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The project's files that decide a release's bytes, apart from tables and content. */
+const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
+/** Also this where `DESIGN_PAGE=on` asks for the page of components, as the demonstration does. */
+const DESIGN = 'test/demo/design'
+
+/** Folders of the content that a build reads. */
+const CONTENT = ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'sources']
+
+export interface Settings {
+  contentDir: string
+  baseUrl: string
+  allowPrivate: PrivateTargets
+  /** `OIDC_ISSUER` */
+  issuer: string
+  /** `AS_OF` */
+  asOf: string
+}
+
+/** Digest of everything a release is made from: a start finds a stale one without building. */
+export function digestInputs(settings: Settings, ledger: LedgerFacts): string {
+  const { contentDir, ...others } = settings
+  const digest = createHash('sha256').update(JSON.stringify(others))
+  digest.update(
+    JSON.stringify([
+      sorted(ledger.claimed),
+      sorted(ledger.optedOut),
+      sorted(ledger.moved),
+      sorted(ledger.provenPayouts),
+      sorted(ledger.probed),
+      sorted(ledger.disputes),
+      sorted(ledger.demand),
+      ledger.asOf,
+      ledger.payees,
+    ]),
+  )
+  // One by one: a month may hold a million.
+  for (const payment of ledger.payments) digest.update(JSON.stringify(payment))
+  for (const path of CONTENT) addTree(digest, contentDir, path)
+  digest.update(digestCode())
+  addTree(digest, PROJECT, 'content/tables')
+  return digest.digest('hex').slice(0, 20)
+}
+
+function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+let ofThisProcess: string | undefined
+
+/** Hex digest of the code that makes a release, including packages and Node's version. */
+export function digestCode(): string {
+  ofThisProcess ??= digestFiles()
+  return ofThisProcess
+}
+
+function digestFiles(): string {
+  const digest = createHash('sha256').update(process.version)
+  const paths = process.env.DESIGN_PAGE === 'on' ? [...CODE, DESIGN] : CODE
+  for (const path of paths) addTree(digest, PROJECT, path)
+  return digest.digest('hex').slice(0, 32)
+}
+
+/** Adds a file, or every file of a folder with its path. A missing path adds nothing. */
+function addTree(digest: Hash, root: string, path: string): void {
+  const full = join(root, path)
+  if (!existsSync(full)) return
+  const files = statSync(full).isDirectory()
+    ? listFiles(full).map((file) => join(full, file))
+    : [full]
+  for (const file of files) {
+    const bytes = readFileSync(file)
+    digest.update(`${file.slice(root.length)}\0${bytes.length}\0`)
+    digest.update(bytes)
+  }
+}

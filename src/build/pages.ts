@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import * as v from 'valibot'
+import { COMPILED_DIR_VARIABLE } from '../compiled.ts'
+import { isSwitchedOff, type Switches } from '../domain/derived/switches.ts'
+import { type Folder, listFiles } from './folder.ts'
+import { PROJECT } from './inputs.ts'
+
+/** Static hosts answer `/search` with `search.html`; where there are functions, they do. */
+const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
+
+export interface Pages {
+  /** Receives the catalogue (`writeCompiled`). */
+  compiledDir: string
+  /**
+   * Renders the pages of the catalogue that the release before does not have, and adds all of them,
+   * with the code of the pages that are rendered on demand.
+   */
+  render(folder: Folder, switches: Switches): Promise<void>
+  /** Removes what was needed meanwhile. */
+  end(): void
+}
+
+/**
+ * Starts `astro build` in a process of its own: it bundles while the content is read.
+ *
+ * @param dir for what is needed meanwhile
+ */
+export function startPages(dir: string): Pages {
+  const compiledDir = join(dir, 'compiled')
+  mkdirSync(compiledDir, { recursive: true })
+  const child = startAstro(dir, compiledDir)
+  return {
+    compiledDir,
+    async render(folder, switches) {
+      await child.render()
+      addPages(folder, { dir, compiledDir, switches })
+      addPageCode(folder, dir)
+    },
+    end() {
+      child.kill()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Variables that a bundler needs; DESIGN_PAGE adds the page of components. */
+const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'DESIGN_PAGE']
+
+/** Left to itself it takes 700 MiB, while the content is read beside it; so it takes 200 less, and as long. */
+const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=4']
+
+/**
+ * Astro writes variables that a page's code seems to name into that code: none that is a secret, or
+ * depends on how the build was started, may be set. Telemetry is off.
+ */
+function startAstro(dir: string, compiledDir: string) {
+  const passed = PASSED.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const env = {
+    ...Object.fromEntries(passed),
+    [COMPILED_DIR_VARIABLE]: compiledDir,
+    PAGES_DIR: dir,
+    ASTRO_TELEMETRY_DISABLED: '1',
+    // Astro encrypts the props of server islands with it. There are none, and no request reaches
+    // their route; a random key would only change each build's bytes.
+    ASTRO_KEY: createHash('sha256').update('no server islands').digest('base64'),
+  }
+  const astro = join(
+    dirname(createRequire(import.meta.url).resolve('astro/package.json')),
+    'bin/astro.mjs',
+  )
+  const child = spawn(process.execPath, [...FRUGAL, astro, 'build', '--silent'], {
+    cwd: PROJECT,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let text = ''
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+    text = `${text}${part}`.slice(-4000)
+  })
+  const ended = once(child, 'close')
+  const bundled = Promise.race([once(child, 'message'), ended])
+  for (const each of [ended, bundled]) each.catch(() => undefined)
+  return {
+    async render(): Promise<void> {
+      await bundled
+      if (child.connected) child.send('compiled')
+      const [code] = await ended
+      if (code !== 0) throw new Error(`the pages could not be made: ${text.trim()}`)
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+function addPages(
+  folder: Folder,
+  { dir, compiledDir, switches }: { dir: string; compiledDir: string; switches: Switches },
+): void {
+  const client = join(dir, 'out/client')
+  const keys = v.parse(
+    v.record(v.string(), v.string()),
+    JSON.parse(readFileSync(join(compiledDir, 'keys.json'), 'utf8')),
+  )
+  const isShown = (file: string) => !isSwitchedOff(`/${file}`, switches)
+  const kept = new Set<string>()
+  for (const [file, key] of Object.entries(keys).filter(([file]) => isShown(file)))
+    if (folder.reuse(`public/${file}`, key)) kept.add(file)
+  for (const file of listFiles(client).filter(isShown))
+    if (!kept.has(file)) folder.take(`public/${PLACES[file] ?? file}`, join(client, file))
+}
+
+/**
+ * Astro writes the folders of the build and of the project into its server files, where they only
+ * serve as names. They are removed so that the same content gives the same bytes in any folder.
+ */
+function addPageCode(folder: Folder, dir: string): void {
+  const server = join(dir, 'out/server')
+  const root = PROJECT.replace(/\/$/, '')
+  for (const file of listFiles(server)) {
+    const text = readFileSync(join(server, file), 'utf8')
+      .replaceAll(`${pathToFileURL(dir).href}/`, 'file:///release/')
+      .replaceAll(pathToFileURL(PROJECT).href, 'file:///project/')
+      .replaceAll(`${dir}/`, '/release/')
+      .replaceAll(`${root}/`, '/project/')
+    folder.write(`server/${file}`, text)
+  }
+}

@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { build, stop } from 'esbuild'
+import type { ReleaseFile } from '../domain/derived/release-file.ts'
+import type { Tables } from '../domain/derived/tables.ts'
+import type { Folder } from './folder.ts'
+import type { SearchIndexes } from './indexes.ts'
+import { PROJECT } from './inputs.ts'
+
+const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
+
+/** Writes the search for a function host: one file of code, and the server's own indexes beside it. */
+export async function writeSearchFunction(
+  folder: Folder,
+  { baseUrl, tables }: { baseUrl: string; tables: Pick<Tables, 'site' | 'alsoSearch'> },
+  indexes: SearchIndexes,
+): Promise<void> {
+  const input = { base_url: baseUrl, texts: tables.site, also_search: tables.alsoSearch }
+  const file = 'functions/search/search.js'
+  if (!folder.reuse(file, hash('sha256', JSON.stringify(input))))
+    folder.write(file, await bundleSearch(input))
+  // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
+  folder.write('functions/search/package.json', PACKAGE)
+  for (const [name, file] of Object.entries(INDEX_FILES)) {
+    const data = folder.begin(`data/${file}`)
+    data.write(indexes[name === 'listings' ? 'listings' : 'operations'])
+    data.finish()
+    folder.link(`functions/search/${file}`, `data/${file}`)
+  }
+}
+
+const INDEX_FILES = { listings: 'search.index', operations: 'operations.index' } as const
+
+/**
+ * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }`
+ * and has no import left. Nothing from Node is in it: a server's compression is left out.
+ * @param release the parts of the release file that answers repeat
+ */
+async function bundleSearch(
+  release: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search'>,
+): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(PROJECT, 'functions/edge/edge-function.ts')],
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    target: 'es2023',
+    logLevel: 'silent',
+    absWorkingDir: PROJECT,
+    define: { RELEASE: JSON.stringify(release) },
+  })
+  await stop()
+  const [bundle] = outputFiles
+  if (bundle === undefined) throw new Error('esbuild wrote no file')
+  return bundle.contents
+}

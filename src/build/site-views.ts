@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { CompiledSite } from '../compiled.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
+import { toCompareView } from '../domain/compare/compare-view.ts'
+import { toPolicyView } from '../domain/derived/policy.ts'
+import type { ReleaseFile, SearchChoices } from '../domain/derived/release-file.ts'
+import { toTaskSellers } from '../domain/plans/task-seller.ts'
+import { toTaskView } from '../domain/plans/task-views.ts'
+import type { TrustLedgerFacts } from '../domain/trust/published-ledger.ts'
+import { toOtherHosts, withoutListed } from '../domain/unlisted/not-listed.ts'
+import { toMarketReportsView } from '../domain/views/market-view.ts'
+import {
+  type CategoriesView,
+  type SourcesView,
+  toBusinessModelView,
+  toCategoriesView,
+  toRoadmapView,
+  toSourcesView,
+} from '../domain/views/reference-views.ts'
+import { type DumpFacts, type StatsView, toStatsView } from '../domain/views/stats-view.ts'
+import { toTrustMethodView } from '../domain/views/trust-method-view.ts'
+
+/** Every view of the site except those of single listings. */
+export function toCompiledSite(
+  catalogue: Catalogue,
+  dump: DumpFacts,
+  trustLedger: TrustLedgerFacts,
+): CompiledSite {
+  const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
+  const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
+  const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
+  const sellers = listings.flatMap((listing) => toTaskSellers(listing, tables))
+  return {
+    base_url: baseUrl,
+    stats: toStatsView(listings, dump, trustLedger, sources),
+    categories: toCategoriesView(tables.categories, listings),
+    sources: toSourcesView(tables.sources, listings),
+    roadmap: toRoadmapView(tables.roadmap),
+    business_model: toBusinessModelView(tables.site),
+    market_reports: toMarketReportsView(listings, tables.market),
+    trust_method: toTrustMethodView(tables, catalogue.measuredOperators),
+    compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
+    gone: catalogue.gone,
+    also_search: tables.alsoSearch,
+    texts: tables.site,
+    mark: catalogue.mark,
+    marks: Object.fromEntries(worn.map((mark) => [mark, toMarkSvg(mark)])),
+    not_listed: withoutListed(tables.notListed, listings),
+    policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
+    tasks: tables.tasks,
+    task_views: tables.tasks.map((row) => toTaskView(row, sellers)),
+  }
+}
+
+/** Facts about the release itself. */
+export function toReleaseFile(
+  { baseUrl, tables, listings }: Catalogue,
+  site: CompiledSite,
+  digest: string,
+): Omit<ReleaseFile, 'checksums' | 'files'> {
+  return {
+    digest,
+    base_url: baseUrl,
+    shared_hosts: tables.sharedHosts,
+    texts: tables.site,
+    also_search: tables.alsoSearch,
+    not_listed: site.not_listed,
+    other_hosts: toOtherHosts(listings),
+    search_choices: toSearchChoices(site.stats, site.categories, site.sources),
+    tasks: site.tasks.map(({ id, name }) => ({ id, name })),
+  }
+}
+
+/** The filter values of the search page: every category, and the sources that have listings. */
+function toSearchChoices(
+  { listings, updated }: StatsView,
+  { categories }: CategoriesView,
+  { sources }: SourcesView,
+): SearchChoices {
+  const toChoice = ({ id, name, listings }: SearchChoices['sources'][number]) => ({
+    id,
+    name,
+    listings,
+  })
+  return {
+    kinds: listings.by_kind,
+    rails: listings.by_rail,
+    categories: categories.map(toChoice),
+    sources: sources.filter(({ listings }) => listings > 0).map(toChoice),
+    updated,
+  }
+}
+
+const PATH = /<path d="([^"]+)"\/>/
+const require = createRequire(import.meta.url)
+
+/**
+ * A brand's mark as simple-icons draws it, on a square of 24. Its path has the id `m`, so that a page
+ * draws it with `<use>` in the colour of its text.
+ *
+ * @throws when simple-icons has no such mark
+ */
+export function toMarkSvg(mark: string): string {
+  const path = PATH.exec(readIcon(mark))?.[1]
+  if (path === undefined)
+    throw new Error(`tables/marks.yaml: expected an id of simple-icons, got ${mark}`)
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path id="m" d="${path}"/></svg>`
+}
+
+function readIcon(mark: string): string {
+  try {
+    return readFileSync(require.resolve(`simple-icons/icons/${mark}.svg`), 'utf8')
+  } catch {
+    return ''
+  }
+}
