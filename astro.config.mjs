@@ -46,21 +46,28 @@ const pages = {
   },
 }
 
-/**
- * Pages only: JSON, badges and the search index are written by `src/build`, which runs `astro build`
- * with this folder for the output and the folder of the compiled catalogue in the environment.
- */
+/** A server reads the code of a release at once, while it surely exists. */
 const ONE_CHUNK = {
   chunkFileNames: '[name].mjs',
   codeSplitting: { groups: [{ name: 'pages', test: /./ }] },
 }
 
-const { PAGES_DIR: dir = 'dist/pages', COMPILED_DIR: compiled = '' } = process.env
+/** A build gives `astro build` a folder of its own; a release is self-contained, far from node_modules. */
+const { PAGES_DIR: dir, COMPILED_DIR: compiled = '' } = process.env
+const ofBuild = dir !== undefined && { outDir: `${dir}/out`, cacheDir: `${dir}/cache` }
+const viteOfBuild = dir !== undefined && {
+  cacheDir: `${dir}/vite`,
+  resolve: { noExternal: true },
+  environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
+}
 
+/**
+ * Pages only: JSON, badges and the search index are written by `src/build`, which runs `astro build`
+ * with the folder of the compiled catalogue in the environment.
+ */
 export default defineConfig({
   output: 'static',
-  outDir: `${dir}/out`,
-  cacheDir: `${dir}/cache`,
+  ...ofBuild,
   adapter: node({ mode: 'middleware' }),
   integrations: [pages, renderChanged(compiled)],
   // No page keeps state on the server through Astro: sellers have their own session.
@@ -78,15 +85,5 @@ export default defineConfig({
     // The content security policy allows no inline style or script.
     inlineStylesheets: 'never',
   },
-  vite: {
-    cacheDir: `${dir}/vite`,
-    build: { assetsInlineLimit: 0 },
-    // A release is self-contained: its folder may be anywhere, far from node_modules. A server reads
-    // the code of a release at once, while it surely exists. A hash in the name would cover text from
-    // which folders are removed.
-    ...(process.argv.includes('build') && {
-      resolve: { noExternal: true },
-      environments: { ssr: { build: { rolldownOptions: { output: ONE_CHUNK } } } },
-    }),
-  },
+  vite: { build: { assetsInlineLimit: 0 }, ...viteOfBuild },
 })
