@@ -116,10 +116,6 @@ export const ABLATIONS: readonly Ablation[] = [
   },
   // What is left out.
   { name: 'related words', lists: ['related'] },
-  {
-    name: 'related: a form of the word alone',
-    edits: [['words/word-sets.ts', 'word.length >= least', 'true']],
-  },
   { name: 'stop words', lists: ['stop'] },
   { name: 'words too common to tell listings apart', lists: ['generic'] },
   { name: 'fillers', lists: ['filler'] },
@@ -138,15 +134,7 @@ export const ABLATIONS: readonly Ablation[] = [
   { name: 'who is not wanted', lists: ['excluding'] },
   {
     name: 'not wanted: a name, where `not` is not sure',
-    edits: [['query/long-and-excluded.ts', 'if (DOING.test(whole)) return false', 'return false']],
-  },
-  {
-    name: 'not wanted: what is done is no name',
-    edits: [['query/long-and-excluded.ts', 'if (DOING.test(whole)) return false', '']],
-  },
-  {
-    name: 'not wanted: a capital in long questions',
-    edits: [['query/long-and-excluded.ts', 'words.length > MAX_SHORT_WORDS &&', 'false &&']],
+    edits: [['query/long-and-excluded.ts', 'if (isSure) return true', 'return isSure']],
   },
   {
     name: 'not wanted: the name alone is searched for',

@@ -136,8 +136,6 @@ const NAMED = 0.2
 export const MAX_SHORT_WORDS = 12
 /** Bits of the fields that name a row's listing: its name, for an operation also labels. */
 const NAME = 0b001
-/** A verb is not a name. */
-const DOING = /(?:ing|ed)$/
 
 /** A query without the names it excludes, and those names. */
 interface Wanted {
@@ -149,7 +147,7 @@ interface Wanted {
  * `an alternative to Jira`, `without Twilio`: such a query wants others. Before a word that hardly
  * any listing has in its name, `without` is an ordinary requirement, and the word is searched for.
  */
-export function findExcluded(index: SearchIndex, words: readonly Word[], text: string): Wanted {
+export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted {
   const { excluding, stop } = index.words
   const [markers, named] = [new Set<Word>(), new Set<Word>()]
   const excluded: KnownTerm[] = []
@@ -161,7 +159,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[], text: s
     // `instead of a scan` contains no name.
     const isSure = excluding.sure.has(marker) && !/ an?$/.test(written)
     const [name, ...others] = namesFrom(words, end)
-    if (name === undefined || !isName(index, name, { isSure, words, text })) continue
+    if (name === undefined || !isName(index, name, isSure)) continue
     const names = [name, ...others]
     for (const word of words.slice(first, end)) markers.add(word)
     for (const word of names) {
@@ -183,18 +181,10 @@ function namesFrom(words: readonly Word[], start: number): Word[] {
   return or?.whole === 'or' && others.length > 0 ? [name, ...namesFrom(words, start + 2)] : [name]
 }
 
-function isName(
-  index: SearchIndex,
-  { whole, parts }: Word,
-  { isSure, words, text }: { isSure: boolean; words: readonly Word[]; text: string },
-): boolean {
+function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
   const { rows } = lookUpWord(index, whole)
   if (rows === 0 || index.words.stop.has(whole)) return false
-  const [start = whole] = parts
-  const capital = `${start.slice(0, 1).toUpperCase()}${start.slice(1)}`
-  if (words.length > MAX_SHORT_WORDS && !text.includes(capital)) return false
   if (isSure) return true
-  if (DOING.test(whole)) return false
   return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
 }
 

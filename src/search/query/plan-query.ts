@@ -67,7 +67,7 @@ export function planQuery(
   topics: readonly string[] = [],
 ): QueryPlan {
   const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
-  const { words, excluded } = findExcluded(index, joinWords(index, read.words), query)
+  const { words, excluded } = findExcluded(index, joinWords(index, read.words))
   const { kept: named, notes, phrases } = leaveOut(words, index, topics)
   const taken = named.slice(0, MAX_QUERY_WORDS)
   const deed = withoutAside(index, withoutSubject(index, taken, query))

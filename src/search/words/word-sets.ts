@@ -10,10 +10,6 @@ const NONE: readonly Related[] = []
 /** A row of the table under one of its words. */
 interface Related {
   asked: string
-  /**
-   * Letters a form must have: `translating` is one of `translate`, `account` not of `accounting`.
-   */
-  least: number
   meant: readonly string[]
 }
 
@@ -54,7 +50,7 @@ export function createWordSets(words: SearchWords) {
     /** Words listings may use where a query has this one. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
-      const rows = related.get(stemWord(word))?.filter(({ least }) => word.length >= least) ?? NONE
+      const rows = related.get(stemWord(word)) ?? NONE
       return rows.length > 1
         ? [...new Set(rows.flatMap(({ meant }) => meant))]
         : (rows[0]?.meant ?? [])
@@ -73,7 +69,7 @@ function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
 /** The table's rows by the stem of a query's word. */
 function relatedWords(words: SearchWords): Map<string, Related[]> {
   const rows = words.related.flatMap(({ asked, meant }) =>
-    asked.map((word) => ({ asked: word, least: word.replace(/s$/, '').length, meant })),
+    asked.map((word) => ({ asked: word, meant })),
   )
   return Map.groupBy(rows, ({ asked }) => stemWord(asked))
 }
