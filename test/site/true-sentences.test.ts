@@ -14,7 +14,11 @@ const SWITCHES = { sellers: true, payments: true, trust: true }
 const pages = catalogue.listings.map((listing) => {
   const view = toListingView(listing, catalogue)
   const calls = toCallRows(toKitView(listing, { ...catalogue, trust: view.trust }))
-  const { facts, sentences } = toStanding(view, { probes: listing.probes, calls }, SWITCHES)
+  const { facts, sentences } = toStanding(
+    view,
+    { probes: listing.probes, calls, from: listing.evidence.interface?.from },
+    SWITCHES,
+  )
   return {
     id: view.id,
     view,
@@ -23,6 +27,8 @@ const pages = catalogue.listings.map((listing) => {
     known: facts.map(({ text }) => text).join('. '),
     used: toUseWords(view.signals, (id) => id),
     trust: toTrustWords(view.trust),
+    /** Where its tools or skills were read; of a catalogue's word nobody had an answer. */
+    from: listing.evidence.interface?.from,
   }
 })
 type Page = (typeof pages)[number]
@@ -37,7 +43,10 @@ const RULES: [said: string, isDenied: (page: Page) => boolean][] = [
   ],
   [
     'whether it answers',
-    ({ strip, known }) => /Last answered|Speaks |Answers,/.test(strip + known),
+    ({ strip, known, view, from }) =>
+      /Last answered|Speaks |Answers,/.test(strip + known) ||
+      (from !== undefined && from !== 'catalog') ||
+      (view.kind === 'mcp_server' && /On your machine/.test(strip)),
   ],
   ['what it costs', ({ strip }) => /Price/.test(strip)],
   ['how callers sign in', ({ strip }) => /Access/.test(strip)],

@@ -33,12 +33,14 @@ interface Seen {
   /** Oldest first. */
   probes: readonly Pick<Probe, 'at' | 'outcome' | 'protocol'>[]
   calls: { title: string; total: number } | null
+  /** Where its tools or skills were last read. */
+  from?: string | undefined
 }
 
 /** Known and unknown facts about a listing's standing: a list and a few sentences, in one place. */
 export function toStanding(
   view: ListingView,
-  { probes, calls }: Seen,
+  { probes, calls, from }: Seen,
   { sellers, payments, trust }: Pick<Switches, 'sellers' | 'payments' | 'trust'>,
 ) {
   const heard = toHeard(probes, view.package_run)
@@ -52,7 +54,9 @@ export function toStanding(
     ...earned,
   ]
   const open = [
-    heard === null && 'whether it answers',
+    heard === null &&
+      isUnread(from) &&
+      (isPackage(view) ? 'whether it runs' : 'whether it answers'),
     calls === null && 'what it can do in detail',
     payments && view.pricing.model !== 'per_call' && view.cost === 'unknown' && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
@@ -68,6 +72,18 @@ export function toStanding(
     trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
   ].filter((text) => text !== false)
   return { facts, sentences: sentences.join(' ') }
+}
+
+/** What read its card or its tools from the service itself had an answer of it. */
+const isUnread = (from: string | undefined) => from === undefined || from === 'catalog'
+
+/** A program to start has no address that could answer. */
+export function isPackage({ kind, invoke }: Pick<ListingView, 'kind' | 'invoke'>): boolean {
+  return (
+    kind === 'mcp_server' &&
+    invoke.length > 0 &&
+    invoke.every((each) => each.kind === 'mcp_package')
+  )
 }
 
 const isPaid = ({ pricing }: ListingView) => pricing.model === 'per_call'

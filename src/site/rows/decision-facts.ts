@@ -49,7 +49,7 @@ function factOf(
 const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
-  paid: ['Paid', 'price not published'],
+  paid: ['Paid', 'price not known'],
 } as const
 
 function toPrice({ pricing, cost }: ListingView): DecisionFact[] {
