@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { CompiledListing } from '../compiled.ts'
 import { runsOf } from '../domain/listing/invoke.ts'
-import { lowestPriceOf, railsOf } from '../domain/listing/pricing.ts'
+import { listedPriceOf, type Priced, railsOf } from '../domain/listing/pricing.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
 import { FACET_STEPS } from '../domain/wire/vocabulary.ts'
 import { toXmlText } from '../site/frame/html.ts'
@@ -135,19 +135,25 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
 
 /** Members of a result in addition to its name and summary (`src/site/search/page-index.ts`). */
 function toIndexMeta(
-  { id, kind, pricing, trust }: Shown['view'],
+  { id, kind, pricing, cost, trust }: Shown['view'],
   order: string,
 ): Record<string, string> {
   const rails = railsOf(pricing)
+  const price = toPriceRange({ pricing, cost })
   return {
     id,
     kind,
     order,
-    ...(pricing.model === 'per_call' && { price: `${pricing.min_usd} ${pricing.max_usd}` }),
+    ...(price !== null && { price }),
     ...(rails.length > 0 && { rails: rails.join(' ') }),
     ...(trust.score !== null && { trust: String(trust.score) }),
     ...(trust.score !== null && trust.unknown_buyers_30d === undefined && { unvouched: 'yes' }),
   }
+}
+
+function toPriceRange({ pricing, cost }: Priced): string | null {
+  if (pricing.model === 'per_call') return `${pricing.min_usd} ${pricing.max_usd}`
+  return cost === 'free' ? '0 0' : null
 }
 
 /**
@@ -155,7 +161,7 @@ function toIndexMeta(
  * `0.01` and `0.1`, so that one choice means "at most" or "at least".
  */
 export function toFacets(view: ListingView): Record<string, readonly string[]> {
-  const price = lowestPriceOf(view.pricing)
+  const price = listedPriceOf(view)
   const { score } = view.trust
   return {
     kind: [view.kind],

@@ -34,6 +34,14 @@ import {
 
 const KIT = { kind: 'kit', first_party: true, pricing: { model: 'unknown' } }
 const UNPRICED = { pricing: { model: 'unknown' } }
+const FREE = { ...UNPRICED, cost: 'free' }
+const LOCAL = {
+  ...UNPRICED,
+  kind: 'mcp_server',
+  invoke: [
+    { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: '@example/weather' },
+  ],
+}
 
 describe('lists of listings', () => {
   test('stand in the order of comparison pages, our own kits last', () => {
@@ -99,6 +107,28 @@ describe('lists of listings', () => {
     })
   })
 
+  test('show what is free as free, at a price of 0, and what runs on one’s own machine as that', () => {
+    const free = toListing({ id: 'api.free', facts: FREE })
+    const local = toListing({ id: 'mcp.local', facts: LOCAL })
+    const rowOf = (listing: typeof free) => toListingRow(toView(listing))
+    expect(rowOf(free)).toMatchObject({ price: 'free', min_usd: 0 })
+    expect(rowOf(local)).toMatchObject({
+      price: 'no price per call',
+      min_usd: null,
+      runs: 'locally',
+    })
+    const others = [
+      toListing({ id: 'api.dear', facts: priced(0.5, 1) }),
+      toListing({ facts: UNPRICED }),
+    ]
+    const rows = [...others, free, local].map(rowOf).sort(compareListingRows)
+    expect(rows.map(({ id }) => id)).toEqual(['api.free', 'api.dear', others[1]?.id, 'mcp.local'])
+    // A comparison's rows keep the order of the specification: of listed prices alone.
+    const compared = [free, ...others].map((each) => toCompareRow(each, SOURCES)).sort(compareRows)
+    expect(compared.map(({ id }) => id)).toEqual(['api.dear', 'api.free', others[1]?.id])
+    expect(compared[1]).toMatchObject({ price: 'free', min_usd: null })
+  })
+
   const toAdded = (listing: ReturnType<typeof toListing>, added: string) => {
     return { brief: toListingBrief(listing), view: toView(listing), added }
   }
@@ -150,6 +180,8 @@ describe('filters', () => {
     expect([price, trust]).toEqual([['0.01', '0.1', '1'], []])
     expect(toFacets(toView(toSold('x402.a', 50)))).toMatchObject({ trust: ['0', '40'] })
     expect(toFacets(toView(toListing({ facts: UNPRICED })))).toMatchObject({ price: [], rail: [] })
+    const { price: free } = toFacets(toView(toListing({ facts: FREE })))
+    expect(free).toEqual(['0', '0.001', '0.01', '0.1', '1'])
   })
 
   test('stand as name and value', () => {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
+import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toProbeBars, toSettlementBars } from '../../src/site/evidence/evidence-bars.ts'
 import { toScoreParts } from '../../src/site/evidence/score-fall.ts'
 import { toTaskChoices } from '../../src/site/home/task-choices.ts'
-import { toHeard } from '../../src/site/listing/known-facts.ts'
+import { toHeard, toStanding } from '../../src/site/listing/known-facts.ts'
 import { toHue, toMonogram } from '../../src/site/rows/tile.ts'
+import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 const measured: Measured = {
   source: 'x402-list',
@@ -42,6 +44,31 @@ describe('why a score is what it is', () => {
 
   test('without a score there is nothing to explain', () => {
     expect(toScoreParts(judgeTrust(undefined, 1, '2026-11-01'))).toEqual([])
+  })
+})
+
+describe('what is not known of a listing', () => {
+  const standingOf = (facts: object) => {
+    const view = toListingView(
+      toListing({ facts: { pricing: { model: 'unknown' }, ...facts } }),
+      VIEW_CONTEXT,
+    )
+    const switches = { sellers: true, payments: true, trust: true }
+    return toStanding(view, { probes: [], calls: null }, switches).sentences
+  }
+  const npm = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: '@example/x' }
+  const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://weather.example/mcp' }
+
+  test('is its cost, where a call of it may cost something', () => {
+    expect(standingOf({})).toContain('what it costs')
+    expect(standingOf({ kind: 'mcp_server', invoke: [npm, remote] })).toContain('what it costs')
+    expect(standingOf({ cost: 'free' })).not.toContain('what it costs')
+  })
+
+  test('is not the cost of a server that runs on one’s own machine', () => {
+    const sentences = standingOf({ kind: 'mcp_server', invoke: [npm] })
+    expect(sentences).not.toContain('what it costs')
+    expect(sentences).toContain('It runs on your machine: no price per call.')
   })
 })
 

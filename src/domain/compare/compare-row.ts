@@ -5,7 +5,7 @@ import { line, link } from '../derived/tables.ts'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { hasRemoteEndpoint } from '../listing/invoke.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
-import { toPriceText } from '../operation/price-text.ts'
+import { toCostText } from '../operation/price-text.ts'
 import { compareBrowsing, type RankFacts } from '../search/search-rank.ts'
 import { sourceIdsOf } from '../views/summary-view.ts'
 import { textLike } from '../wire/shapes.ts'
@@ -81,7 +81,7 @@ export function toCompareRow(
     name: facts.name,
     kind: KIND_LABELS[facts.kind],
     summary: truncate(facts.summary, MAX_ROW_SUMMARY),
-    price: toPriceText(facts.pricing),
+    price: toCostText(facts),
     min_usd: lowestPriceOf(facts.pricing),
     rails: [...railsOf(facts.pricing)],
     trust: trustScoreOf(trust),

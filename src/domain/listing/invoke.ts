@@ -107,7 +107,7 @@ const PackageSchema = v.pipe(
 export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
 
 /** A listing as in its file or its answer: both searches use the same rule. */
-interface Invoked {
+export interface Invoked {
   kind: Kind
   invoke: readonly { kind: InvokeEntry['kind'] }[]
 }
@@ -122,6 +122,11 @@ export function hasRemoteEndpoint({ kind, invoke }: Invoked): boolean {
 export function runsOf(listing: Invoked): Runs[] {
   const isLocal = listing.invoke.some((entry) => entry.kind === 'mcp_package')
   return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
+}
+
+/** Whether it only comes as a package: then nobody charges for a call. */
+export function runsLocallyOnly(listing: Invoked): boolean {
+  return runsOf(listing).join() === 'local'
 }
 
 /** @returns what is wrong with a package identifier in this registry, or null. */

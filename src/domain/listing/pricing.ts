@@ -57,6 +57,11 @@ export const PricingSchema = v.variant(
 )
 export type Pricing = v.InferOutput<typeof PricingSchema>
 
+export interface Priced {
+  cost?: Cost | undefined
+  pricing: Pricing
+}
+
 export function railsOf(pricing: Pricing) {
   return pricing.model === 'per_call' ? pricing.rails : []
 }
@@ -75,11 +80,16 @@ export function lowestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.min_usd : null
 }
 
+/** The same as lists count it: what is declared free costs 0. */
+export function listedPriceOf({ cost, pricing }: Priced): number | null {
+  return lowestPriceOf(pricing) ?? (cost === 'free' ? 0 : null)
+}
+
 export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }
 
 /** The declared price, else one from the price on a rail. */
-export function costOf({ cost, pricing }: { cost?: Cost | undefined; pricing: Pricing }): Cost {
+export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }

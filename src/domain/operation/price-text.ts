@@ -1,15 +1,27 @@
-import type { Pricing } from '../listing/pricing.ts'
+import { type Invoked, runsLocallyOnly } from '../listing/invoke.ts'
+import type { Priced, Pricing } from '../listing/pricing.ts'
+
+/** For a price that the seller doesn't publish. */
+export const UNPUBLISHED = 'not published'
 
 /**
  * @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call'
  */
 export function toPriceText(pricing: Pricing): string {
-  if (pricing.model === 'unknown') return 'not published'
+  if (pricing.model === 'unknown') return UNPUBLISHED
   const { min_usd, max_usd } = pricing
   if (max_usd === 0) return 'free per call'
   return min_usd === max_usd
     ? `${toUsd(min_usd)} per call`
     : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
+}
+
+/** What a call costs as rows of listings say it: also where no price is published. */
+export function toCostText({ pricing, cost = 'unknown', ...listing }: Priced & Invoked): string {
+  if (pricing.model !== 'unknown') return toPriceText(pricing)
+  if (cost === 'free') return 'free'
+  if (cost === 'freemium') return 'free to start'
+  return cost === 'unknown' && runsLocallyOnly(listing) ? 'no price per call' : toPriceText(pricing)
 }
 
 /** Most decimals a price is shown with; with fewer it could read as free. */

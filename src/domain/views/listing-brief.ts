@@ -1,4 +1,5 @@
 import type { DerivedListing } from '../derived/derived-listing.ts'
+import { costOf } from '../listing/pricing.ts'
 import { markPath, pagePath } from '../wire/links.ts'
 import type { ListingView } from './listing-view.ts'
 import { toInvokeView } from './summary-view.ts'
@@ -14,6 +15,7 @@ export type ListingBrief = Pick<
   | 'categories'
   | 'tags'
   | 'pricing'
+  | 'cost'
   | 'invoke'
   | 'first_party'
   | 'mark'
@@ -25,6 +27,7 @@ export function toListingBrief({ id, facts, trust, mark, badges }: DerivedListin
   const { name, summary, kind, categories, tags, pricing, first_party } = facts
   return {
     ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
+    cost: costOf(facts),
     invoke: toInvokeView(facts.invoke),
     ...(mark !== null && { mark: markPath(mark) }),
     page: pagePath(id),

@@ -1,6 +1,6 @@
 import type { Switches } from '../../domain/derived/switches.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toUsd } from '../../domain/operation/price-text.ts'
+import { toCostText, toUsd, UNPUBLISHED } from '../../domain/operation/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/extremes.ts'
 import { DISCOVERY_NAMES, NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
@@ -93,10 +93,12 @@ const all =
   (subjects, tasks) =>
     readers.flatMap((read) => read(subjects, tasks))
 
-const SOME_COST = { free: 'free', freemium: 'free to start', paid: null, unknown: null } as const
-
-const priceRow = row('One call from', 'not published', ({ pricing, cost }) => {
-  if (pricing.model !== 'per_call') return SOME_COST[cost]
+const priceRow = row('One call from', UNPUBLISHED, (view) => {
+  const { pricing } = view
+  if (pricing.model !== 'per_call') {
+    const text = toCostText(view)
+    return text === UNPUBLISHED ? null : text
+  }
   const { min_usd, max_usd } = pricing
   if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
   const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`

@@ -1,5 +1,6 @@
 import type { Switches } from '../../domain/derived/switches.ts'
 import { TIER_LABELS } from '../../domain/derived/tiers.ts'
+import { runsLocallyOnly } from '../../domain/listing/invoke.ts'
 import { railsOf } from '../../domain/listing/pricing.ts'
 import { toCountText } from '../../domain/operation/price-text.ts'
 import { SESSIONS_NOT_COUNTED } from '../../domain/settlement/schemes/schemes.ts'
@@ -53,12 +54,14 @@ export function toStanding(
     ...(isClaimed ? [known(true, 'The owner proved the domain', '')] : []),
     ...earned,
   ]
+  const hasNoPrice = view.pricing.model !== 'per_call' && view.cost === 'unknown'
+  const isLocal = runsLocallyOnly(view)
   const open = [
     heard === null &&
       isUnread(from) &&
       (isPackage(view) ? 'whether it runs' : 'whether it answers'),
     calls === null && 'what it can do in detail',
-    payments && view.pricing.model !== 'per_call' && view.cost === 'unknown' && 'what it costs',
+    payments && hasNoPrice && !isLocal && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
     trust &&
       view.trust.evidence === 'no_payment_data' &&
@@ -68,6 +71,7 @@ export function toStanding(
     sellers && !isClaimed && 'who owns it',
   ].filter((text) => text !== false)
   const sentences = [
+    payments && hasNoPrice && isLocal && 'It runs on your machine: no price per call.',
     open.length > 0 && `Not known yet: ${joinWords(open)}.`,
     trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
   ].filter((text) => text !== false)

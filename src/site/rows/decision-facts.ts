@@ -1,5 +1,9 @@
 import type { Switches } from '../../domain/derived/switches.ts'
-import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
+import {
+  hasRemoteEndpoint,
+  type PackageRegistry,
+  runsLocallyOnly,
+} from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
@@ -50,11 +54,13 @@ const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
   paid: ['Paid', 'price not known'],
+  unknown: ['No price per call', ''],
 } as const
 
-function toPrice({ pricing, cost }: ListingView): DecisionFact[] {
+function toPrice(view: ListingView): DecisionFact[] {
+  const { pricing, cost } = view
   if (pricing.model !== 'per_call') {
-    if (cost === 'unknown') return []
+    if (cost === 'unknown' && !runsLocallyOnly(view)) return []
     const [value, note] = COST_TEXTS[cost]
     return [factOf('Price', value, note)]
   }

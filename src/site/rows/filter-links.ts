@@ -8,7 +8,7 @@ const MOST = 5
 
 export interface FilterGroup {
   label: string
-  links: { text: string; path: string; count?: number }[]
+  links: { text: string; path: string; count: number }[]
 }
 
 type Base = { kind: Kind } | { category: string }
@@ -40,18 +40,15 @@ export function toFilterGroups(
     const links = chosen.map(([value, count]) => ({ ...toLink(field, value), count }))
     return { label: FILTERS[field].list.label, links }
   }
-  // Free listings pass a limit too, which only the search knows: these have no count.
-  const steps = FACET_STEPS.max_price_usd.filter((step) =>
-    outside.some(({ min_usd }) => min_usd !== null && min_usd <= step),
-  )
+  const steps = FACET_STEPS.max_price_usd.flatMap((step) => {
+    const { length } = outside.filter(({ min_usd }) => min_usd !== null && min_usd <= step)
+    return length === 0 ? [] : [{ ...toLink('max_price_usd', String(step)), count: length }]
+  })
   return [
     'kind' in base
       ? group('category', ({ categories }) => categories)
       : group('kind', ({ kind }) => [kind]),
     group('rail', ({ rails }) => rails),
-    {
-      label: FILTERS.max_price_usd.list.label,
-      links: steps.map((step) => toLink('max_price_usd', String(step))),
-    },
+    { label: FILTERS.max_price_usd.list.label, links: steps },
   ].filter(({ links }) => links.length > 0)
 }

@@ -1,7 +1,7 @@
 import { compareRows } from '../../domain/compare/compare-row.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
-import { lowestPriceOf, railsOf } from '../../domain/listing/pricing.ts'
-import { toPriceText } from '../../domain/operation/price-text.ts'
+import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import { toCostText } from '../../domain/operation/price-text.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
@@ -14,8 +14,8 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
   const remote = hasRemoteEndpoint(view)
   return {
     ...{ id, name, summary, kind, mark, kind_label: KIND_LABELS[kind], categories, page },
-    price: toPriceText(pricing),
-    min_usd: lowestPriceOf(pricing),
+    price: toCostText(view),
+    min_usd: listedPriceOf(view),
     rails: railsOf(pricing),
     trust: trust.score,
     /** The text next to the score; may be empty. */
@@ -40,7 +40,7 @@ export function toTrustNote(trust: TrustSummary): string {
 
 /**
  * The order of every list without a query: payment-verified trust, verified buyers, remote, has a
- * price, lowest price, id. First-party kits come last: a showcase takes nobody's place.
+ * price or is free, lowest price, id. First-party kits come last: a showcase takes nobody's place.
  */
 export function compareListingRows(a: ListingRow, b: ListingRow): number {
   return Number(a.first_party) - Number(b.first_party) || compareRows(a, b)
