@@ -6,6 +6,7 @@ import { toProbeBars, toSettlementBars } from '../../src/site/evidence/evidence-
 import { toScoreParts } from '../../src/site/evidence/score-fall.ts'
 import { toTaskChoices } from '../../src/site/home/task-choices.ts'
 import { toHeard, toStanding } from '../../src/site/listing/known-facts.ts'
+import { toDecisionFacts } from '../../src/site/rows/decision-facts.ts'
 import { toHue, toMonogram } from '../../src/site/rows/tile.ts'
 import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
@@ -48,13 +49,11 @@ describe('why a score is what it is', () => {
 })
 
 describe('what is not known of a listing', () => {
+  const viewOf = (facts: object) =>
+    toListingView(toListing({ facts: { pricing: { model: 'unknown' }, ...facts } }), VIEW_CONTEXT)
   const standingOf = (facts: object) => {
-    const view = toListingView(
-      toListing({ facts: { pricing: { model: 'unknown' }, ...facts } }),
-      VIEW_CONTEXT,
-    )
     const switches = { sellers: true, payments: true, trust: true }
-    return toStanding(view, { probes: [], calls: null }, switches).sentences
+    return toStanding(viewOf(facts), { probes: [], calls: null }, switches).sentences
   }
   const npm = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: '@example/x' }
   const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://weather.example/mcp' }
@@ -66,9 +65,11 @@ describe('what is not known of a listing', () => {
   })
 
   test('is not the cost of a server that runs on one’s own machine', () => {
-    const sentences = standingOf({ kind: 'mcp_server', invoke: [npm] })
-    expect(sentences).not.toContain('what it costs')
-    expect(sentences).toContain('It runs on your machine: no price per call.')
+    const facts = { kind: 'mcp_server', invoke: [npm] }
+    expect(standingOf(facts)).not.toContain('what it costs')
+    const strip = toDecisionFacts(viewOf(facts), []).map(({ label, value }) => [label, value])
+    expect(strip).toContainEqual(['Price', 'No price per call'])
+    expect(strip).toContainEqual(['Runs', 'On your machine'])
   })
 })
 

@@ -54,14 +54,12 @@ export function toStanding(
     ...(isClaimed ? [known(true, 'The owner proved the domain', '')] : []),
     ...earned,
   ]
-  const hasNoPrice = view.pricing.model !== 'per_call' && view.cost === 'unknown'
-  const isLocal = runsLocallyOnly(view)
   const open = [
     heard === null &&
       isUnread(from) &&
       (isPackage(view) ? 'whether it runs' : 'whether it answers'),
     calls === null && 'what it can do in detail',
-    payments && hasNoPrice && !isLocal && 'what it costs',
+    payments && isPriceOpen(view) && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
     trust &&
       view.trust.evidence === 'no_payment_data' &&
@@ -71,7 +69,6 @@ export function toStanding(
     sellers && !isClaimed && 'who owns it',
   ].filter((text) => text !== false)
   const sentences = [
-    payments && hasNoPrice && isLocal && 'It runs on your machine: no price per call.',
     open.length > 0 && `Not known yet: ${joinWords(open)}.`,
     trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
   ].filter((text) => text !== false)
@@ -91,6 +88,10 @@ export function isPackage({ kind, invoke }: Pick<ListingView, 'kind' | 'invoke'>
 }
 
 const isPaid = ({ pricing }: ListingView) => pricing.model === 'per_call'
+
+/** Nobody charges for calls of what runs on one's own machine. */
+const isPriceOpen = (view: ListingView) =>
+  !isPaid(view) && view.cost === 'unknown' && !runsLocallyOnly(view)
 
 /** @example joinWords(['a', 'b', 'c']) → 'a, b and c' */
 function joinWords(words: readonly string[]): string {

@@ -19,7 +19,7 @@ function toItem(row: ItemRow): Markup {
   return html`
     <li class="item">${toTile(row)}
       <span class="item-name"><a href="${page}"><bdi>${name}</bdi></a></span>
-      ${min_usd !== null && html`<span class="small"><span class="money">${price.replace(' per call', '')}</span></span>`}
+      ${min_usd !== null && html`<span class="small money">${price.replace(' per call', '')}</span>`}
       ${summary !== undefined && html`<p class="clamp" dir="auto">${summary}</p>`}
       <p class="item-facts">
         <span class="kind ${toShape(kind)}">${kind_label}</span>
