@@ -10,13 +10,7 @@ import {
 import type { Tables } from '../domain/derived/tables.ts'
 import { toOperationEntries } from '../domain/kit/operation-entries.ts'
 import { hasRemoteEndpoint, runsOf } from '../domain/listing/invoke.ts'
-import {
-  costOf,
-  highestPriceOf,
-  lowestPriceOf,
-  networksOf,
-  railsOf,
-} from '../domain/listing/pricing.ts'
+import { highestPriceOf, listedPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
 import { ownDomainOf } from '../domain/owners/shared-hosts.ts'
 import { mostReportedCalls } from '../domain/trust/reported-use.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/summary-view.ts'
@@ -110,8 +104,7 @@ export function toOperationDocuments(
         minUsd: min_usd,
       })),
       ...(effect !== null && { effect }),
-      minUsd,
-      isFree: document.isFree && minUsd === null,
+      minUsd: minUsd ?? (listing.facts.cost === 'free' ? 0 : null),
       texts: {
         name: names,
         labels: [document.name, ...document.tags, ...document.categories],
@@ -148,12 +141,11 @@ export function toSearchDocument(
     rails: [...railsOf(facts.pricing)],
     sources: sourceIdsOf(listing),
     has: DISCOVERY_FILES.filter((file) => facts.discovery[file] !== undefined),
-    minUsd: lowestPriceOf(facts.pricing),
+    minUsd: listedPriceOf(facts),
     maxUsd: highestPriceOf(facts.pricing),
     auth: facts.auth.type,
     runs: runsOf(facts),
     networks: [...networksOf(facts.pricing)],
-    isFree: costOf(facts) === 'free',
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
     reportedCalls: mostReportedCalls(listing.evidence.reported_use),

@@ -69,7 +69,6 @@ function toDocument(
         ? ['remote' as const]
         : ['local' as const],
     networks: [],
-    isFree: false,
     call: row.rails.includes('x402'),
     added: null,
     trustScore: trusted ? random.below(101) : null,

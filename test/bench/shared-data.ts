@@ -54,7 +54,6 @@ export function readCorpus(sharedDir: string): SearchDocument[] {
       auth: 'unknown',
       runs: ['remote'],
       networks: [],
-      isFree: false,
       call: false,
       added: null,
       trustScore: null,

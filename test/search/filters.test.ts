@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { toSearchDocument } from '../../src/build/indexes.ts'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import {
   FILTER_ROWS,
@@ -6,12 +7,15 @@ import {
   SEARCH_FACETS,
 } from '../../src/domain/search/search-filters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { parseSearchForm, toApiQuery } from '../../src/site/search/search-form.ts'
 import { toSearchView } from '../../src/site/search/search-view.ts'
+import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 const KNOWN = {
@@ -96,11 +100,28 @@ test('a network is also known by its name', () => {
   expect(find('network=solana')).toEqual([])
 })
 
-test('what is declared free costs nothing', () => {
-  const free = sampleDocument({ id: 'api.free', name: 'sample', isFree: true })
-  const parsed = { max_price_usd: 0, limit: 5, offset: 0 }
-  const { organic } = searchIndex(indexOf([free]), parsed)
-  expect(organic.total).toBe(1)
+describe('what is declared free', () => {
+  const directory = { baseUrl: BASE_URL, tables: { sharedHosts: SHARED_HOSTS } }
+  const toDocument = (id: string, facts: Record<string, unknown>) =>
+    toSearchDocument(toListing({ id, facts }), directory)
+  const unpriced = { pricing: { model: 'unknown' } }
+  const priced = indexOf([
+    toDocument('api.a-unpriced', unpriced),
+    toDocument('api.b-priced', {}),
+    toDocument('api.c-free', { ...unpriced, cost: 'free' }),
+  ])
+  const idsOf = (query: Partial<SearchQuery>) =>
+    searchIndex(priced, { limit: 5, offset: 0, ...query }).organic.rows.map(({ row }) =>
+      readId(priced, row),
+    )
+
+  test('costs nothing', () => expect(idsOf({ max_price_usd: 0 })).toEqual(['api.c-free']))
+
+  test('has a listed price of 0 where nothing else orders listings', () => {
+    const order = ['api.c-free', 'api.b-priced', 'api.a-unpriced']
+    expect(idsOf({})).toEqual(order)
+    expect(idsOf({ sort: 'price' })).toEqual(order)
+  })
 })
 
 test('numbers leave out what has none', () => {

@@ -35,7 +35,6 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     auth: 'unknown',
     runs: ['remote'],
     networks: [],
-    isFree: false,
     call: false,
     added: null,
     trustScore: null,

@@ -37,8 +37,8 @@ export function buildColumns(
     browseOrder,
     standings,
     highestMultiplier: largestOf(new Set(Array.from(standings, multiplierOf)), 1),
-    minUsd: column(lowestOf),
-    maxUsd: column((document) => document.maxUsd ?? lowestOf(document)),
+    minUsd: column(({ minUsd }) => minUsd),
+    maxUsd: column(({ minUsd, maxUsd }) => maxUsd ?? minUsd),
     added: column(({ added }) => (added === null ? null : Date.parse(added) / MILLISECONDS_A_DAY)),
     reportedCalls: column(({ reportedCalls = null }) => reportedCalls),
     filterBits: filterBits(documents, values),
@@ -85,15 +85,10 @@ export function valuesOf(document: Facts): string[] {
     ...FILTER_ROWS.flatMap(([name, filter]) =>
       'of' in filter ? filter.of(document).map((value) => `${name}:${value}`) : [],
     ),
-    `price:${priceBucket(lowestOf(document))}`,
+    `price:${priceBucket(document.minUsd)}`,
     ...(document.call ? ['call'] : []),
     ...(document.vouched === true ? ['vouched'] : []),
   ]
-}
-
-/** Operations declared free cost 0. */
-function lowestOf({ minUsd, isFree }: Facts): number | null {
-  return minUsd ?? (isFree ? 0 : null)
 }
 
 function priceBucket(minUsd: number | null): PriceBucket {

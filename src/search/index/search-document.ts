@@ -37,7 +37,7 @@ const SearchDocumentSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   sources: v.array(v.string()),
   has: v.array(v.picklist(DISCOVERY_FILES)),
-  /** Lowest listed price in USD; null where it is unknown. */
+  /** Lowest listed price in USD, 0 where it is declared free; null where it is unknown. */
   minUsd: v.nullable(v.number()),
   maxUsd: v.nullable(v.number()),
   auth: v.picklist(AUTH_TYPES),
@@ -56,8 +56,6 @@ const SearchDocumentSchema = v.object({
   ),
   /** Of an operation. */
   effect: v.optional(v.picklist(EFFECTS)),
-  /** Declared free, though no price is listed. */
-  isFree: v.boolean(),
   /** Whether the relay calls it. */
   call: v.boolean(),
   /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */
