@@ -3,7 +3,7 @@ import { followMoves } from '../../src/domain/derived/tombstone.ts'
 import type { Tables } from '../store/schema/store.ts'
 
 /** Rows of which one listing may have several. */
-const PLAIN = ['click', 'settlement', 'report']
+const PLAIN = ['click', 'settlement', 'report', 'receipt']
 /** Rows of which a listing has at most one; an existing row wins. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
 /** Counts that add up, with the rest of their key. */
@@ -13,7 +13,7 @@ const COUNTS = {
 }
 
 /**
- * Moves the ledger's rows of moved listings to their current ids: clicks, payments, reports, claims
+ * Moves the ledger's rows of moved listings to their current ids: clicks, payments, receipts, reports, claims
  * with their payout proofs, and an owner's opt-out. Running it again does nothing.
  *
  * @param moves from each former id to the next

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { addMonths, dropMonths } from '../store/migrations/months.ts'
 import { HOURS_A_DAY, toDay, toHour } from '../store/schema/click.ts'
+import { addMonths, dropMonths } from '../store/schema/months.ts'
 import type { Store, Tables } from '../store/schema/store.ts'
 import { countClicks } from './read-clicks.ts'
 
@@ -68,6 +68,7 @@ const DROPPED = [
   ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
   ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
   ['payment_hint', 'noted_at', RETENTION.closed_claim_days * DAY_MS],
+  ['receipt', 'called_at', RETENTION.receipt_days * DAY_MS],
   ['report', 'settled_at', RETENTION.report_days * DAY_MS],
   ['report', 'created_at', RETENTION.waiting_report_days * DAY_MS, ['waiting']],
   // Of listings whose probing has ended.

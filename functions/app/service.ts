@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
-import type { Witness } from '../call/call-watch.ts'
 import { createRelay } from '../call/relay.ts'
 import { RELAY_LIMITS } from '../call/relay-limits.ts'
 import { createGo } from '../clicks/go.ts'
@@ -23,9 +22,8 @@ import { type Clock, systemClock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { createAnonymousProbes, createCheck, createCheckPage, createLint } from '../probes/lint.ts'
-import { createJudge } from '../receipts/judge-calls.ts'
-import { createReceiptRoutes } from '../receipts/receipt-routes.ts'
-import { createWitness } from '../receipts/witness.ts'
+import { createCallObserver } from '../receipts/observe-call.ts'
+import { createReceiptRoutes, openReceipts, type Receipts } from '../receipts/receipts.ts'
 import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createReportPage, createReportRoute } from '../reports/report-form.ts'
@@ -50,6 +48,7 @@ import { createWaypostServer } from './server.ts'
 export interface Service {
   server: Server
   parts: Parts
+  receipts: Receipts
   /** Looks for a new release now; a timer does it once a second. */
   refresh(): Promise<void>
   /** Verifies what loading the release did not. @throws ReleaseError when damaged */
@@ -80,11 +79,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
   const parts = await createParts(options, releases)
   const metrics = await createMetrics(parts, releases)
-  const server = createLayers(parts, metrics)
-  const chores = startChores(parts)
+  const receipts = openReceipts({ store: parts.ledger.store, clock: parts.clock, log })
+  const server = createLayers(parts, metrics, receipts)
+  const chores = startChores(parts, receipts)
   return {
     server,
     parts,
+    receipts,
     refresh: releases.refresh,
     verify: releases.verify,
     async close() {
@@ -92,6 +93,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       chores.stop()
       await stopServer(server)
       await chores.idle()
+      await receipts.close()
       await parts.ledger.close()
     },
   }
@@ -130,10 +132,10 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
   return createPrometheusMetrics({ store, clock, publishedAt, clicks: clicks.tally })
 }
 
-function createLayers(parts: Parts, metrics: Metrics): Server {
+function createLayers(parts: Parts, metrics: Metrics, receipts: Receipts): Server {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
-  const runs = createAnonymousProbes(parts)
-  const check = createCheck({ ...parts, ...checkedBy(parts), runs })
+  const known = checkedBy(parts)
+  const check = createCheck({ ...parts, ...known, runs: createAnonymousProbes(parts) })
   const ledgerHandlers = createLedgerHandlers(parts)
   const handlers: Handlers = {
     ...ledgerHandlers,
@@ -145,7 +147,8 @@ function createLayers(parts: Parts, metrics: Metrics): Server {
     lint: createLint(parts, check),
     changes: createChanges(parts),
   }
-  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, createCallWitness(parts))
+  const observer = createCallObserver({ ...parts, ...known, receipts })
+  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, observer)
   const prepare = {
     checked: createCheckPage(parts, check),
     dashboard: createDashboardPage(parts, ledgerHandlers),
@@ -175,16 +178,6 @@ function checkedBy({ release }: Parts) {
     declared: () => release().doorData.declaredCalls(),
     whyNotListed: (url: string) => whyNotListed(release(), url),
   }
-}
-
-/** Watches paid calls, and judges each by its declaration in the current release. */
-function createCallWitness(parts: Parts): Witness {
-  const { judge } = createJudge({
-    declared: checkedBy(parts).declared,
-    add: parts.ledger.receipts.add,
-    log: parts.log,
-  })
-  return createWitness({ ...parts, judge })
 }
 
 async function stopServer(server: Server): Promise<void> {

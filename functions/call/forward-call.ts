@@ -8,8 +8,8 @@ import type { Budget } from '../limits/budget.ts'
 import type { GuardOptions } from '../net/guard.ts'
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts'
 import { createAnswerWriter } from './answer-writer.ts'
+import { type ObservedCall, observed } from './call-observer.ts'
 import { CallAborted, type MakeCallProblem, toCallProblem } from './call-problem.ts'
-import type { Watch } from './call-watch.ts'
 import { holdTerms } from './hold-terms.ts'
 import type { RelayLimits, Slot } from './relay-limits.ts'
 import { callSeller, type SellerCall, type SellerHead, type SellerListener } from './seller-call.ts'
@@ -31,8 +31,8 @@ export interface Forward {
   guard: GuardOptions
   limits: RelayLimits
   refuse: MakeCallProblem
-  /** Observer of the call; null for most calls. */
-  watch: Watch | null
+  /** Null for most calls. */
+  observed: ObservedCall | null
   /** Called with every final head before it is passed on. */
   onHead: (head: SellerHead) => void
 }
@@ -46,16 +46,16 @@ export async function forwardCall(
   res: ServerResponse,
   forward: Forward,
 ): Promise<void> {
-  const { limits, watch } = forward
+  const { limits, observed: paid } = forward
   const isPaid = carriesPayment(req.rawHeaders)
-  // Only a payment that decodes is watched.
-  const isCredible = watch !== null || (isPaid && decodePayments(req.rawHeaders).length > 0)
+  // Only a call whose payment decodes is observed.
+  const isCredible = paid !== null || (isPaid && decodePayments(req.rawHeaders).length > 0)
   const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
   const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
   let call: SellerCall | null = null
   const clock = createAnswerClock(limits, patienceMs, (error) => call?.abort(error))
   const answer = createAnswer(res, forward, isPaid, () => call, finish)
-  const upload = createBody(req, limits, clock, watch)
+  const upload = createBody(req, limits, clock, paid)
   const listener = holdTerms(answer.listener, forward, () => call, finish)
   call = callSeller(
     {
@@ -68,7 +68,7 @@ export async function forwardCall(
     forward.guard,
     limits,
     clock,
-    watch === null ? listener : watch.listen(listener, () => call?.isSent() === true),
+    observed(paid, listener, () => call?.isSent() === true),
   )
   const drain = createDrain(forward, call, patienceMs, isOver)
   const letGo = (error: Error, answerFirst: () => void) => {
@@ -88,7 +88,7 @@ export async function forwardCall(
   })
   const own = await isOver
   if (own === null) return
-  if (watch !== null) addHeaders(own.headers, watch.headers)
+  if (paid !== null) addHeaders(own.headers, paid.headers)
   await sendResponse(req, res, own)
 }
 
@@ -126,13 +126,13 @@ function createBody(
   req: IncomingMessage,
   limits: RelayLimits,
   clock: AnswerClock,
-  watch: Watch | null,
+  call: ObservedCall | null,
 ) {
   if (!hasBody(req)) return null
   const isCallerSlow = () => !req.complete && !req.isPaused()
   return createUpload(req, limits, (chunk) => {
     clock.uploading(isCallerSlow)
-    watch?.onRequestBody(chunk)
+    call?.onRequestBody(chunk)
   })
 }
 
@@ -142,12 +142,12 @@ function createBody(
  */
 function createAnswer(
   res: ServerResponse,
-  { target, path, transport, watch, refuse, onHead }: Forward,
+  { target, path, transport, observed: paid, refuse, onHead }: Forward,
   isPaid: boolean,
   call: () => SellerCall | null,
   finish: (own: Response | null) => void,
 ) {
-  const sent = watch === null ? transport : [...transport, ...watch.headers]
+  const sent = paid === null ? transport : [...transport, ...paid.headers]
   const writer = createAnswerWriter(res, isPaid, sent, () => call()?.resume())
   let phase: 'waiting' | 'passing' | 'discarding' = 'waiting'
   const listener: SellerListener = {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Usage } from '../analytics/usage.ts'
 import { sendResponse } from '../http/send-response.ts'
@@ -13,9 +14,9 @@ import type { Parts } from '../parts/parts.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
 import type { Hints } from '../settlements/hints.ts'
+import { type CallObserver, NO_OBSERVER } from './call-observer.ts'
 import { type CallPlan, planCall } from './call-plan.ts'
 import { createCallProblems, type MakeCallProblem } from './call-problem.ts'
-import { NO_WITNESS, type Witness } from './call-watch.ts'
 import { forwardCall } from './forward-call.ts'
 import { createInFlight, RELAY_LIMITS, type RelayLimits, type Slot } from './relay-limits.ts'
 import type { SellerHead } from './seller-call.ts'
@@ -45,7 +46,7 @@ export function createRelay(
   parts: RelayParts,
   limits: RelayLimits = RELAY_LIMITS,
   onOutcome: OnOutcome = () => {},
-  witness: Witness = NO_WITNESS,
+  observer: CallObserver = NO_OBSERVER,
 ): Relay {
   const { config, log } = parts
   const make = createCallProblems(parts.problem, config.BASE_URL)
@@ -54,7 +55,7 @@ export function createRelay(
     return make(problem, extra)
   }
   const own = new URL(config.BASE_URL)
-  const enter = createCallHandler(parts, { limits, refuse, onOutcome, witness })
+  const enter = createCallHandler(parts, { limits, refuse, onOutcome, observer })
   return async function relay(req, res) {
     try {
       const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
@@ -76,8 +77,8 @@ function createCallHandler(
     limits,
     refuse,
     onOutcome,
-    witness,
-  }: { limits: RelayLimits; refuse: MakeCallProblem; onOutcome: OnOutcome; witness: Witness },
+    observer,
+  }: { limits: RelayLimits; refuse: MakeCallProblem; onOutcome: OnOutcome; observer: CallObserver },
 ) {
   const { config, log, clock, ledger } = parts
   const admit = createAdmission(parts, limits, refuse, onOutcome)
@@ -101,15 +102,16 @@ function createCallHandler(
     ledger.usage.called(listing.id)
     const startedAt = clock.now()
     let status = 0
-    const onHead = (head: SellerHead) => {
-      status = head.status
-      onOutcome(toOutcome(status))
-      ledger.hints.note(listing, admitted.client, head.headers)
-    }
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
     try {
-      const watch = witness.watch(req, { listing, path, client: admitted.client })
-      const call = { ...everyCall, ...admitted, target, path, expectation, onHead, watch }
+      const paid = observer.observe(req, { listing, path, client: admitted.client })
+      const onHead = (head: SellerHead) => {
+        status = head.status
+        onOutcome(toOutcome(status))
+        const transaction = paid === null ? readSettledTransaction(head.headers) : paid.transaction
+        if (transaction !== null) ledger.hints.note(listing, admitted.client, transaction)
+      }
+      const call = { ...everyCall, ...admitted, target, path, expectation, onHead, observed: paid }
       await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
     } finally {
       admitted.slot.leave()

@@ -9,7 +9,7 @@ import type { RelayLimits } from './relay-limits.ts'
  * all sent (a 402 usually does); destroying the caller's request would cut the connection that the
  * answer needs. What still arrives then is read and discarded.
  *
- * @param onProgress called with every chunk, for the idle clock and the witness.
+ * @param onProgress called with every chunk, for the idle clock and the observer.
  */
 export function createUpload(
   req: IncomingMessage,

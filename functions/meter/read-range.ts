@@ -1,4 +1,4 @@
-import { authorizationMarkOf } from '../../src/domain/receipts/payment-mark.ts'
+import { authorizationMarkOf } from '../../src/domain/receipts/delivered.ts'
 import { amountOf, TRANSFER_TOPIC } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'

@@ -5,7 +5,7 @@ import { measure } from '../meter/measure.ts'
 import { createHttpClient, type HttpClient } from '../net/http-client.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createEvidenceRows, hostOf, probeContent } from '../probes/schedule.ts'
-import { HEAD_EVERY_MS } from '../receipts/log/receipt-log.ts'
+import type { Receipts } from '../receipts/receipts.ts'
 import { reverifyClaims } from '../sellers/claim-checks.ts'
 import { notifyOwners } from '../sellers/letters.ts'
 import { recheckContracts } from '../sellers/payouts.ts'
@@ -27,27 +27,32 @@ const EVERY_MS = 3_600_000
 /** How often the meter looks where relayed calls named payments, and for how long after them. */
 const LOOK_EVERY_MS = 120_000
 const LOOK_FOR_MS = 600_000
+/** How often the ledger is asked for the payments of calls whose answer named none. */
+const FIND_EVERY_MS = 60_000
+
+type WaitingCalls = Pick<Receipts, 'findPayments' | 'hasWaitedSince'>
 
 /** Work a running server does by itself, once an hour; each part is safe on several instances. */
-export function startChores(parts: Parts) {
+export function startChores(parts: Parts, receipts: WaitingCalls) {
   let running: Promise<void> = Promise.resolve()
   let looking: Promise<void> = Promise.resolve()
-  let signing: Promise<void> = Promise.resolve()
+  let finding: Promise<void> = Promise.resolve()
   const stopping = new AbortController()
   const run = () => {
     running = running.then(() => runChores(parts, stopping.signal))
   }
   const look = () => {
-    looking = looking.then(() => runChore(parts, stopping.signal, measureWhereHinted))
+    const chore: Chore = (all, signal) => measureWhereHinted(all, receipts, signal)
+    looking = looking.then(() => runChore(parts, stopping.signal, chore))
   }
-  const sign = () => {
-    signing = signing.then(() => runChore(parts, stopping.signal, signReceipts))
+  const find = () => {
+    finding = finding.then(() => runChore(parts, stopping.signal, receipts.findPayments))
   }
   const timers = [
     setTimeout(run, FIRST_AFTER_MS),
     setInterval(run, EVERY_MS),
     setInterval(look, LOOK_EVERY_MS),
-    setInterval(sign, HEAD_EVERY_MS),
+    setInterval(find, FIND_EVERY_MS),
   ]
   for (const timer of timers) timer.unref()
   return {
@@ -56,7 +61,7 @@ export function startChores(parts: Parts) {
       stopping.abort()
     },
     /** Resolves when nothing is running. */
-    idle: async () => void (await Promise.all([running, looking, signing])),
+    idle: async () => void (await Promise.all([running, looking, finding])),
   }
 }
 
@@ -74,11 +79,6 @@ async function runChore(parts: Parts, signal: AbortSignal, chore: Chore): Promis
 export async function runChores(parts: Parts, signal: AbortSignal): Promise<void> {
   for (const chore of [tidyUp, tellOwners, recheckPayouts, measureAsChore, probeWhereAsked])
     await runChore(parts, signal, chore)
-}
-
-/** One head a minute, if there are new receipts; one of several servers signs. */
-async function signReceipts({ ledger }: Parts): Promise<void> {
-  await ledger.receipts.signHead()
 }
 
 async function tidyUp(parts: Parts): Promise<void> {
@@ -110,10 +110,17 @@ async function measureAsChore(parts: Parts, signal: AbortSignal): Promise<void> 
   await measure({ store, config, clock, log, isAlone }, { since: null, published, signal })
 }
 
-/** The meter reads at once after a relayed call named a payment, until that is surely confirmed. */
-export async function measureWhereHinted(parts: Parts, signal: AbortSignal): Promise<void> {
-  const { ledger, clock } = parts
-  if (await hasHintSince(ledger.store, clock.now() - LOOK_FOR_MS))
+/**
+ * The meter reads at once after a relayed call named a payment, or named none and carried what its
+ * payer signed, until that is surely confirmed.
+ */
+export async function measureWhereHinted(
+  parts: Parts,
+  receipts: Pick<WaitingCalls, 'hasWaitedSince'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const since = parts.clock.now() - LOOK_FOR_MS
+  if (receipts.hasWaitedSince(since) || (await hasHintSince(parts.ledger.store, since)))
     await measureAsChore(parts, signal)
 }
 

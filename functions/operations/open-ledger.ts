@@ -6,7 +6,6 @@ import type { Ledger } from '../parts/parts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { openReceipts } from '../receipts/log/open-receipts.ts'
 import { createLetters } from '../sellers/letters.ts'
 import { createHints } from '../settlements/hints.ts'
 import { openStore } from '../store/open-store.ts'
@@ -63,16 +62,14 @@ export function createLedger(
     await mailer.send({ ...head, text, to: address, sender: siteName() })
   })
   const hints = createHints({ store, clock, log })
-  const receipts = openReceipts({ store, clock, log, baseUrl: config.BASE_URL })
   return {
     store,
     clicks,
     usage,
     mails,
     hints,
-    receipts,
     close: async () => {
-      await Promise.all([clicks, usage, mails, receipts].map((part) => part.close()))
+      await Promise.all([clicks, usage, mails].map((part) => part.close()))
       await hints.written()
       mailer.close()
       await store.close()

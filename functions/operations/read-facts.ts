@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { readLedgerFacts } from '../analytics/ledger-facts.ts'
 import { moveRows } from '../analytics/move-rows.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { readProbeEvidence } from '../probes/schedule.ts'
+import { readJudgedCalls, readReceiptDays } from '../receipts/read-receipts.ts'
 import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
 
@@ -33,6 +35,11 @@ export async function readFactsForBuild(
     ...(await readLedgerFacts(store, now)),
     probed: await readProbeEvidence(store),
   }
-  const payments = await readVerifiedSettlements(store, () => payeesOf(facts), now)
-  return { ...facts, ...payments }
+  const paid = await readVerifiedSettlements(store, () => payeesOf(facts), now)
+  return {
+    ...facts,
+    ...paid,
+    judgedCalls: await readJudgedCalls(store, paid.payments, now - HISTORY_MS / 3),
+    receiptDays: await readReceiptDays(store, Math.min(now, Date.now())),
+  }
 }

@@ -8,7 +8,6 @@ import type { Resolver } from '../net/resolver.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import type { Receipts } from '../receipts/log/open-receipts.ts'
 import type { Release } from '../release/release.ts'
 import type { Hints } from '../settlements/hints.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -32,7 +31,6 @@ export interface Ledger {
   usage: Usage
   mails: MailQueue
   hints: Hints
-  receipts: Receipts
   /** Writes what is still in memory, then closes the store. */
   close(): Promise<void>
 }

@@ -178,7 +178,7 @@ const VariablesSchema = v.object({
   MEASURE: onOff,
   PROBE: onOff,
   /** Whether answers to paid calls are judged in memory, for receipts. */
-  WITNESS: flag(['on', 'off'], 'on'),
+  RECEIPTS: flag(['on', 'off'], 'on'),
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(['true', 'false', '1', '0'], 'false'),
   PRIVATE_HOSTS: privateHosts,

@@ -173,7 +173,7 @@ async function runProbes(options: ProbeRunOptions) {
   // A host's plans run one after another, in turns with those of other hosts.
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
-  const witness = createWitness<ProbePlan>(onResult)
+  const buffer = createSilenceBuffer<ProbePlan>(onResult)
   /** `heldBack` were left out because their host asked to be left alone. */
   const tally = { probed: 0, heldBack: 0 }
   let isOver = false
@@ -183,7 +183,7 @@ async function runProbes(options: ProbeRunOptions) {
     if (begin === undefined || (await begin(plan))) {
       const finding = await probeHandshake(plan.handshake, client, now).finally(leave)
       tally.probed += 1
-      await witness.hear(plan, finding, now())
+      await buffer.hear(plan, finding, now())
       // It asked to be left alone: its other plans wait for another run.
       if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
     } else leave()
@@ -204,7 +204,7 @@ async function runProbes(options: ProbeRunOptions) {
   const ends = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work))
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-  return { ...tally, isOffline: await witness.end() }
+  return { ...tally, isOffline: await buffer.end() }
 }
 
 /** The guard resolves names and judges addresses itself, at each connection; this only counts. */
@@ -229,7 +229,9 @@ function urlOf({ handshake }: ProbePlan): URL | null {
 }
 
 /** Holds silent results back until somebody answers: without a network all sellers seem dead. */
-function createWitness<Plan>(keep: (plan: Plan, finding: Finding, at: number) => Promise<void>) {
+function createSilenceBuffer<Plan>(
+  keep: (plan: Plan, finding: Finding, at: number) => Promise<void>,
+) {
   let held: { plan: Plan; finding: Finding; at: number }[] = []
   let hasHeard = false
   const release = async (toBelieved: (finding: Finding) => Finding) => {

@@ -19,7 +19,7 @@ import { isOwnHost } from '../net/own-address.ts'
 import { privateTargetsOf } from '../net/purposes.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { StoreRoute } from '../parts/store-route.ts'
-import { findReceipt } from '../receipts/log/receipt-pages.ts'
+import { findReceipt } from '../receipts/receipts.ts'
 import { toUnknownText } from '../release/release.ts'
 import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
 import { addReport, findReport, isOwner, type Subject, toReportView } from './report-store.ts'
@@ -125,12 +125,12 @@ async function findSubject(
   if (kind === 'dispute' && !release.site.switches.trust)
     return refuse('not-found', 'This directory does not accept disputes.')
   const isReceipt = kind === 'dispute' && v.is(ReceiptIdSchema, about)
-  const receipt = isReceipt ? (await findReceipt(parts.ledger.store, about))?.receipt : null
-  if (receipt === undefined) return refuse('receipt-not-found', 'No receipt has this id.')
-  const listing_id = receipt?.listing_id ?? about
+  const receipt = isReceipt ? await findReceipt(parts.ledger.store, about) : null
+  if (isReceipt && receipt === null) return refuse('receipt-not-found', 'No receipt has this id.')
+  const listing_id = receipt?.listingId ?? about
   if (!release.listings.has(listing_id))
     return refuse('listing-not-found', toUnknownText(release, listing_id))
-  return { url: null, listing_id, receipt: receipt?.id ?? null }
+  return { url: null, listing_id, receipt: receipt === null ? null : about }
 }
 
 function findAddressFault({ config, release }: FormParts, url: string): string | null {

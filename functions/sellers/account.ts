@@ -13,7 +13,7 @@ import {
 } from '../analytics/read-clicks.ts'
 import type { Parts } from '../parts/parts.ts'
 import { type StoreRoute, takeBody } from '../parts/store-route.ts'
-import { readReceiptsOf, type SeenReceipt } from '../receipts/log/read-deliveries.ts'
+import { readReceiptsOf, type SeenReceipt } from '../receipts/read-receipts.ts'
 import type { Release } from '../release/release.ts'
 import { toDate, toDay } from '../store/schema/click.ts'
 import type { ClaimTable, Tables } from '../store/schema/store.ts'

@@ -266,14 +266,12 @@ const AT_ONCE = 4
  * Checks the verified claims that are due: also those of listings that were opted out or removed;
  * the latter lapse as if the proof were gone. Instances may run this at the same time: a claim is
  * taken by moving its `last_checked_at`, so each is checked once.
- *
- * @param recheckAfterMs how long ago the last check must be; 0 checks every verified claim now
  */
-export async function reverifyClaims(parts: ClaimParts, recheckAfterMs = RECHECK_AFTER_MS) {
+export async function reverifyClaims(parts: ClaimParts) {
   const prove = createProver(parts)
   const tally = { checked: 0, failing: 0, lapsed: 0 }
   // Fixed at the start: a claim checked in this run is never due again in it.
-  const dueBefore = parts.clock.now() - recheckAfterMs
+  const dueBefore = parts.clock.now() - RECHECK_AFTER_MS
   for (;;) {
     const due = await takeDueClaims(parts, dueBefore)
     if (due.length === 0) return tally

@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
-import type { RawHeaders } from '../../src/domain/relay/relayed-headers.ts'
-import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/schema/store.ts'
@@ -25,15 +23,13 @@ const MOST_WRITING = 64
 export function createHints({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
   const writing = new Set<Promise<void>>()
   return {
-    /** Notes a relayed answer. Returns at once; without delaying it. @param client who called */
+    /** Notes the transaction that an answer names. Returns at once. @param client who called */
     note(
       { id, payout }: Pick<LiveListing, 'id' | 'payout'>,
       client: string,
-      response: RawHeaders,
+      transaction: string,
     ): void {
       if (payout.length === 0 || writing.size >= MOST_WRITING) return
-      const transaction = readSettledTransaction(response)
-      if (transaction === null) return
       const hint = { listing_id: id, transaction_id: transaction, noted_at: clock.now() }
       const write = insertHint(store, hint, laneOf(client))
         .catch((error: unknown) => {

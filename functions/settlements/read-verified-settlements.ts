@@ -9,7 +9,6 @@ import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledg
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
-import { readWitnessedCalls } from '../receipts/log/read-deliveries.ts'
 import type { Store } from '../store/schema/store.ts'
 import { findFreshPayouts, readPayers, readSettlements, readTransfers } from './settlement-rows.ts'
 
@@ -44,10 +43,5 @@ export async function readVerifiedSettlements(
     transfers: await readTransfers(store, asOf - HISTORY_MS - WASH.hopDays * DAY_MS),
     hasPaidElsewhere: payers.hasPaidElsewhere,
   })
-  return {
-    asOf,
-    payments,
-    payees,
-    witnessed: await readWitnessedCalls(store, payments, asOf - HISTORY_MS / 3),
-  }
+  return { asOf, payments, payees }
 }

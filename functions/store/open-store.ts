@@ -6,85 +6,19 @@ import { codeOf, OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { within } from '../ports/clock.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import {
-  addAuthorizations,
-  addDeliveryHosts,
-  addDisputedReceipts,
-  addReceipts,
-  createTables,
-  dropReceiptTime,
-  keepMailsAlone,
-  keepOneReader,
-  packReceipts,
-  uniteReports,
-} from './migrations/baseline.ts'
 import { toJsonRows } from './schema/click.ts'
+import { createTables } from './schema/create-tables.ts'
 import { askStore } from './schema/patience.ts'
 import { type Store, type Tables, tryWriting } from './schema/store.ts'
 import { SQLITE_FILE } from './sqlite/ledger-file.ts'
 import { openSqliteStore, toDamage } from './sqlite/store.ts'
 
-/** Now part of the baseline: a ledger that has them all stays as it is. */
-const FOLDED = [
-  ...['0002-access', '0003-contract-proofs', '0004-jobs', '0005-months', '0006-moves'],
-  ...['0007-watches', '0008-schemes'],
-]
-
-/** A migration once released is never edited: a change is a new number. */
-function listMigrations(): Record<string, Migration> {
-  let isNew = false
-  /** Its receipts are created in this run, in today's shape. */
-  let hasNewReceipts = false
-  const baseline = async (db: Kysely<unknown>) => {
-    isNew = true
-    await createTables(db)
-  }
-  const refuseOld = async () => {
-    if (!isNew)
-      throw new OperatorError('This ledger is of a development version that was never released.')
-  }
-  const folded = FOLDED.map((name) => [name, { up: refuseOld }])
-  const addHosts = async (db: Kysely<unknown>) => {
-    if (!isNew) await addDeliveryHosts(db)
-  }
-  const oneReader = async (db: Kysely<unknown>) => {
-    if (!isNew) await keepOneReader(db)
-  }
-  const receipts = async (db: Kysely<unknown>) => {
-    if (isNew) return
-    hasNewReceipts = true
-    await addReceipts(db)
-  }
-  const disputedReceipts = async (db: Kysely<unknown>) => {
-    if (!isNew) await addDisputedReceipts(db)
-  }
-  const authorizations = async (db: Kysely<unknown>) => {
-    if (isNew) return
-    await addAuthorizations(db, hasNewReceipts ? ['settlement'] : ['settlement', 'receipt'])
-  }
-  const reports = async (db: Kysely<unknown>) => {
-    if (!isNew) await uniteReports(db)
-  }
-  const mailsAlone = async (db: Kysely<unknown>) => {
-    if (!isNew) await keepMailsAlone(db)
-  }
-  const receiptPages = async (db: Kysely<unknown>) => {
-    if (!isNew && !hasNewReceipts) await packReceipts(db)
-  }
-  return {
-    '0001-baseline': { up: baseline },
-    ...Object.fromEntries(folded),
-    '0009-delivery-hosts': { up: addHosts },
-    '0010-one-reader': { up: oneReader },
-    '0011-receipts': { up: receipts },
-    '0012-disputed-receipts': { up: disputedReceipts },
-    '0013-authorizations': { up: authorizations },
-    '0014-receipt-time': { up: dropReceiptTime },
-    '0015-reports': { up: reports },
-    '0016-receipt-pages': { up: receiptPages },
-    '0017-mails-alone': { up: mailsAlone },
-  }
-}
+/**
+ * One baseline: nothing was deployed before it. A released migration is never edited: a change is a
+ * new number, and the tables of `schema/tables.ts` are what all of them lead to.
+ */
+const BASELINE = '0001-tables'
+const MIGRATIONS: Record<string, Migration> = { [BASELINE]: { up: createTables } }
 
 /**
  * The store the environment asks for, migrated and ready.
@@ -111,21 +45,22 @@ export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR
   }
 }
 
-export function createMigrator(store: Store): Migrator {
-  const migrations = listMigrations()
+function createMigrator(store: Store): Migrator {
   return new Migrator({
     // The migrator works on whatever tables exist; the typed tables are its result.
     db: store.db as Kysely<unknown>,
-    provider: { getMigrations: async () => migrations },
+    provider: { getMigrations: async () => MIGRATIONS },
   })
 }
 
-/** What to do about a ledger that has migrations this version does not know; null for other errors. */
+/** What to do about a ledger with migrations that this version does not know; null for other errors. */
 function toForeign(error: unknown): OperatorError | null {
   const [, name] = /^Error: corrupted migrations: .* (\S+) is missing$/.exec(String(error)) ?? []
   if (name === undefined) return null
   return new OperatorError(
-    `Another version of Waypost migrated this ledger (${name}): start that version, or restore a backup that this one made.`,
+    name < BASELINE
+      ? `This ledger is of an earlier version of Waypost (${name}), and none can be carried over: start that version, or move the ledger away and begin a new one.`
+      : `A later version of Waypost migrated this ledger (${name}): start that version, or restore a backup that this one made.`,
   )
 }
 

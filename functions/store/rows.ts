@@ -10,7 +10,8 @@ export async function countRows<Table extends keyof Tables>(
 }
 
 /**
- * Inserts rows with the same statement for any number of them, so it is built and prepared once.
+ * Inserts rows that are not there yet, with the same statement for any number of them, so it is built
+ * and prepared once.
  * They are sent to PostgreSQL as one text, and to SQLite's thread as a list that it iterates.
  */
 export async function insertTogether<Table extends keyof Tables>(
@@ -24,10 +25,10 @@ export async function insertTogether<Table extends keyof Tables>(
   const into = sql`insert into ${sql.id(table)} (${names})`
   if (dialect === 'sqlite') {
     const marks = columns.map(() => '?').join(', ')
-    const { sql: text } = sql`${into} values (${sql.raw(marks)})`.compile(db)
+    const { sql: text } = sql`${into} values (${sql.raw(marks)}) on conflict do nothing`.compile(db)
     await db.executeQuery(CompiledQuery.raw(text, [rows.map((row) => Object.values(row))]))
   } else
-    await sql`${into} select ${names} from json_populate_recordset(null::${sql.id(table)}, ${JSON.stringify(rows)}::json)`.execute(
+    await sql`${into} select ${names} from json_populate_recordset(null::${sql.id(table)}, ${JSON.stringify(rows)}::json) on conflict do nothing`.execute(
       db,
     )
 }

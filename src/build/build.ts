@@ -147,7 +147,7 @@ function writeSite({
   pages,
 }: Writing & { catalogue: Catalogue }): CompiledSite {
   const { ledger, trustPayees, baseUrl } = catalogue
-  const trust = writeTrustLedger(folder, ledger.payments, trustPayees)
+  const trust = writeTrustLedger(folder, ledger, trustPayees)
   const site = toCompiledSite(catalogue, written.dump, trust)
   writeSiteFiles(folder, site, catalogue)
   writeFileSync(join(pages.compiledDir, 'site.json'), JSON.stringify(site))

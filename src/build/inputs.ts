@@ -41,6 +41,8 @@ export function digestInputs(settings: Settings, ledger: LedgerFacts): string {
       sorted(ledger.demand),
       ledger.asOf,
       ledger.payees,
+      ledger.receiptDays.map(({ file: _, ...day }) => day),
+      ledger.judgedCalls,
     ]),
   )
   // One by one: a month may hold a million.

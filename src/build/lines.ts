@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
+import type { DayOfReceipts } from '../domain/trust/ledger-facts.ts'
 import { type LedgerPayment, toPublishedPayment } from '../domain/trust/ledger-payment.ts'
 import type { TrustLedgerFacts, TrustPayees } from '../domain/trust/published-ledger.ts'
 import { ROUTES } from '../domain/wire/route-table.ts'
@@ -56,10 +57,16 @@ export function beginLines(folder: Pick<Folder, 'begin'>, urls: { ndjson: string
   }
 }
 
-/** The payments behind the scores and the owners of payees, so that anybody can recompute them. */
+/**
+ * The payments behind the scores and the owners of payees, so that anybody can recompute them, and
+ * the days of receipts, so that one that is taken back later is missed.
+ */
 export function writeTrustLedger(
   folder: Pick<Folder, 'begin' | 'write'>,
-  payments: Iterable<LedgerPayment>,
+  {
+    payments,
+    receiptDays,
+  }: { payments: Iterable<LedgerPayment>; receiptDays: readonly DayOfReceipts[] },
   payees: TrustPayees,
 ): TrustLedgerFacts {
   const urls = { ndjson: ROUTES.trust_payments.path, gz: ROUTES.trust_payments_gz.path }
@@ -72,10 +79,18 @@ export function writeTrustLedger(
   const about = Buffer.from(`${JSON.stringify(payees)}\n`)
   const { path } = ROUTES.trust_payees
   folder.write(`public${path}`, about)
+  writeReceiptDays(folder, receiptDays)
   return {
     as_of: payees.as_of,
     payments: count,
     ...lines.finish(),
     payees: { url: path, bytes: about.length, sha256: hash('sha256', about) },
   }
+}
+
+function writeReceiptDays(folder: Pick<Folder, 'write'>, all: readonly DayOfReceipts[]): void {
+  for (const { day, file } of all)
+    folder.write(`public${ROUTES.receipt_day.path.replace(':day', day)}`, file)
+  const days = all.map(({ file: _, ...day }) => day)
+  folder.write(`public${ROUTES.receipt_days.path}`, `${JSON.stringify({ days })}\n`)
 }

@@ -7,7 +7,7 @@ import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder } from '../derive/similar.ts'
 import type { ContentHash } from '../domain/changes/change-log.ts'
 import { toCompareRow } from '../domain/compare/compare-row.ts'
-import { findDeclaredCalls, toDeclaredRows } from '../domain/derived/declared-call.ts'
+import { toDeclaredRows } from '../domain/derived/declared-call.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
 import { toArdRow } from '../domain/doors/ard-entry.ts'
 import { toResourceRows } from '../domain/doors/discovery-resource.ts'
@@ -239,7 +239,7 @@ function toHistory(
 export function toLiveListing(listing: DerivedListing): LiveListing {
   const { id, facts, mark, status, buy, surface, payouts, digest, notices } = listing
   const probe = newestOutcome(listing.probes)
-  const declared = findDeclaredCalls(listing)
+  const declared = toDeclaredRows(listing)
   return {
     id,
     name: facts.name,

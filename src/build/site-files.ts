@@ -34,6 +34,8 @@ type WrittenWithRows =
   | 'trust_payments'
   | 'trust_payments_gz'
   | 'trust_payees'
+  | 'receipt_days'
+  | 'receipt_day'
 
 /** The answer of each static route, or an answer for each value of its parameter. */
 const ENDPOINTS: Readonly<

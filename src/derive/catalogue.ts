@@ -84,7 +84,7 @@ export function createCatalogue(
   const { files, said } = readListed(content, ledger, baseUrl)
   const standings = readPayoutStandings(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
-  const delivered = countDelivered(ledger.witnessed, ledger.payments, judged.listings)
+  const delivered = countDelivered(ledger.judgedCalls, ledger.payments, judged.listings)
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
   const findMark = createMarkFinder(tables.marks)

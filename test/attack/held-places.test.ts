@@ -10,11 +10,15 @@ import {
   startRawSeller,
   startRelay,
 } from '../call/relay-world.ts'
+import { aTransaction, settledHeaders } from '../receipts/observed-relay.ts'
 
 /** What a seller never answers, and what it does answer, in the order it was asked. */
 let asked: { socket: Socket; text: string }[] = []
 let seller: Awaited<ReturnType<typeof startRawSeller>>
 let world: RelayWorld
+const [SETTLED] = Object.entries(settledHeaders('x402-v2', aTransaction(7))).map((pair) =>
+  pair.join(': '),
+)
 let settled: string[] = []
 
 beforeEach(async () => {
@@ -40,7 +44,7 @@ const start = async (limits: Partial<RelayLimits> = {}) => {
     limits,
     ledger: {
       usage: { called: () => {} },
-      hints: { note: (_listing, _client, head) => void settled.push(head.join(' ')) },
+      hints: { note: (_listing, _client, transaction) => void settled.push(transaction) },
     },
   })
 }
@@ -117,8 +121,8 @@ test('a settlement that comes after its caller left is still noted', async () =>
   socket.destroy()
   // The only place is free again while the seller is still read.
   await expect.poll(async () => (await honest()).statusCode).toBe(200)
-  asked[0]?.socket.end('HTTP/1.1 200 OK\r\nPAYMENT-RESPONSE: done\r\nContent-Length: 2\r\n\r\nhi')
-  await expect.poll(() => settled.join()).toContain('PAYMENT-RESPONSE done')
+  asked[0]?.socket.end(`HTTP/1.1 200 OK\r\n${SETTLED}\r\nContent-Length: 2\r\n\r\nhi`)
+  await expect.poll(() => settled.join()).toContain(aTransaction(7))
 })
 
 test('nine clients that stay on the line with all they may hold keep nobody out', async () => {
@@ -148,8 +152,8 @@ test('who gives way hears so at once, and its payment is still read on', async (
   expect(answer?.lines.join('\n').toLowerCase()).toContain('retry-after: 1')
   expect(answer?.body).toContain('may have settled')
   expect(open()).toBe(2)
-  asked[0]?.socket.end('HTTP/1.1 200 OK\r\nPAYMENT-RESPONSE: late\r\n\r\n')
-  await expect.poll(() => settled.join()).toContain('PAYMENT-RESPONSE late')
+  asked[0]?.socket.end(`HTTP/1.1 200 OK\r\n${SETTLED}\r\n\r\n`)
+  await expect.poll(() => settled.join()).toContain(aTransaction(7))
 })
 
 test('a hundred /64s of one /48 hold what their network may', async () => {

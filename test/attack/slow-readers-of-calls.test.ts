@@ -16,6 +16,7 @@ import {
   startRelay,
   startSeller,
 } from '../call/relay-world.ts'
+import { aTransaction, settledHeaders } from '../receipts/observed-relay.ts'
 
 const MIB = 1024 * 1024
 const STRICT = { graceMs: 300, bytesPerSecond: 64 * MIB, everyMs: 50 }
@@ -45,7 +46,7 @@ async function bigSeller(bytes = 32 * MIB): Promise<BigSeller> {
     res.once('close', () => {
       counts[res.writableFinished ? 'whole' : 'torn'] += 1
     })
-    res.writeHead(200, { 'PAYMENT-RESPONSE': 'settled', 'Content-Length': bytes })
+    res.writeHead(200, { ...settledHeaders('x402-v2', aTransaction(7)), 'Content-Length': bytes })
     send(res, chunk, bytes / chunk.length)
   })
   open.push(seller.close)
@@ -81,7 +82,7 @@ async function startWaypost(
   const settled: string[] = []
   const ledger: RelayParts['ledger'] = {
     usage: { called: () => {} },
-    hints: { note: (_listing, _client, head) => void settled.push(head.join(' ')) },
+    hints: { note: (_listing, _client, transaction) => void settled.push(transaction) },
   }
   const env = { TRUST_PROXY: '1' }
   const world = await startRelay({ listings: [aListing(origin)], ledger, env })
@@ -185,7 +186,7 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
   }
   await expect.poll(wait).toBe(1)
   expect(seller.torn()).toBe(0)
-  expect(waypost.settled.join()).toContain('PAYMENT-RESPONSE settled')
+  expect(waypost.settled.join()).toContain(aTransaction(7))
 })
 
 test('a paid call whose reader is gone is given up when its answer has no end', async () => {

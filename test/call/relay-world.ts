@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
-import type { Witness } from '../../functions/call/call-watch.ts'
+import type { CallObserver } from '../../functions/call/call-observer.ts'
 import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
 import { createProblems } from '../../functions/http/problem.ts'
@@ -29,7 +29,7 @@ export interface RelayWorldOptions {
   limits?: Partial<RelayLimits>
   resolver?: Resolver
   ledger?: RelayParts['ledger']
-  witness?: Witness
+  observer?: CallObserver
   /** Listings that are gone. */
   gone?: readonly Gone[]
   /** Shown each request before the relay is. */
@@ -61,7 +61,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     parts,
     { ...RELAY_LIMITS, ...options.limits },
     undefined,
-    options.witness,
+    options.observer,
   )
   const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => {
     options.onRequest?.(req)

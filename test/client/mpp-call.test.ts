@@ -13,7 +13,7 @@ import {
   startRelay,
   startSeller,
 } from '../call/relay-world.ts'
-import { paymentHeaders } from '../receipts/witness-world.ts'
+import { paymentHeaders } from '../receipts/observed-relay.ts'
 
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const DIGEST = 'd'.repeat(43)

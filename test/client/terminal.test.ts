@@ -97,12 +97,11 @@ const CALLS: Record<string, string[][]> = {
   check: [['--lock', 'old.lock']],
   lint: [['https://a.example'], ['https://a.example', '--format', 'github']],
   recompute: [['x402.a']],
-  receipts: [[]],
   verify: [['r'.repeat(22)]],
   add: [['https://a.example']],
 }
 /** They print no words of others. */
-const SILENT = ['receipts', 'verify', 'recompute', 'pin', 'check']
+const SILENT = ['verify', 'recompute', 'pin', 'check']
 
 const folder = mkdtempSync(join(tmpdir(), 'waypost-terminal-'))
 let base = ''

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createHints, hasHintSince } from '../../functions/settlements/hints.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { silentLog } from '../support/stores.ts'
@@ -18,10 +19,6 @@ beforeEach(async () => {
 /** Many times the places there are, of as many clients: every place of the lane was taken more than once. */
 const HINTS = Number(process.env.HINTS ?? 4000)
 const SHOP = wallet(1)
-const settled = (transaction: string) => [
-  'PAYMENT-RESPONSE',
-  Buffer.from(JSON.stringify({ success: true, transaction })).toString('base64'),
-]
 const listing = (id: string) =>
   aListing('https://0.example/', { id, payout: [`${NETWORK}:${SHOP}`] })
 
@@ -31,7 +28,7 @@ async function openHints() {
   const clock = { now: () => (now += 1) }
   const hints = createHints({ store, clock, log: silentLog })
   const note = async (id: string, client: string, transaction: string) => {
-    hints.note(listing(id), client, settled(transaction))
+    hints.note(listing(id), client, transaction)
     await hints.written()
   }
   const noted = async () =>
@@ -100,13 +97,13 @@ test('of a payee that several listings of one owner share, the one that was call
 })
 
 test.each([
-  ['a voucher', { success: true, transaction: '' }],
-  ['no success', { success: false, transaction: HASH }],
-  ['another thing', { success: true, transaction: 'not a hash' }],
-])('%s is not a hint', async (_name, said) => {
-  const { hints, noted } = await openHints()
-  const header = ['PAYMENT-RESPONSE', Buffer.from(JSON.stringify(said)).toString('base64')]
-  hints.note(listing('x402.0'), 'buyer', header)
-  await hints.written()
-  expect(await noted()).toEqual([])
+  ['a voucher', { success: true, transaction: '' }, null],
+  ['no success', { success: false, transaction: HASH }, null],
+  ['another thing', { success: true, transaction: 'not a hash' }, null],
+  ['a settlement', { success: true, transaction: HASH.toUpperCase().replace('X', 'x') }, HASH],
+  ['a receipt of MPP', { status: 'success', reference: HASH }, HASH],
+])('%s names no transaction unless it is one', (_name, said, transaction) => {
+  const value = Buffer.from(JSON.stringify(said)).toString('base64')
+  expect(readSettledTransaction(['PAYMENT-RESPONSE', value])).toBe(transaction)
+  expect(readSettledTransaction(['X-Other', value])).toBeNull()
 })

@@ -157,7 +157,7 @@ describe('a directory without sellers, payments, business model, roadmap and tru
     '/api/v1/business-model',
     '/api/v1/sellers/claims',
     '/api/v1/trust/method',
-    '/api/v1/receipts/log',
+    '/api/v1/receipts/days.json',
   ])('%s is not there, and the document does not name it', async (path) => {
     expect((await fetch(acme.url + path)).status).toBe(404)
     expect(await (await fetch(`${acme.url}/openapi.json`)).text()).not.toContain(`"${path}"`)

@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FULL } from '../../src/domain/independence/weigh-buyer.ts'
-import { countDelivered, earnsDelivers } from '../../src/domain/receipts/delivered.ts'
-import { toOthersText } from '../../src/domain/receipts/delivery-words.ts'
-import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
-import type { WitnessedCall } from '../../src/domain/trust/ledger-facts.ts'
+import {
+  countDelivered,
+  createPaymentMarks,
+  earnsDelivers,
+  toOthersText,
+} from '../../src/domain/receipts/delivered.ts'
+import type { JudgedCall } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
 import type { ListingScore } from '../../src/domain/trust/score-listings.ts'
 
@@ -21,23 +24,20 @@ function aPayment(n: number, payer: number): LedgerPayment {
   }
 }
 
-function aCall(
-  payment: LedgerPayment,
-  verdict: WitnessedCall['verdict'],
-  isNamed = true,
-): WitnessedCall {
+function aCall(payment: LedgerPayment, verdict: JudgedCall['verdict'], isNamed = true): JudgedCall {
   return {
     ...{ listing_id: ID, call: 'GET https://seller.example/', verdict },
     called_at: payment.at - 2_000,
     payment: hash('sha256', markOf(payment)),
-    transaction: isNamed ? payment.transaction : null,
+    transaction: payment.transaction,
+    isNamed,
     settled: payment.transaction,
   }
 }
 
 /** @param weights of payers, in millionths; null where nobody can be vouched for */
 function figuresOf(
-  calls: WitnessedCall[],
+  calls: JudgedCall[],
   payments: LedgerPayment[],
   weights: [number, number][] | null,
 ) {
@@ -104,18 +104,6 @@ describe('what came back for payments', () => {
     expect(figuresOf([...forged, ...honest], good, vouched)).toMatchObject({
       ...{ delivered: 3, paid_calls: 3, others: {} },
     })
-  })
-  it('calls no answer canned that one buyer of several met: a place has more names than one', () => {
-    const calls = good.map((payment, n) => aCall(payment, n === 0 ? 'canned' : 'as_declared'))
-    expect(figuresOf(calls, good, vouched)).toMatchObject({
-      delivered: 2,
-      paid_calls: 2,
-      others: {},
-    })
-    const met = good.map((payment, n) => aCall(payment, n < 2 ? 'canned' : 'as_declared'))
-    expect(figuresOf(met, good, vouched)).toMatchObject({ delivered: 1, others: { canned: 2 } })
-    const alone = good.slice(0, 1).map((payment) => aCall(payment, 'canned'))
-    expect(figuresOf(alone, good, vouched)).toMatchObject({ delivered: 0, paid_calls: 1 })
   })
   it('counts what could not be judged as not delivered, in the figure, its badge and the order of plans', () => {
     const many = Array.from({ length: 30 }, (_, n) => aPayment(n, (n % 3) + 1))

@@ -1,6 +1,5 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { createJudge, type SeenCall } from '../../functions/receipts/judge-calls.ts'
-import { silentLog } from '../support/stores.ts'
+import { judgeCall, type SeenCall } from '../../functions/receipts/judge.ts'
 
 /**
  * What one judged call takes, heap and buffers together, in a process whose young garbage stays where it is: the
@@ -46,28 +45,18 @@ const response = {
 }
 const row = {
   ...{ listing_id: 'x402.a', digest: 'd', method: 'GET' as const, url: 'https://a.example/{city}' },
-  ...{ params: [{ name: 'city', in: 'path' as const, example: 'Paris' }], response },
+  response,
 }
-let verdict = ''
-const judge = createJudge({
-  declared: async () => new Map([['d', row]]),
-  add: ({ receipt }) => {
-    verdict = receipt.verdict
-    return true
-  },
-  log: silentLog,
-})
-
 function toCall([bytes, coding]: [Buffer, string]): SeenCall {
   const chunks: Buffer[] = []
   for (let at = 0; at < bytes.length; at += 16 * 1024)
     chunks.push(Buffer.from(bytes.subarray(at, at + 16 * 1024)))
   return {
-    ...{ id: 'x'.repeat(22), secret: Buffer.alloc(32), listingId: 'x402.a', declared: row },
-    ...{ marks: null, startedAt: 0, status: 200, contentType: 'application/json' },
+    ...{ id: 'x'.repeat(22), secret: Buffer.alloc(32), listingId: 'x402.a' },
+    ...{ startedAt: 0, status: 200 },
     request: { method: 'GET', path: '/Oslo', body: [], isComplete: true },
     ...{ accepted: undefined, encodings: coding === '' ? [] : [coding], transaction: null, ms: 1 },
-    answer: { chunks, size: bytes.length, end: bytes.length > 256 * 1024 ? 'unread' : 'whole' },
+    answer: { chunks, end: bytes.length > 256 * 1024 ? 'unread' : 'whole' },
   }
 }
 const settle = async () => {
@@ -81,16 +70,13 @@ function used(): number {
   return heapUsed + external
 }
 
-for (const kind of Object.values(KINDS)) {
-  judge.judge(toCall(kind))
-  await judge.idle()
-}
+const judge = (kind: [Buffer, string]) => judgeCall(toCall(kind), row, null).receipt.verdict
+for (const kind of Object.values(KINDS)) judge(kind)
 const told: Record<string, [string, number]> = {}
 for (const [name, kind] of Object.entries(KINDS)) {
   await settle()
   const before = used()
-  judge.judge(toCall(kind))
-  await judge.idle()
+  const verdict = judge(kind)
   told[name] = [verdict, Math.round(((used() - before) / MIB) * 100) / 100]
 }
 console.log(JSON.stringify(told, null, 1))

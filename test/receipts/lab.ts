@@ -1,6 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
-import type { DeclaredCall } from '../../src/domain/receipts/canned-answer.ts'
 
 /** Sellers of the lab: ten things that are sold, twenty ways to answer for money. None is real. */
 export interface LabSeller {
@@ -10,11 +9,16 @@ export interface LabSeller {
   way: string
   rail: 'x402-v1' | 'x402-v2' | 'mpp'
   call: LabCall
-  /** @param city what was asked for; @param before what was asked for by the call before */
-  answer(city: string, before: string | null): LabAnswer
+  /** @param city what was asked for */
+  answer(city: string): LabAnswer
 }
 
-export type LabCall = DeclaredCall & { method: 'GET'; response: DeclaredRow['response'] }
+export interface LabCall {
+  method: 'GET'
+  url: string
+  params: readonly { name: string; in: 'path'; example: string }[]
+  response: DeclaredRow['response']
+}
 
 export interface LabAnswer {
   status: number
@@ -165,11 +169,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const onObjects = (value: unknown, change: (object: Record<string, unknown>) => unknown) =>
   isObject(value) ? change(value) : value
 
-type Way = [
-  name: string,
-  isGood: boolean,
-  answer: (product: Product, city: string, before: string | null) => LabAnswer,
-]
+type Way = [name: string, isGood: boolean, answer: (product: Product, city: string) => LabAnswer]
 
 const HTML = '<!doctype html><html><head><title>Welcome</title></head><body>It works!</body></html>'
 
@@ -282,11 +282,11 @@ const WAYS: readonly Way[] = [
           )
         : { status: 204, headers: {}, chunks: [] },
   ],
-  ['mock', false, (p) => whole(p, isJson(p) ? p.make('Paris') : HTML)],
+  ['too long', false, (p) => whole(p, { success: false, error: 'x', pad: 'x'.repeat(300_000) })],
   [
-    'stale',
+    'in a coding that nobody asked for',
     false,
-    (p, _city, before) => whole(p, isJson(p) ? p.make(before ?? 'Lima') : { error: 'stale' }),
+    (p, city) => whole(p, p.make(city), { 'content-encoding': 'x' }),
   ],
   [
     'other shape',
@@ -352,7 +352,7 @@ export function createLab(origin: string): LabSeller[] {
           params: [{ name: 'city', in: 'path', example: 'Paris' }],
           response: product.response,
         },
-        answer: (city, before) => answer(product, city, before),
+        answer: (city) => answer(product, city),
       }
     }),
   )

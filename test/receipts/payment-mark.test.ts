@@ -4,9 +4,9 @@ import {
   authorizationMarkOf,
   createPaymentMarks,
   toPaymentMarks,
-} from '../../src/domain/receipts/payment-mark.ts'
+} from '../../src/domain/receipts/delivered.ts'
 import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
-import { aTransaction, paymentHeaders } from './witness-world.ts'
+import { aTransaction, paymentHeaders } from './observed-relay.ts'
 
 /**
  * Transfers of a thousandth of a test dollar, as `@solana/kit` 6 and `@solana-program/token` sign them for

@@ -1,35 +1,29 @@
-import { randomBytes } from 'node:crypto'
-import { sha256, toHex } from '../../functions/receipts/log/receipt-log.ts'
-import {
-  type NewReceipt,
-  readPages,
-  toReceiptId,
-} from '../../functions/receipts/log/receipt-pages.ts'
+import { hash, randomBytes } from 'node:crypto'
+import { type NewReceipt, toReceiptId } from '../../functions/receipts/receipts.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
-
-export const BASE = 'https://waypost.example'
 
 /** All receipts of a ledger, as it has them. */
 export const readKept = ({ db }: Store) =>
-  readPages(db.selectFrom('receipt_page').orderBy('position'))
+  db.selectFrom('receipt').selectAll().orderBy('called_at').orderBy('id').execute()
 
 export function aReceipt(n: number, at = 1_700_000_000_000 + n): NewReceipt {
   return {
     receipt: {
-      id: toReceiptId(at, randomBytes(16)),
-      at: new Date(at).toISOString(),
-      listing_id: 'x402.seller',
-      operation: 'digest',
-      request: toHex(sha256(Buffer.from(`request ${n}`))),
       answer: null,
-      status: 200,
-      verdict: 'as_declared',
-      reason: 'It is as declared.',
-      transaction: null,
+      at: new Date(at).toISOString(),
+      id: toReceiptId(at, randomBytes(16)),
+      listing_id: 'x402.seller',
       ms: n,
+      operation: 'digest',
+      reason: 'It is as declared.',
+      request: hash('sha256', `request ${n}`),
+      status: 200,
+      transaction: null,
+      verdict: 'as_declared',
     },
     call: 'GET https://seller.example/',
     payment: null,
     authorization: null,
+    isNamed: true,
   }
 }

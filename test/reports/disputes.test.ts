@@ -2,13 +2,12 @@ import { hash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import { applyRetention } from '../../functions/analytics/retention.ts'
-import { readReceiptsOf, readWitnessedCalls } from '../../functions/receipts/log/read-deliveries.ts'
-import { appendReceipts } from '../../functions/receipts/log/receipt-log.ts'
-import { type NewReceipt, toReceiptId } from '../../functions/receipts/log/receipt-pages.ts'
+import { readJudgedCalls, readReceiptsOf } from '../../functions/receipts/read-receipts.ts'
+import { insertReceipts, type NewReceipt, toReceiptId } from '../../functions/receipts/receipts.ts'
 import { createSessions } from '../../functions/sellers/sign-in.ts'
 import type { Store } from '../../functions/store/schema/store.ts'
 import { createReportQueue } from '../../seeds/review/reports.ts'
-import { createPaymentMarks } from '../../src/domain/receipts/payment-mark.ts'
+import { createPaymentMarks } from '../../src/domain/receipts/delivered.ts'
 import { toDisputeNotice } from '../../src/domain/reports/report.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
 import { settleOne } from '../seeds/settle-one.ts'
@@ -40,6 +39,7 @@ function aReceipt(listing_id: string, now: number): NewReceipt {
     call: 'GET https://shop.example/buy',
     payment: hash('sha256', createPaymentMarks()(aPayment([listing_id], now))),
     authorization: null,
+    isNamed: true,
   }
 }
 
@@ -171,7 +171,7 @@ describeStores('disputes', ({ newPlace }) => {
   test('of a verdict: accepted, its call no longer counts, and nothing is said against the listing', async () => {
     const receipt = aReceipt(ID, world.clock.now())
     const other = aReceipt('x402.other', world.clock.now())
-    await appendReceipts(store, [receipt, other])
+    await insertReceipts(store, [receipt, other])
     const body = { ...ABOUT, text: REASON }
     const codeOf = async (about: string) => (await (await send({ ...body, about })).json()).code
     expect(await codeOf('A'.repeat(22))).toBe('receipt-not-found')
@@ -180,7 +180,7 @@ describeStores('disputes', ({ newPlace }) => {
     expect(await codeOf('?')).toBe('listing-not-found')
     const paid = aPayment([ID, 'x402.other'], world.clock.now())
     const counted = async () =>
-      (await readWitnessedCalls(store, [paid], 0)).map(({ listing_id }) => listing_id)
+      (await readJudgedCalls(store, [paid], 0)).map(({ listing_id }) => listing_id)
     expect((await send({ ...body, about: receipt.receipt.id })).status).toBe(202)
     const seen = async () => (await readReceiptsOf(store, ID)).map(({ dispute }) => dispute)
     expect([await counted(), await seen()]).toEqual([['x402.other', ID], ['waiting']])
@@ -202,7 +202,7 @@ describeStores('disputes', ({ newPlace }) => {
   test('a crowd of strangers keeps no seller from disputing a verdict on its listing', async () => {
     const now = world.clock.now()
     const receipt = aReceipt(ID, now)
-    await appendReceipts(store, [receipt])
+    await insertReceipts(store, [receipt])
     const cookies = await Promise.all(
       ['owner', 'rival'].map(async (id) => {
         await store.db.insertInto('seller').values(aSeller(id, now)).execute()

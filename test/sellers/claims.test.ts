@@ -423,15 +423,6 @@ describeStores('claiming a listing', ({ newPlace }) => {
     world.clock.move(-9 * DAY)
   })
 
-  test('a check of all claims at once looks at each of them, once', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    await check(ann, claim.id)
-    world.clock.move(1_000)
-    expect(await reverifyClaims(world.parts)).toMatchObject({ checked: 0 })
-    expect(await reverifyClaims(world.parts, 0)).toMatchObject({ checked: 1, failing: 0 })
-  })
-
   test('a listing that now points to another host was never proved there: the claim lapses at once', async () => {
     const { claim, token } = await start(ann, 'x402.local')
     site.publish(token)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { toAnswerMarkup } from '../../src/site/try/try-markup.ts'
 
 const answered = (type: string, text: string) =>
-  toAnswerMarkup({ status: 502, type, text, receipt: undefined, witnessed: null }).text
+  toAnswerMarkup({ status: 502, type, text, receipt: undefined, callReceipt: null }).text
 
 test('a problem that came back is said in words, and its JSON is folded', () => {
   const problem = { title: 'The seller could not be reached', detail: 'No <b>address</b>.' }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { moveRows } from '../../functions/analytics/move-rows.ts'
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../functions/reports/report-store.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/schema/store-error.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 
 const CLICK = {
@@ -202,6 +204,26 @@ describeStores('the store', ({ newPlace, newStore }) => {
     expect(lines).toHaveLength(1)
     expect(late.dialect).toBe(dialect)
     for (const store of [...stores, late]) await store.close()
+  })
+
+  test.each([
+    ['0001-baseline', /an earlier version of Waypost \(0001-baseline\)/],
+    ['0001-clicks', /an earlier version of Waypost \(0001-clicks\)/],
+    ['0002-later', /a later version of Waypost migrated this ledger \(0002-later\)/i],
+  ])('a ledger with %s is refused by its name, and left as it was', async (name, says) => {
+    const { config } = await newPlace()
+    const store = await openStore(config, silentLog)
+    await store.appendClicks([CLICK])
+    const migration = { name, timestamp: new Date().toISOString() }
+    await (name < '0001-tables'
+      ? sql`update kysely_migration set name = ${name}`.execute(store.db)
+      : sql`insert into kysely_migration (name, timestamp)
+          values (${migration.name}, ${migration.timestamp})`.execute(store.db))
+    await store.close()
+    const refused = await openStore(config, silentLog).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(OperatorError)
+    expect(String(refused)).toMatch(says)
+    await expect(openStore(config, silentLog)).rejects.toThrow(OperatorError)
   })
 
   test('a closed store says it is unavailable', async () => {

@@ -90,7 +90,7 @@ test('the files alone give every digit of a thousand listings', () => {
     ledger,
   })
   const kept = createKeptFiles()
-  writeTrustLedger(kept.folder, ledger.payments, catalogue.trustPayees)
+  writeTrustLedger(kept.folder, ledger, catalogue.trustPayees)
   const [plain, about] = ['payments.ndjson', 'payees.json'].map((name) =>
     kept.read(`public/api/v1/trust/${name}`).toString(),
   )

@@ -57,7 +57,7 @@ test.each([0, 1, 2_000, 9_001])(
     }
     const kept = createKeptFiles()
     const { waiting, folder } = watch(kept.folder, () => asked)
-    const facts = writeTrustLedger(folder, rows(), PAYEES)
+    const facts = writeTrustLedger(folder, { payments: rows(), receiptDays: [] }, PAYEES)
     expect(facts.payments).toBe(count)
     expect(Math.max(0, ...waiting)).toBeLessThanOrEqual(5_000)
     const plain = kept.read(PLAIN)

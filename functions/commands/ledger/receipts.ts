@@ -1,5 +1,5 @@
 import { readCommandLine, runCommand, wrongCommand } from '../../operations/run-main.ts'
-import { rotateKeys } from '../../receipts/log/receipt-keys.ts'
+import { rotateKeys } from '../../receipts/receipts.ts'
 import { openStore } from '../../store/open-store.ts'
 
 const HELP = `Usage: npm run receipts -- rotate

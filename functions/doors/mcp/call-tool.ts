@@ -23,7 +23,7 @@ import {
   RECEIPT_HEADER,
   RECEIPT_META_KEY,
   RECEIPT_SECRET_HEADER,
-} from '../../../src/domain/receipts/receipt-headers.ts'
+} from '../../../src/domain/receipts/receipt.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../../../src/domain/wire/seller-texts.ts'

@@ -1,9 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { RowsOf } from '../migrations/columns.ts'
-import type { PAYMENT_TABLES } from '../migrations/payment-tables.ts'
-import type { RECEIPT_TABLES } from '../migrations/receipt-tables.ts'
-import type { TABLES } from '../migrations/tables.ts'
 import type { Click } from './click.ts'
+import type { RowsOf, TABLES } from './tables.ts'
 
 /**
  * Everything that must be remembered. Two implementations, SQLite on one machine and PostgreSQL for
@@ -32,7 +29,7 @@ export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promis
 }
 
 /** The tables as the queries see them, each with its own columns. */
-export type Tables = RowsOf<typeof TABLES & typeof PAYMENT_TABLES & typeof RECEIPT_TABLES>
+export type Tables = RowsOf<typeof TABLES>
 
 export type ClaimTable = Tables['claim']
 export type MailTable = Tables['mail']

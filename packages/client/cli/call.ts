@@ -8,11 +8,11 @@ import { codeOf } from '../../../src/domain/wire/operator-error.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Rail } from '../../../src/domain/wire/vocabulary.ts'
 import {
+  type CallReceipt,
+  callReceiptIn,
   challengesIn,
   type PayWith,
   type Wallet,
-  type Witnessed,
-  witnessedIn,
 } from '../src/payment.ts'
 import type { CallReply } from '../src/relayed-call.ts'
 import type { Waypost } from '../src/waypost.ts'
@@ -29,7 +29,6 @@ import {
   readSubject,
   UsageFault,
 } from './command-line.ts'
-import { keepReceipt } from './own-receipts.ts'
 import { readLock } from './pins.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -68,9 +67,6 @@ export const runCall: Run = async (args, connect) => {
   const maxBytes = readNumber('max-bytes', values['max-bytes'])
   const reply = await waypost.call(id, { ...filled, lock, pay, maxBytes })
   tell(reply)
-  const at = new Date().toISOString()
-  const own = witnessedIn(reply.response)
-  if (own !== undefined) await keepReceipt({ ...own, directory: waypost.baseUrl, listing: id, at })
   return printAnswer(reply.response)
 }
 
@@ -141,12 +137,12 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
     for (const term of challengesIn(headers).flatMap((each) => toMppTerm(each) ?? []))
       printNote(`the seller asks by MPP: ${JSON.stringify(term)}`)
   if (receipt !== undefined) printNote(`receipt: ${JSON.stringify(receipt)}`)
-  const witnessed = witnessedIn(response)
-  if (witnessed !== undefined) printNote(toVerifyText(witnessed))
+  const judged = callReceiptIn(response)
+  if (judged !== undefined) printNote(toVerifyText(judged))
 }
 
 /** The directory's receipt, and the secret that is given out once. */
-export function toVerifyText({ id, secret }: Witnessed): string {
+export function toVerifyText({ id, secret }: CallReceipt): string {
   return `what came back: waypost verify ${id} --secret ${secret}`
 }
 

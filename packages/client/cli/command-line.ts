@@ -27,10 +27,7 @@ export const HELP = `Usage: waypost <command> [options]
                     --format github|sarif for a workflow's log or a code scanner;
                     --file PATH is the file of the repository that SARIF points at
   recompute <id>    the trust score from only the published payments, next to the one shown
-  receipts          what came back for each paid call of yours, each checked: --file FILE;
-                    --log COPY keeps a copy of the log and checks them against it, --offline
-                    asks nobody
-  verify <receipt>  that a receipt is signed and in the log, and that the log only grew;
+  verify <receipt>  that a receipt is signed and in the published file of its day;
                     --secret S --answer FILE: that it is of this answer
   add <url>         propose a service to the directory: --note --email
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { memberOf, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { MAX_DIRECTORY_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 
@@ -10,11 +10,20 @@ export async function getJson<Schema extends v.GenericSchema>(
   url: string,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
+  return readAs(schema, parseJson(await getText(url)), url)
+}
+
+/** @throws WaypostError with the directory's own words where it refuses */
+export async function getText(url: string): Promise<string> {
   const limits = { fetch, timeoutMs: TIMEOUT_MS, maxBytes: MAX_DIRECTORY_BYTES }
   const response = await send({ url }, limits)
-  if (!response.ok)
-    throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
-  return readAs(schema, parseJson(await response.text()), url)
+  const text = await response.text()
+  if (response.ok) return text
+  const detail = memberOf(parseJson(text), 'detail')
+  throw new WaypostError(
+    `http-${response.status}`,
+    `${url} answered ${response.status}${typeof detail === 'string' ? `: ${detail}` : ''}`,
+  )
 }
 
 /** @throws WaypostError where an address answered something else */

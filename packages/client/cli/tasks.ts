@@ -90,12 +90,12 @@ export const runDo: Run = async (args, connect) => {
   return done.output === null ? EXIT.refused : EXIT.ok
 }
 
-function toNotes({ seller, end, usd, paid, detail, witnessed }: Attempt): string[] {
+function toNotes({ seller, end, usd, paid, detail, call_receipt }: Attempt): string[] {
   const money =
     paid === 'no' ? 'nothing paid' : `$${usd} ${paid === 'paid' ? 'paid' : 'may have been paid'}`
   const why = detail ? ` (${detail})` : ''
   const ended = toLine(`${seller}: ${end.replaceAll('_', ' ')}, ${money}${why}`)
-  return witnessed === undefined ? [ended] : [ended, toVerifyText(witnessed)]
+  return call_receipt === undefined ? [ended] : [ended, toVerifyText(call_receipt)]
 }
 
 /** The task and its input, as the first two words of `plan` and `do`. */

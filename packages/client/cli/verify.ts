@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import {
+  dayOf,
+  hashOfReceipt,
+  isDaySigned,
+  isReceiptSigned,
   type Receipt,
+  ReceiptDaysSchema,
   type ReceiptKeys,
   ReceiptKeysSchema,
-  ReceiptLogViewSchema,
   ReceiptViewSchema,
-} from '../../../src/domain/receipts/receipt.ts'
-import {
-  extendsHead,
-  isHeadSigned,
   saltedHash,
-  verifyReceipt,
-} from '../../../src/domain/receipts/verify-receipt.ts'
+} from '../../../src/domain/receipts/receipt.ts'
 import {
   EXIT,
   print,
@@ -21,12 +20,11 @@ import {
   readSubject,
   toLine,
 } from './command-line.ts'
-import { getJson } from './get-json.ts'
+import { getJson, getText } from './get-json.ts'
 
 /**
- * `waypost verify <receipt>`: checks that a receipt is signed, that the log has it, and that the
- * newest head extends the one that proves it. With `--secret` and `--answer` also whose answer it
- * is.
+ * `waypost verify <receipt>`: checks that a receipt is signed, and that the file of its day has it.
+ * With `--secret` and `--answer` also whose answer it is.
  */
 export const runVerify: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -35,33 +33,38 @@ export const runVerify: Run = async (args, connect) => {
   })
   const { baseUrl } = connect(values.base)
   const id = readSubject(positionals, 'receipt').replace(/^.*\//, '')
-  const { receipt, proof } = await checkReceipt(baseUrl, id, await getKeys(baseUrl))
+  const keys = await getJson(`${baseUrl}/.well-known/receipt-keys.json`, ReceiptKeysSchema)
+  const view = await getJson(`${baseUrl}/api/v1/receipts/${id}`, ReceiptViewSchema)
+  const { receipt } = view
+  const ofDay = await checkDay(baseUrl, receipt, keys)
   const isAnswer = await findAnswer(values, receipt.answer)
-  const checks = { ...proof, ...(isAnswer !== null && { isAnswer }) }
+  const checks = {
+    // Otherwise one valid receipt would pass for every other.
+    isAsked: receipt.id === id,
+    isSigned: isReceiptSigned(view, keys),
+    ...ofDay,
+    ...(isAnswer !== null && { isAnswer }),
+  }
   const isSound = Object.values(checks).every((check) => check)
-  if (values.json === true) printJson({ receipt, checks, ok: isSound })
-  else print([toReceiptText(receipt), ...toLines(checks)].map(toLine))
+  const day = ofDay === null ? 'not_yet' : 'published'
+  if (values.json === true) printJson({ receipt, day, checks, ok: isSound })
+  else print([toReceiptText(receipt), ...toLines(checks, dayOf(receipt))].map(toLine))
   return isSound ? EXIT.ok : EXIT.refused
 }
 
-export function getKeys(baseUrl: string): Promise<ReceiptKeys> {
-  return getJson(`${baseUrl}/.well-known/receipt-keys.json`, ReceiptKeysSchema)
-}
-
-/** A receipt of the directory, and what of it is proved. @throws WaypostError where it has none */
-export async function checkReceipt(baseUrl: string, id: string, keys: ReceiptKeys) {
-  const view = await getJson(`${baseUrl}/api/v1/receipts/${id}`, ReceiptViewSchema)
-  const from = view.head?.size ?? 0
-  const log = await getJson(`${baseUrl}/api/v1/receipts/log?from=${from}`, ReceiptLogViewSchema)
-  const isExtended =
-    view.head !== null &&
-    log.head !== null &&
-    isHeadSigned(log.head, keys) &&
-    extendsHead(view.head, log.head, log.consistency ?? [])
-  // Otherwise one valid receipt would pass for every other.
-  const isAsked = view.receipt.id === id
-  const proof = { isAsked, ...verifyReceipt(view, keys), isExtended }
-  return { receipt: view.receipt, head: view.head, proof }
+/** @returns null where the day of a receipt is not published yet */
+async function checkDay(baseUrl: string, receipt: Receipt, keys: ReceiptKeys) {
+  const { days } = await getJson(`${baseUrl}/api/v1/receipts/days.json`, ReceiptDaysSchema)
+  const wanted = dayOf(receipt)
+  const found = days.find(({ day }) => day === wanted)
+  // Days are published in their order: one that later ones have overtaken never comes.
+  if (found === undefined)
+    return days.some(({ day }) => day > wanted) ? { isDaySigned: false, isInDay: false } : null
+  const file = await getText(`${baseUrl}/api/v1/receipts/${wanted}.txt`)
+  return {
+    isDaySigned: isDaySigned(found, file, keys),
+    isInDay: file.split('\n').includes(hashOfReceipt(receipt)),
+  }
 }
 
 async function findAnswer(
@@ -75,19 +78,21 @@ async function findAnswer(
 const SAYS = {
   isAsked: 'it is the one that was asked for',
   isSigned: 'signed by a key of the directory',
-  isHeadSigned: 'the head of the log is signed',
-  isInLog: 'the log has it',
-  isExtended: 'the newest head extends that one',
+  isDaySigned: 'the file of its day is signed',
+  isInDay: 'the file of its day has it',
   isAnswer: 'it is of this answer',
 } as const
 
-export function toReceiptText({ verdict, reason, at, listing_id }: Receipt): string {
+function toReceiptText({ verdict, reason, at, listing_id }: Receipt): string {
   return `${listing_id}, ${at}: ${verdict}. ${reason}`
 }
 
-function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>): string[] {
-  return Object.entries(SAYS).flatMap(([name, text]) => {
+function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>, day: string): string[] {
+  const lines = Object.entries(SAYS).flatMap(([name, text]) => {
     const check = Object.entries(checks).find(([each]) => each === name)?.[1]
-    return check === undefined ? [] : [`${check ? 'yes' : 'NO '}  ${text}`]
+    return check === undefined ? [] : [`${check ? 'yes' : 'NO'}: ${text}`]
   })
+  return checks.isInDay === undefined
+    ? [...lines, `not yet: ${day} is not published: a build does that when the day is over`]
+    : lines
 }

@@ -18,7 +18,6 @@ import {
 import { runLint } from './lint.ts'
 import { runFind, runSearch, runShow } from './listings.ts'
 import { runCheck, runPin } from './pins.ts'
-import { runReceipts } from './receipts.ts'
 import { runDo, runPlan, runTasks } from './tasks.ts'
 import { runRecompute, supplyGroupBy } from './trust.ts'
 import { runVerify } from './verify.ts'
@@ -54,7 +53,6 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   add: runAdd,
   lint: runLint,
   recompute: runRecompute,
-  receipts: runReceipts,
   verify: runVerify,
 }
 

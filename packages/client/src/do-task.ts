@@ -4,14 +4,14 @@ import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-
 import { memberOf, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { TaskPlan } from './answers.ts'
 import {
+  type CallReceipt,
+  callReceiptIn,
   type PayWith,
   type Quote,
   readQuotes,
   readTerms,
   receiptOf,
   signCheapest,
-  type Witnessed,
-  witnessedIn,
 } from './payment.ts'
 import { letGo, MAX_ANSWER_BYTES, readProblem, send } from './requests.ts'
 import type { Waypost } from './waypost.ts'
@@ -87,7 +87,7 @@ export interface Attempt {
   /** The seller's report on the settlement. */
   receipt?: unknown
   /** The directory's own receipt, where the call went through its relay. */
-  witnessed?: Witnessed
+  call_receipt?: CallReceipt
 }
 
 export interface DoneTask {
@@ -271,11 +271,11 @@ async function judgePaid(
   const receipt = receiptOf(response)
   const isPaid = response.ok || receipt !== undefined
   const paid = isPaid && memberOf(receipt, 'success') !== false ? 'paid' : 'unsure'
-  const witnessed = row.relay_url === undefined ? undefined : witnessedIn(response)
+  const call_receipt = row.relay_url === undefined ? undefined : callReceiptIn(response)
   const toOutcome: ToOutcome = (end, detail) => ({
     ...{ ...unsure(end, detail), paid },
     ...(receipt !== undefined && { receipt }),
-    ...(witnessed !== undefined && { witnessed }),
+    ...(call_receipt !== undefined && { call_receipt }),
   })
   if (response.status !== 402) return judge(run, row, response, toOutcome)
   letGo(response)

@@ -7,10 +7,7 @@ import {
 import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
 import { parseChallenges, toMppTerm } from '../../../src/domain/probe/mpp.ts'
-import {
-  RECEIPT_HEADER,
-  RECEIPT_SECRET_HEADER,
-} from '../../../src/domain/receipts/receipt-headers.ts'
+import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../../src/domain/receipts/receipt.ts'
 import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -179,14 +176,14 @@ export function receiptOf({ headers }: Response): unknown {
 }
 
 /** The directory's receipt of a paid call that it relayed. */
-export interface Witnessed {
+export interface CallReceipt {
   id: string
   /** The salt of the receipt's hashes: only the caller has it. */
   secret: string
 }
 
 /** Undefined for an answer that the directory did not judge. */
-export function witnessedIn({ headers }: Response): Witnessed | undefined {
+export function callReceiptIn({ headers }: Response): CallReceipt | undefined {
   const id = headers.get(RECEIPT_HEADER)?.split('/').at(-1) ?? ''
   const secret = headers.get(RECEIPT_SECRET_HEADER) ?? ''
   return /^[\w-]{22}$/.test(id) && /^[\w-]{43}$/.test(secret) ? { id, secret } : undefined

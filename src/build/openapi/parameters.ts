@@ -25,6 +25,10 @@ const PATH_TEXTS: Readonly<Record<string, { description: string; example: string
     description: 'Id of a receipt: the end of the address in the Call-Receipt header.',
     example: 'AAECAwQFBgcICQoLDA0ODw',
   },
+  day: {
+    description: 'A day, UTC, that /api/v1/receipts/days.json lists.',
+    example: '2026-11-20',
+  },
   listing_id: {
     description: 'Id of a listing, as the search gives it: its prefix, a dot and its name.',
     example: 'x402.exa',

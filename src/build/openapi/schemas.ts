@@ -23,9 +23,8 @@ import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-ski
 import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
 import { TasksSchema, TaskViewSchema } from '../../domain/plans/task-views.ts'
 import {
-  ReceiptEntriesSchema,
+  ReceiptDaysSchema,
   ReceiptKeysSchema,
-  ReceiptLogViewSchema,
   ReceiptViewSchema,
 } from '../../domain/receipts/receipt.ts'
 import { ReportBodySchema, ReportTakenSchema } from '../../domain/reports/report.ts'
@@ -112,8 +111,7 @@ export const SCHEMAS = {
   Mails: sellers.MailsSchema,
   MailsBody: sellers.MailsBodySchema,
   Receipt: ReceiptViewSchema,
-  ReceiptLog: ReceiptLogViewSchema,
-  ReceiptEntries: ReceiptEntriesSchema,
+  ReceiptDays: ReceiptDaysSchema,
   ReceiptKeys: ReceiptKeysSchema,
   ClaimStarted: sellers.ClaimStartedSchema,
   ClaimChecked: sellers.ClaimCheckedSchema,

@@ -10,8 +10,8 @@ import {
 } from '../probe/finding.ts'
 import { MCP_CURRENT } from '../probe/mcp.ts'
 import { toAnswers } from '../probe/merge.ts'
-import type { DeclaredResponse, Judgement } from '../receipts/delivered-answer.ts'
-import { isJsonType, judgeDelivery } from '../receipts/judge-delivery.ts'
+import type { DeclaredResponse } from '../receipts/declared-answer.ts'
+import { isJsonType, type Judgement, judgeDelivery } from '../receipts/judge.ts'
 import { NotListedReasonSchema } from '../unlisted/not-listed.ts'
 import type { Refused } from '../wire/form-page.ts'
 import { type DeliveryVerdict, type HttpMethod, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
@@ -235,7 +235,7 @@ function judgeExample({ content_type, schema, example }: DeclaredResponse): Judg
   if (example === undefined || !isJsonType(content_type)) return undefined
   const declared = { content_type, ...(schema !== undefined && { schema }) }
   const body = new TextEncoder().encode(JSON.stringify(example))
-  return judgeDelivery(declared, { status: 200, content_type, end: 'whole', body })
+  return judgeDelivery(declared, { status: 200, end: 'whole', body })
 }
 
 /** Of a free answer; null where it was cut, or is binary, which a probe reads as text. */
@@ -244,7 +244,7 @@ export function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Jud
   const isText = isJsonType(content_type) || content_type.startsWith('text/')
   if (answer.cut !== null || !isText) return null
   const body = new TextEncoder().encode(answer.body)
-  return judgeDelivery(declared, { status: answer.status, content_type, end: 'whole', body })
+  return judgeDelivery(declared, { status: answer.status, end: 'whole', body })
 }
 
 function toProblem(

@@ -121,7 +121,8 @@ function readSignedPayment(payment: unknown): readonly Offered[] {
 /** Only the signed payee: a paid call needs nothing else. CAIP-10; null where it cannot be read. */
 export function readSignedPayee(payment: unknown): string | null {
   if (!isJsonObject(payment)) return null
-  if (v.is(CredentialSchema, payment)) return readCredential(payment).at(-1)?.payee ?? null
+  if (payment.challenge !== undefined && v.is(CredentialSchema, payment))
+    return readCredential(payment).at(-1)?.payee ?? null
   const signed = readSigned(payment)?.at(-1)
   return signed === undefined ? null : toPayout(toCaip2(String(signed.network)), signed.payTo)
 }

@@ -2,12 +2,19 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { FULL } from '../independence/weigh-buyer.ts'
-import type { WitnessedCall } from '../trust/ledger-facts.ts'
+import { normalizePayout } from '../listing/caip-account.ts'
+import { toCountText } from '../operation/price-text.ts'
+import { readSignedPayee } from '../pins/expectation.ts'
+import { readSolanaTransfer } from '../settlement/solana-transfer.ts'
+import { tokenAccountOf } from '../settlement/token-account.ts'
+import { toCaip2 } from '../settlement/usd-assets.ts'
+import type { JudgedCall } from '../trust/ledger-facts.ts'
 import type { LedgerPayment } from '../trust/ledger-payment.ts'
 import { isVouchedSale, type ListingScore } from '../trust/score-listings.ts'
+import { normalizeWallet } from '../wash/wash-rules.ts'
+import { memberOf } from '../wire/parse-json.ts'
 import { count } from '../wire/shapes.ts'
-import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
-import { createPaymentMarks } from './payment-mark.ts'
+import { DELIVERY_VERDICTS, VERDICT_WORDS } from '../wire/vocabulary.ts'
 
 const figures = { delivered: count, paid_calls: count, buyers: count }
 const OthersSchema = v.partial(
@@ -41,8 +48,7 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * voucher counts nothing, and where nobody can be vouched for nothing is shown.
  *
  * A caller alone can cause a refusal and a second 402, by nonsense or one payment sent twice: they
- * count where the seller's own answer names the payment, or two buyers got them. So can a canned
- * answer, by another name for a common query: it counts if two buyers got one, or only one exists.
+ * count where the seller's own answer names the payment, or two buyers got them.
  *
  * Known limits: where an answer names no transaction, its call is only found by the nonce of an
  * EIP-3009 authorisation, and only if it came two seconds before the block; under other schemes it
@@ -50,7 +56,7 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * them well there.
  */
 export function countDelivered(
-  calls: readonly WitnessedCall[],
+  calls: readonly JudgedCall[],
   payments: readonly LedgerPayment[],
   scores: ReadonlyMap<string, ListingScore>,
 ): Map<string, Delivered> {
@@ -76,19 +82,19 @@ export function countDelivered(
 }
 
 interface Matched {
-  call: WitnessedCall
+  call: JudgedCall
   payer: string
   isNamed: boolean
 }
 
 /** Whether a call belongs to a payment, the surest sign first. */
-const SIGNS: readonly ((call: WitnessedCall, payment: LedgerPayment) => boolean)[] = [
-  (call, payment) => call.transaction === payment.transaction,
+const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] = [
+  ({ isNamed, transaction }, payment) => isNamed && transaction === payment.transaction,
   // The payer had signed it, and nobody could have copied that from the chain.
   (call, payment) =>
     call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
-  // The seller names the transaction: a call that names another one may still be paid by this.
-  ({ transaction }) => transaction !== null,
+  // The seller names a transaction: a call that names another one may still be paid by this.
+  ({ isNamed }) => isNamed,
 ]
 
 /**
@@ -96,7 +102,7 @@ const SIGNS: readonly ((call: WitnessedCall, payment: LedgerPayment) => boolean)
  * header alone proves nothing, since anybody can write that a buyer pays.
  */
 function matchPayments(
-  calls: readonly WitnessedCall[],
+  calls: readonly JudgedCall[],
   payments: readonly LedgerPayment[],
   markOf: (payment: LedgerPayment) => string,
 ): Matched[] {
@@ -124,7 +130,7 @@ function matchPayments(
 
 /** Whether a payment of this time can be the one that a call carried. */
 export function isInTime(
-  { called_at }: Pick<WitnessedCall, 'called_at'>,
+  { called_at }: Pick<JudgedCall, 'called_at'>,
   { at }: Pick<LedgerPayment, 'at'>,
 ): boolean {
   return called_at <= at + CLOCKS_APART_MS && called_at >= at - SETTLES_WITHIN_MS
@@ -142,13 +148,10 @@ function limitBuyers(matched: readonly Matched[]): Matched[] {
 function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
   const isRefused = ({ call, isNamed }: Matched) =>
     !isNamed && (call.verdict === 'refused' || call.verdict === 'payment_asked_again')
-  const isCanned = ({ call }: Matched) => call.verdict === 'canned'
-  const countPayers = (some: readonly Matched[]) => new Set(some.map(({ payer }) => payer)).size
-  const isAlone = countPayers(matched) === 1
-  const dropped = [isRefused, ...(isAlone ? [] : [isCanned])].filter(
-    (isOpen) => countPayers(matched.filter(isOpen)) < 2,
-  )
-  return matched.filter((one) => !dropped.some((isOpen) => isOpen(one)))
+  const refused = matched.filter(isRefused)
+  return new Set(refused.map(({ payer }) => payer)).size < 2
+    ? matched.filter((one) => !isRefused(one))
+    : [...matched]
 }
 
 /** Buyers count fractionally, rounded on the wire. A call that could not be judged was not delivered. */
@@ -179,4 +182,106 @@ export function earnsDelivers(delivered: Delivered | undefined): boolean {
 /** Judged are at least as many as were answered as declared: both bounds hold for them. */
 export function isKnownToDeliver(good: number, all: number): boolean {
   return good >= DELIVERS.calls && good >= all * DELIVERS.share
+}
+
+/** @example toDeliveredText(figures) → 'Delivered 41 of 43 paid calls of 7 buyers (30 days)' */
+export function toDeliveredText({
+  delivered,
+  paid_calls,
+  buyers,
+}: Pick<Delivered, 'delivered' | 'paid_calls' | 'buyers'>): string {
+  return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
+}
+
+/** Outcomes of the others. @example 'Of the others, 2 were cut off, 1 was too large to judge.' */
+export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
+  const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
+    const number = others[verdict] ?? 0
+    return number > 0
+      ? [`${number} ${number === 1 ? 'was' : 'were'} ${VERDICT_WORDS[verdict]}`]
+      : []
+  })
+  return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
+}
+
+/** Marks of a request's payments, to find them among those that the meter reads. */
+export interface PaymentMarks {
+  /** Payer and payee. Anybody can write this. */
+  payment: string
+  /**
+   * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
+   * payment is on its chain, only its payer and the seller who got it know it.
+   */
+  authorization: string | null
+}
+
+/**
+ * Null where payer and payee cannot be read, also for a request with two payers, in two payments or
+ * in two members of one: a seller takes the one that pays, and the other could be anybody.
+ */
+export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
+  const [first, ...others] = payments.map(readMarks)
+  const isSame = (marks: PaymentMarks | null) =>
+    marks?.payment === first?.payment && marks?.authorization === first?.authorization
+  return others.every(isSame) ? (first ?? null) : null
+}
+
+/** Members of a payload that name the payer: each scheme has one of them. */
+const PAYING = ['authorization', 'permit2Authorization', 'channelConfig', 'from', 'transaction']
+
+function readMarks(payment: object): PaymentMarks | null {
+  const payload = memberOf(payment, 'payload')
+  const [paying, ...others] = PAYING.filter((name) => memberOf(payload, name) !== undefined)
+  if (paying === undefined || others.length > 0) return null
+  const payer = paying === 'transaction' ? null : readPayer(memberOf(payload, paying))
+  const payee = payer === null ? null : readSignedPayee(payment)
+  if (payer !== null && payee !== null) {
+    const mark = toMark(payee, payer)
+    const nonce = readNonce(payload)
+    return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }
+  }
+  const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
+  if (transfer === null) return null
+  const network = memberOf(memberOf(payment, 'accepted') ?? payment, 'network')
+  const account = `${toCaip2(String(network))}:${transfer.destination}`
+  return { payment: toMark(account, transfer.authority), authorization: null }
+}
+
+/** The second mark, for a payment that a chain shows with its authorisation. */
+export function authorizationMarkOf(
+  { network, payee, payer }: Pick<LedgerPayment, 'network' | 'payee' | 'payer'>,
+  nonce: string,
+): string {
+  return `${toMark(`${network}:${payee}`, payer)} ${nonce.toLowerCase()}`
+}
+
+/**
+ * The first mark of payments that the meter read. On Solana a client signs for the payee's token
+ * account, which takes a while to compute.
+ */
+export function createPaymentMarks(): (payment: LedgerPayment) => string {
+  const accounts = new Map<string, string | null>()
+  return ({ network, asset, payee, payer }) => {
+    if (!network.startsWith('solana:')) return toMark(`${network}:${payee}`, payer)
+    const key = `${payee} ${asset}`
+    const account = accounts.get(key) ?? tokenAccountOf(payee, asset)
+    accounts.set(key, account)
+    return toMark(`${network}:${account}`, payer)
+  }
+}
+
+function toMark(payee: string, payer: string): string {
+  return `${normalizePayout(payee)} ${normalizeWallet(payer)}`
+}
+
+/** @param paying an authorisation or a permit of x402, or the address itself as MPP has it */
+function readPayer(paying: unknown): string | null {
+  const payer = typeof paying === 'string' ? paying : memberOf(paying, 'from')
+  return typeof payer === 'string' && /^\w{20,100}$/.test(payer) ? payer : null
+}
+
+/** Of x402, and of MPP, which has no member around it. */
+function readNonce(payload: unknown): string | null {
+  const nonce = memberOf(memberOf(payload, 'authorization') ?? payload, 'nonce')
+  return typeof nonce === 'string' && /^0x[\da-f]{64}$/i.test(nonce) ? nonce.toLowerCase() : null
 }

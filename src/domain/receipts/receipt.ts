@@ -1,11 +1,24 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
+import { fromBase64 } from '../relay/base64-json.ts'
 import { InstantSchema } from '../trust/instant.ts'
 import { toCanonicalJson } from '../wire/canonical-json.ts'
 import { count, textLike } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 
+/** Headers of a judged answer: the address of its receipt, and the salt of its hashes. */
+export const RECEIPT_HEADER = 'Call-Receipt'
+export const RECEIPT_SECRET_HEADER = 'Call-Receipt-Secret'
+/** Member of `_meta` with both, where the call came over MCP. */
+export const RECEIPT_META_KEY = 'directory/call-receipt'
+/** Request header: with `off` the call is not judged. */
+export const WITNESS_HEADER = 'call-witness'
+
 const hash = textLike(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hex')
 export const ReceiptIdSchema = textLike(/^[\w-]{22}$/, 'expected the id of a receipt')
+const DaySchema = textLike(/^\d{4}-\d\d-\d\d$/, 'expected a day such as 2026-11-26')
 
 /** The relay's record of one paid call: no part of the request or the answer is in it. */
 export const ReceiptSchema = v.strictObject({
@@ -26,60 +39,30 @@ export const ReceiptSchema = v.strictObject({
   verdict: v.picklist(DELIVERY_VERDICTS),
   /** In our words and the declaration's names. */
   reason: v.pipe(v.string(), v.maxLength(300)),
-  /** The transaction named by the seller; null where it named none. */
+  /** Named by the seller; or found on its chain by the nonce that the payer signed. */
   transaction: v.nullable(v.string()),
   ms: count,
 })
 export type Receipt = v.InferOutput<typeof ReceiptSchema>
 
-/** A state of the log: its first `size` receipts and their Merkle tree hash (RFC 9162). */
-export const LogHeadSchema = v.strictObject({
-  size: count,
-  root: hash,
-  at: InstantSchema,
-  /** Id of the key, and the signature in base64url. */
-  key: v.string(),
-  signature: v.string(),
-})
-export type LogHead = v.InferOutput<typeof LogHeadSchema>
+/** Id of the key, and the signature in base64url. */
+const signed = { key: v.string(), signature: v.string() }
 
 /** `GET /api/v1/receipts/{receipt_id}`. */
-export const ReceiptViewSchema = v.object({
-  receipt: ReceiptSchema,
-  key: v.string(),
-  signature: v.string(),
-  /** Where the log has it. */
-  position: count,
-  /** The newest head; null before the first. */
-  head: v.nullable(LogHeadSchema),
-  /** Path to the head's root; null where the head is older than the receipt: a new one comes every minute. */
-  inclusion: v.nullable(v.array(hash)),
-})
+export const ReceiptViewSchema = v.object({ receipt: ReceiptSchema, ...signed })
 export type ReceiptView = v.InferOutput<typeof ReceiptViewSchema>
 
-/** `GET /api/v1/receipts/log`. */
-export const ReceiptLogViewSchema = v.object({
-  log: v.string(),
-  keys: v.string(),
-  head: v.nullable(LogHeadSchema),
-  /** With `from`: proof that the head extends the log of that size. */
-  from: v.optional(count),
-  consistency: v.optional(v.array(hash)),
-})
-export type ReceiptLogView = v.InferOutput<typeof ReceiptLogViewSchema>
+/** A day's receipts: their number, and the SHA-256 of the file that lists theirs. */
+const ReceiptDaySchema = v.object({ day: DaySchema, receipts: count, sha256: hash, ...signed })
+export type ReceiptDay = v.InferOutput<typeof ReceiptDaySchema>
 
-/** `GET /api/v1/receipts/log/entries`: the rows for a copy of the log. */
-export const ReceiptEntriesSchema = v.object({
-  from: count,
-  receipts: v.array(ReceiptSchema),
-  /** Where to continue; null at the end. */
-  next: v.nullable(count),
-})
+/** `GET /api/v1/receipts/days.json`, oldest first; days without receipts are left out. */
+export const ReceiptDaysSchema = v.object({ days: v.array(ReceiptDaySchema) })
 
 /** `GET /.well-known/receipt-keys.json`. */
 export const ReceiptKeysSchema = v.object({
-  log: v.string(),
-  witness: v.picklist(['on', 'off']),
+  /** Whether paid calls get receipts. */
+  receipts: v.picklist(['on', 'off']),
   keys: v.array(
     v.object({
       id: v.string(),
@@ -94,20 +77,57 @@ export const ReceiptKeysSchema = v.object({
 })
 export type ReceiptKeys = v.InferOutput<typeof ReceiptKeysSchema>
 
-/** The bytes of a leaf of the log. */
-export function toLeaf(receipt: Receipt): Uint8Array {
-  return new TextEncoder().encode(toCanonicalJson(receipt))
-}
-
-/** The signed text of a receipt and of a head: neither can be mistaken for the other. */
+/** The signed texts of a receipt and of a day: neither can be mistaken for the other. */
 export function toSignedReceipt(receipt: Receipt): Uint8Array {
-  return new TextEncoder().encode(`call-receipt-v1\n${toCanonicalJson(receipt)}`)
+  return utf8ToBytes(`call-receipt-v1\n${toCanonicalJson(receipt)}`)
 }
 
-/** @param log address of the log: a head of one directory is not a head of another */
-export function toSignedHead(
-  log: string,
-  { size, root, at }: Pick<LogHead, 'size' | 'root' | 'at'>,
-): Uint8Array {
-  return new TextEncoder().encode(`call-receipt-log-v1\n${log}\n${size}\n${root}\n${at}\n`)
+export function toSignedDay({ day, receipts, sha256: sum }: Omit<ReceiptDay, 'key' | 'signature'>) {
+  return utf8ToBytes(`call-receipts-day-v1\n${day}\n${receipts}\n${sum}\n`)
+}
+
+/** The day, UTC, in whose file a receipt is. */
+export function dayOf({ at }: Pick<Receipt, 'at'>): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+/** A line of its day's file. */
+export function hashOfReceipt(receipt: Receipt): string {
+  return bytesToHex(sha256(utf8ToBytes(toCanonicalJson(receipt))))
+}
+
+/** Whether a receipt is signed by a key that the directory publishes. */
+export function isReceiptSigned({ receipt, ...named }: ReceiptView, keys: ReceiptKeys): boolean {
+  return isSigned(toSignedReceipt(receipt), { ...named, at: Date.parse(receipt.at) }, keys)
+}
+
+/** Whether the statement about a day is signed, and is about this file. */
+export function isDaySigned(day: ReceiptDay, file: string, keys: ReceiptKeys): boolean {
+  const sum = bytesToHex(sha256(utf8ToBytes(file)))
+  const isOfFile = sum === day.sha256 && file.split('\n').length - 1 === day.receipts
+  return isOfFile && isSigned(toSignedDay(day), { ...day, at: Date.parse(day.day) }, keys)
+}
+
+/** A receipt's SHA-256 of an answer or a request. @param secret base64url, as the caller got it */
+export function saltedHash(secret: string, bytes: Uint8Array): string {
+  return bytesToHex(sha256(concatBytes(fromBase64(secret), bytes)))
+}
+
+/** Servers learn of a new key within half a minute, and clocks differ (milliseconds). */
+const CLOCKS_APART_MS = 5 * 60_000
+
+/** A retired key, perhaps a stolen one, must not sign what came later. */
+function isSigned(
+  text: Uint8Array,
+  { key: id, signature, at }: { key: string; signature: string; at: number },
+  { keys }: ReceiptKeys,
+): boolean {
+  const key = keys.find((each) => each.id === id)
+  if (key === undefined) return false
+  if (key.until !== undefined && at > Date.parse(key.until) + CLOCKS_APART_MS) return false
+  try {
+    return ed25519.verify(fromBase64(signature), text, fromBase64(key.public_key))
+  } catch {
+    return false
+  }
 }

@@ -11,8 +11,17 @@ const transaction = v.union([
   HashSchema,
   v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
 ])
-const SettledSchema = v.object({ success: v.literal(true), transaction })
-const ReceiptSchema = v.object({ status: v.literal('success'), reference: transaction })
+/** Of x402, and of MPP. */
+const NamedSchema = v.union([
+  v.pipe(
+    v.object({ success: v.literal(true), transaction }),
+    v.transform((settled) => settled.transaction),
+  ),
+  v.pipe(
+    v.object({ status: v.literal('success'), reference: transaction }),
+    v.transform((receipt) => receipt.reference),
+  ),
+])
 
 /**
  * The transaction that a seller's answer names as its payment, in x402 or MPP. It is only the
@@ -22,9 +31,10 @@ const ReceiptSchema = v.object({ status: v.literal('success'), reference: transa
  */
 export function readSettledTransaction(response: RawHeaders): string | null {
   for (const name of ['payment-response', 'x-payment-response', 'payment-receipt']) {
-    const said = parseBase64Json(valuesOf(response, name)[0], MAX_HEADER_LENGTH)
-    if (v.is(SettledSchema, said)) return v.parse(SettledSchema, said).transaction
-    if (v.is(ReceiptSchema, said)) return v.parse(ReceiptSchema, said).reference
+    const [value] = valuesOf(response, name)
+    if (value === undefined) continue
+    const read = v.safeParse(NamedSchema, parseBase64Json(value, MAX_HEADER_LENGTH))
+    if (read.success) return read.output
   }
   return null
 }

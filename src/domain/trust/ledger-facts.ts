@@ -33,7 +33,7 @@ export interface OwnerFacts {
 }
 
 /** The fields of a receipt in the ledger that figures are made from. */
-export interface WitnessedCall {
+export interface JudgedCall {
   listing_id: string
   /** Method and address of the operation. */
   call: string
@@ -41,8 +41,9 @@ export interface WitnessedCall {
   called_at: number
   /** Hash of payee and payer. */
   payment: string
-  /** Named by the seller's answer. */
   transaction: string | null
+  /** Whether the seller's answer names the transaction. */
+  isNamed: boolean
   /** Where the meter saw the nonce that the call's payer signed. */
   settled: string | null
   verdict: DeliveryVerdict
@@ -56,18 +57,32 @@ export interface PaymentFacts {
   payments: readonly LedgerPayment[]
   /** Payouts the meter reads: for their listings only our own figures count. */
   payees: readonly LedgerPayee[]
-  /** Paid calls of the window that the relay witnessed. */
-  witnessed: readonly WitnessedCall[]
+}
+
+/** A complete day of receipts as it is published, and its file: their SHA-256, sorted, a line each. */
+export interface DayOfReceipts {
+  day: string
+  receipts: number
+  sha256: string
+  key: string
+  signature: string
+  file: string
+}
+
+export interface ReceiptFacts {
+  /** Paid calls of the window that the relay judged. */
+  judgedCalls: readonly JudgedCall[]
+  /** Oldest first. */
+  receiptDays: readonly DayOfReceipts[]
 }
 
 /** The ledger's facts for the next build. Empty without a ledger: the build is then unchanged. */
-export interface LedgerFacts extends OwnerFacts, PaymentFacts {}
+export interface LedgerFacts extends OwnerFacts, PaymentFacts, ReceiptFacts {}
 
 export const NO_PAYMENT_FACTS: PaymentFacts = {
   asOf: 0,
   payments: [],
   payees: [],
-  witnessed: [],
 }
 
 export const NO_LEDGER_FACTS: LedgerFacts = {
@@ -79,4 +94,6 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
   disputes: new Map(),
   demand: new Map(),
   ...NO_PAYMENT_FACTS,
+  judgedCalls: [],
+  receiptDays: [],
 }

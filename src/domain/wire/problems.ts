@@ -63,7 +63,7 @@ export const PROBLEMS = {
   'receipt-not-found': {
     status: 404,
     title: 'No such receipt',
-    help: 'A receipt is in the log a moment after its call ended: ask again in a second. Calls that the caller left, and calls beyond the number that is judged, have none.',
+    help: 'A receipt is there a moment after its call ended: ask again in a second. Where the answer named no transaction, it comes once the payment was found on its chain, within the hour. Calls that the caller left, calls that nobody paid for, and calls beyond the number that is judged have none.',
   },
   'method-not-allowed': {
     status: 405,

@@ -20,6 +20,8 @@ export const RETENTION = {
   limit_hours: 24,
   /** Days our probes' results for a listing are kept after the last probe. */
   probe_days: 120,
+  /** Days receipts of paid calls are kept, and the files of their days. */
+  receipt_days: 400,
   /** Days a decided report is kept, and an accepted dispute shows; and one that nobody decided. */
   report_days: 90,
   waiting_report_days: 365,

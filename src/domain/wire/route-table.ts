@@ -98,13 +98,8 @@ export const ROUTES = {
     needs: 'store',
   },
   report: { methods: ['POST'], path: '/api/v1/reports', answer: 'live', needs: 'store' },
-  receipt_log: { methods: ['GET'], path: '/api/v1/receipts/log', answer: 'live', needs: 'store' },
-  receipt_entries: {
-    methods: ['GET'],
-    path: '/api/v1/receipts/log/entries',
-    answer: 'live',
-    needs: 'store',
-  },
+  receipt_days: { methods: ['GET'], path: '/api/v1/receipts/days.json', answer: 'static' },
+  receipt_day: { methods: ['GET'], path: '/api/v1/receipts/:day.txt', answer: 'static' },
   receipt: {
     methods: ['GET'],
     path: '/api/v1/receipts/:receipt_id',

@@ -196,11 +196,21 @@ export const DELIVERY_VERDICTS = [
   'other_shape',
   'empty',
   'error_in_200',
-  /** Right in shape, but an answer to somebody else's query or to nobody's. */
-  'canned',
   'payment_asked_again',
   'refused',
   'cut_off',
   'too_large_to_judge',
 ] as const
 export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number]
+
+/** The name of each verdict in a sentence about calls. */
+export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
+  as_declared: 'answered as declared',
+  other_shape: 'answered in another shape than declared',
+  empty: 'answered with nothing',
+  error_in_200: 'answered with an error under a status of success',
+  payment_asked_again: 'asked to pay again',
+  refused: 'refused after the payment',
+  cut_off: 'cut off',
+  too_large_to_judge: 'too large to judge',
+}

@@ -152,7 +152,7 @@ async function call(relay: string, request: TryRequest, more: Record<string, str
     ...{ status: response.status, headers: named, body: text, text },
     type: named['content-type'] ?? '',
     receipt: readReceipt(named),
-    witnessed: toOwnPath(named['call-receipt']),
+    callReceipt: toOwnPath(named['call-receipt']),
   }
 }
 

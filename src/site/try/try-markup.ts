@@ -58,11 +58,11 @@ interface Shown {
   /** The seller's report on the settlement. */
   receipt: unknown
   /** Address of the directory's own receipt. */
-  witnessed: string | null
+  callReceipt: string | null
 }
 
 /** The answer. Foreign bytes are text here, whatever the seller calls them. */
-export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown): Markup {
+export function toAnswerMarkup({ status, type, text, receipt, callReceipt }: Shown): Markup {
   const body = html`<pre dir="auto"><code>${cutText(toReadable(type, text), MAX_SHOWN)}</code></pre>`
   const problem = toProblemText(type, text)
   return html`
@@ -71,7 +71,7 @@ export function toAnswerMarkup({ status, type, text, receipt, witnessed }: Shown
     ${problem !== '' && html`<details class="sample"><summary>As it came</summary>${body}</details>`}
     ${problem === '' && text !== '' && body}
     ${receipt !== undefined && html`<details class="sample"><summary>Receipt of the seller</summary><pre><code>${JSON.stringify(receipt, null, 2)}</code></pre></details>`}
-    ${witnessed !== null && html`<p class="small"><a href="${witnessed}">Our receipt of what came back</a></p>`}`
+    ${callReceipt !== null && html`<p class="small"><a href="${callReceipt}">Our receipt of what came back</a></p>`}`
 }
 
 /** The words of a problem (RFC 9457), ours or the seller's; empty where the answer is not a problem. */

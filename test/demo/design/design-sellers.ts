@@ -134,7 +134,7 @@ function toDeliveries(): SeenDelivery[] {
   const reason = 'At "forecast.days": expected an array, and there was none.'
   return [
     { ...common, id: 'receipt-3', verdict: 'other_shape', reason },
-    { ...common, id: 'receipt-2', verdict: 'canned', reason, dispute: 'accepted' },
+    { ...common, id: 'receipt-2', verdict: 'empty', reason, dispute: 'accepted' },
     { ...common, id: 'receipt-1', verdict: 'as_declared', reason: 'It is as declared.' },
   ]
 }

@@ -241,9 +241,8 @@ async function writeNotes({ notes }: Play, store: Ledger['store'], chain: Chain)
   const paid = chain.blocks.flatMap(({ calls }) => [...calls.keys()])
   const invented = Array.from({ length: notes }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`)
   for (const [n, transaction] of [...paid, ...invented].entries()) {
-    const receipt = Buffer.from(JSON.stringify({ success: true, transaction })).toString('base64')
     const called = { id: n < paid.length ? OF_CHEAT : OF_SELLER, payout: [`${NETWORK}:${SELLER}`] }
-    hints.note(called, `client ${n}`, ['PAYMENT-RESPONSE', receipt])
+    hints.note(called, `client ${n}`, transaction)
     await hints.written()
   }
 }

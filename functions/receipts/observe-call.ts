@@ -1,0 +1,359 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import { isAtAddress } from '../../src/domain/operation/is-at-address.ts'
+import { type PaymentMarks, toPaymentMarks } from '../../src/domain/receipts/delivered.ts'
+import { JUDGED_BYTES } from '../../src/domain/receipts/judge.ts'
+import {
+  RECEIPT_HEADER,
+  RECEIPT_SECRET_HEADER,
+  WITNESS_HEADER,
+} from '../../src/domain/receipts/receipt.ts'
+import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
+import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
+import { receiptPath } from '../../src/domain/wire/links.ts'
+import type { CallObserver, ObservedCall } from '../call/call-observer.ts'
+import { CallAborted } from '../call/call-problem.ts'
+import type { SellerHead } from '../call/seller-call.ts'
+import { networkOf } from '../limits/client-key.ts'
+import { createWindows } from '../limits/counter.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
+import { judgeCall } from './judge.ts'
+import { type Receipts, toReceiptId } from './receipts.ts'
+
+/**
+ * Observes paid calls: copies request and answer up to a limit, and judges them once the answer was
+ * sent.
+ *
+ * Security model: copies are in memory until they are judged and nowhere else; a seller's words reach
+ * neither a receipt nor a log. How much is copied, and how many receipts a client or a listing makes
+ * an hour are limited, and beyond each limit the call passes like any other. Where copies take too
+ * much, the largest go and their calls are not judged: only who pads its answers loses by that, and
+ * nobody is blamed for our limits. A caller that leaves or stops is not the seller's fault: then it
+ * gets no verdict.
+ */
+interface ObserverParts {
+  config: Pick<Config, 'BASE_URL' | 'RECEIPTS'>
+  clock: Clock
+  log: Log
+  receipts: Pick<Receipts, 'add' | 'wait'>
+  /** The declarations of the current release, by digest. */
+  declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
+  bounds?: typeof OBSERVER_BOUNDS
+}
+
+export const OBSERVER_BOUNDS = {
+  /** Copies in memory, of calls under way and of those not judged yet (bytes). */
+  copies: 16 * 1024 * 1024,
+  /** Copied of a request (bytes). */
+  request: 64 * 1024,
+  /** Calls that wait to be judged. */
+  waiting: 2_000,
+  /**
+   * A client's first receipts of an hour do not count against the listing's limit. Otherwise a
+   * seller could use up its own and then refuse buyers without a trace. Filling `firstInAll` takes
+   * a thousand networks.
+   */
+  firstOfClient: 20,
+  firstInAll: 20_000,
+  /** Receipts an hour: sellers and callers may invent transactions. */
+  ofClient: 600,
+  ofListing: 5_000,
+  inAll: 20_000,
+}
+
+const HOUR_S = 3_600
+
+export function createCallObserver({
+  config,
+  bounds = OBSERVER_BOUNDS,
+  ...parts
+}: ObserverParts): CallObserver & { idle(): Promise<void> } {
+  const draw = createDraws()
+  const copies = createCopies(bounds.copies)
+  const judge = createJudge(parts, bounds, (call) => copies.release(call))
+  return {
+    observe(req, { listing, path, client }) {
+      const declared = config.RECEIPTS ? findDeclared(req, listing, path) : null
+      const payments = declared === null ? [] : decodePayments(req.rawHeaders)
+      if (declared === null || payments.length === 0) return null
+      const { clock } = parts
+      return new PaidCall(
+        { req, listing, path, client, digest: declared.digest, marks: toPaymentMarks(payments) },
+        { clock, draw, baseUrl: config.BASE_URL, requestBytes: bounds.request, copies, judge },
+      )
+    },
+    idle: judge.idle,
+  }
+}
+
+/** The operation that a call buys; null for a call that is not observed. */
+function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: string) {
+  if (declared === undefined || !carriesPayment(req.rawHeaders)) return null
+  const found = declared.find(({ method, url }) => method === req.method && isAtAddress(url, path))
+  const isOff = valuesOf(req.rawHeaders, WITNESS_HEADER).some((value) => /^\s*off\s*$/i.test(value))
+  return found === undefined || isOff || asksForOther(req) ? null : found
+}
+
+/** Ranges, conditions and specific `Accept` types lead to answers that nobody declared. */
+function asksForOther({ headers }: IncomingMessage): boolean {
+  const { accept } = headers
+  const isNarrow = accept !== undefined && !/\*\/\*|\/\*|json/.test(accept)
+  return isNarrow || ['range', 'if-none-match', 'if-modified-since'].some((name) => name in headers)
+}
+
+const ID_BYTES = 16
+const SECRET_BYTES = 32
+const DRAWN_BYTES = 64 * 1024
+
+/** Random bytes, drawn many at a time: a few take the system just as long. */
+function createDraws(): (bytes: number) => Buffer {
+  let drawn = Buffer.alloc(0)
+  let used = 0
+  return (bytes) => {
+    if (used + bytes > drawn.length) [drawn, used] = [randomBytes(DRAWN_BYTES), 0]
+    used += bytes
+    return drawn.subarray(used - bytes, used)
+  }
+}
+
+interface Subject {
+  req: IncomingMessage
+  listing: LiveListing
+  path: string
+  client: string
+  digest: string
+  marks: PaymentMarks | null
+}
+
+interface Surroundings {
+  clock: Clock
+  draw: (bytes: number) => Buffer
+  baseUrl: string
+  requestBytes: number
+  copies: Copies
+  judge: { judge(call: PaidCall): void }
+}
+
+/** One object for each call, without closures: a thousand calls a second make one. */
+class PaidCall implements ObservedCall {
+  readonly id: string
+  readonly secret: Buffer
+  readonly headers: readonly string[]
+  readonly listingId: string
+  readonly client: string
+  readonly digest: string
+  readonly marks: PaymentMarks | null
+  readonly startedAt: number
+  readonly accepted: string | undefined
+  readonly request: { method: string; path: string; body: Buffer[]; isComplete: boolean }
+  readonly answer: { chunks: Buffer[]; end: 'whole' | 'cut' | 'unread' } = {
+    chunks: [],
+    end: 'whole',
+  }
+  ms = 0
+  status: number | null = null
+  encodings: readonly string[] = []
+  transaction: string | null = null
+  /** Bytes copied of request and answer. */
+  copied = 0
+  /** Its copies had to go. */
+  isEvicted = false
+  #around: Surroundings
+  #requestBytes = 0
+  #answerBytes = 0
+
+  constructor({ req, listing, path, client, digest, marks }: Subject, around: Surroundings) {
+    this.startedAt = around.clock.now()
+    this.id = toReceiptId(this.startedAt, around.draw(ID_BYTES))
+    this.secret = around.draw(SECRET_BYTES)
+    this.headers = [
+      RECEIPT_HEADER,
+      `${around.baseUrl}${receiptPath(this.id)}`,
+      RECEIPT_SECRET_HEADER,
+      this.secret.toString('base64url'),
+    ]
+    this.listingId = listing.id
+    this.client = client
+    this.digest = digest
+    this.marks = marks
+    this.accepted = req.headers['accept-encoding']?.toString()
+    this.request = { method: req.method ?? '', path, body: [], isComplete: true }
+    this.#around = around
+  }
+
+  onRequestBody(chunk: Buffer): void {
+    this.#requestBytes += chunk.length
+    if (this.#requestBytes <= this.#around.requestBytes) this.#copy(chunk, this.request.body)
+    else this.#dropRequest()
+  }
+
+  onHead({ status, headers }: SellerHead): void {
+    this.status = status
+    this.encodings = valuesOf(headers, 'content-encoding')
+    this.transaction = readSettledTransaction(headers)
+  }
+
+  onData(chunk: Buffer): void {
+    this.#answerBytes += chunk.length
+    if (this.answer.end !== 'whole') return
+    if (this.#answerBytes > JUDGED_BYTES.packed) this.#dropAnswer()
+    else this.#copy(chunk, this.answer.chunks)
+  }
+
+  onEnd(): void {
+    this.#finish(true)
+  }
+
+  onFail(error: Error, isSent: boolean): void {
+    if (this.answer.end === 'whole') this.answer.end = 'cut'
+    this.#finish((isSent && isFaultOfSeller(error)) || isDecided(this))
+  }
+
+  evict(): void {
+    this.isEvicted = true
+    this.#dropRequest()
+    this.#dropAnswer()
+  }
+
+  #dropRequest(): void {
+    this.request.body.length = 0
+    this.request.isComplete = false
+  }
+
+  #dropAnswer(): void {
+    this.answer.chunks.length = 0
+    this.answer.end = 'unread'
+  }
+
+  /** The writer frees its chunks. */
+  #copy(chunk: Buffer, kept: Buffer[]): void {
+    if (this.isEvicted) return
+    kept.push(Buffer.from(chunk))
+    this.#around.copies.add(this, chunk.length)
+  }
+
+  /** Where copies had to go, the status alone may still say enough. */
+  #finish(isSeen: boolean): void {
+    const { clock, copies, judge } = this.#around
+    this.ms = Math.max(0, Math.round(clock.now() - this.startedAt))
+    if (isSeen && (!this.isEvicted || isDecided(this))) judge.judge(this)
+    else copies.release(this)
+  }
+}
+
+/** The connection was cut or timed out; not that the caller left, stopped or was evicted. */
+function isFaultOfSeller(error: Error): boolean {
+  return !(error instanceof CallAborted) || error.why === 'late' || error.why === 'invalid'
+}
+
+/** By its status alone, whatever happened to the rest. */
+function isDecided({ status }: PaidCall): boolean {
+  return status !== null && (status < 200 || status > 299)
+}
+
+type Copies = ReturnType<typeof createCopies>
+
+/** The calls that hold copies. @param most bytes that all of them may hold */
+function createCopies(most: number) {
+  const held = new Set<PaidCall>()
+  let bytes = 0
+  const release = (call: PaidCall) => {
+    if (!held.delete(call)) return
+    bytes -= call.copied
+    call.copied = 0
+  }
+  const findLargest = () => {
+    let largest: PaidCall | null = null
+    for (const call of held) if (call.copied > (largest?.copied ?? 0)) largest = call
+    return largest
+  }
+  return {
+    add(call: PaidCall, size: number): void {
+      held.add(call)
+      call.copied += size
+      bytes += size
+      if (bytes <= most) return
+      const largest = findLargest()
+      if (largest === null) return
+      largest.evict()
+      release(largest)
+    },
+    release,
+  }
+}
+
+/** Calls of this time span are judged together (milliseconds). */
+const GATHER_MS = 20
+/** Answers judged in one turn: a large one, or short ones of the same total (bytes). */
+const TURN_BYTES = 64 * 1024
+/** What a call counts in addition to its copies (bytes). */
+const CALL_BYTES = 2 * 1024
+
+/** Judges calls one by one in turns of their own, so that answers in transit need not wait. */
+function createJudge(
+  { declared, receipts, log }: Pick<ObserverParts, 'declared' | 'receipts' | 'log'>,
+  bounds: typeof OBSERVER_BOUNDS,
+  release: (call: PaidCall) => void,
+) {
+  const waiting: PaidCall[] = []
+  const isWithin = createReceiptLimits(bounds)
+  let running: Promise<void> | null = null
+  const judgeOne = (call: PaidCall, rows: ReadonlyMap<string, DeclaredRow> | null) => {
+    try {
+      if (rows === null) throw new Error('The declarations could not be read.')
+      const row = rows.get(call.digest)
+      // The release that declared it is gone, or nothing could ever find its payment.
+      const isLost = call.transaction === null && (call.marks?.authorization ?? null) === null
+      if (row === undefined || isLost || (call.isEvicted && !isDecided(call))) return
+      const receipt = judgeCall(call, row, call.marks)
+      if (call.transaction === null) receipts.wait(receipt, networkOf(call.client))
+      else if (isWithin(call)) receipts.add(receipt)
+    } catch (error) {
+      // No part of an answer may reach the log, and an error may quote one.
+      const name = error instanceof Error ? error.name : 'unknown'
+      log.error('receipts.not_judged', { listing: call.listingId, error: name })
+    } finally {
+      release(call)
+    }
+  }
+  const run = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, GATHER_MS))
+    const rows = await declared().catch(() => null)
+    while (waiting.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      for (let left = TURN_BYTES; left > 0; ) {
+        const call = waiting.shift()
+        if (call === undefined) break
+        left -= call.copied + CALL_BYTES
+        judgeOne(call, rows)
+      }
+    }
+    running = null
+  }
+  return {
+    judge(call: PaidCall): void {
+      waiting.push(call)
+      const over = waiting.length > bounds.waiting ? waiting.shift() : undefined
+      if (over !== undefined) release(over)
+      running ??= run()
+    },
+    idle: async () => void (await running),
+  }
+}
+
+/** A call beyond a narrow limit uses up nothing of a wider one. */
+function createReceiptLimits(bounds: typeof OBSERVER_BOUNDS) {
+  const counter = createWindows({ seconds: HOUR_S })
+  const used = (key: string) => counter.count(key).used
+  return ({ client, listingId }: PaidCall): boolean => {
+    const ofClient = used(`client ${networkOf(client)}`)
+    if (ofClient > bounds.ofClient) return false
+    if (ofClient <= bounds.firstOfClient && used('first') <= bounds.firstInAll) return true
+    return used(`listing ${listingId}`) <= bounds.ofListing && used('all') <= bounds.inAll
+  }
+}

@@ -1,0 +1,260 @@
+import { hash } from 'node:crypto'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import * as v from 'valibot'
+import { createPaymentMarks, isInTime } from '../../src/domain/receipts/delivered.ts'
+import {
+  type Receipt,
+  type ReceiptDay,
+  ReceiptSchema,
+  toSignedDay,
+} from '../../src/domain/receipts/receipt.ts'
+import type { DayOfReceipts, JudgedCall } from '../../src/domain/trust/ledger-facts.ts'
+import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { RETENTION } from '../../src/domain/wire/retention.ts'
+import type { ReportTable, Store, Tables } from '../store/schema/store.ts'
+import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
+
+const DAY_MS = 86_400_000
+const ROWS_A_PAGE = 5_000
+/** Receipts of one listing that its seller is shown. */
+const MAX_SHOWN = 50
+/** Calls kept for each payment that they surely belong to. */
+const MAX_OF_PAYMENT = 10
+/** And for each buyer of a listing, of calls whose answer names a payment unknown to the meter. */
+const MAX_OF_BUYER = 1_000
+
+/**
+ * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest
+ * first; without those whose verdict a reviewer withdrew.
+ *
+ * Security model: how much is kept of a listing depends only on its own receipts and payments, so
+ * that no flood hides another's calls.
+ */
+export async function readJudgedCalls(
+  store: Store,
+  payments: readonly LedgerPayment[],
+  since: number,
+): Promise<JudgedCall[]> {
+  const called = payments.length === 0 ? new Set<string>() : await readCalledListings(store, since)
+  if (called.size === 0) return []
+  const recent = payments.filter(({ at }) => at > since)
+  const markOf = createPaymentMarks()
+  const isTakenBack = await readTakenBack(store)
+  const settledBy = await readAuthorizations(store, since)
+  const calls: JudgedCall[] = []
+  for (const [id, own] of groupByListing(recent, called)) {
+    const kept = createKeptCalls(Map.groupBy(own, (one) => hash('sha256', markOf(one))))
+    const rows = store.db.selectFrom('receipt').where('listing_id', '=', id)
+    for await (const page of readPages(rows, since))
+      for (const row of page)
+        if (kept.hasBuyer(row.payment_hash ?? '') && !isTakenBack.has(row.id))
+          kept.add(toCall(row, settledBy))
+    for (const call of kept.list()) calls.push(call)
+  }
+  return calls
+}
+
+/**
+ * The complete days of receipts, oldest first, each with the sorted hashes of its receipts and a
+ * signature: a receipt that is taken back later is missed by whoever has the file.
+ *
+ * Known limit: a server whose clock is more than an hour behind writes receipts of days that are
+ * complete here.
+ */
+export async function readReceiptDays(store: Store, now: number): Promise<DayOfReceipts[]> {
+  // Retention drops parts of the oldest day.
+  const first = Math.floor((now - RETENTION.receipt_days * DAY_MS) / DAY_MS) + 1
+  const end = Math.floor((now - DAY_CLOSES_MS) / DAY_MS)
+  const byDay = new Map<number, Buffer[]>()
+  const rows = store.db.selectFrom('receipt').where('called_at', '<', end * DAY_MS)
+  for await (const page of readPages(rows, first * DAY_MS - 1))
+    for (const { called_at, receipt } of page) {
+      const day = Math.floor(called_at / DAY_MS)
+      const hashes = byDay.get(day) ?? []
+      byDay.set(day, hashes)
+      hashes.push(hash('sha256', receipt, 'buffer'))
+    }
+  const sign = createDaySigner(store, now)
+  const days: DayOfReceipts[] = []
+  for (const [day, hashes] of byDay) days.push(await sign(day, hashes))
+  return days
+}
+
+function createDaySigner(store: Store, now: number) {
+  const signer = createSigner(store, { now: () => now })
+  return async (number: number, hashes: readonly Buffer[]): Promise<DayOfReceipts> => {
+    const lines = hashes.toSorted(Buffer.compare).map((each) => `${each.toString('hex')}\n`)
+    const file = lines.join('')
+    const day = new Date(number * DAY_MS).toISOString().slice(0, 10)
+    const unsigned = { day, receipts: lines.length, sha256: hash('sha256', file) }
+    const { id: key, sign } = await signer()
+    const statement: ReceiptDay = { ...unsigned, key, signature: sign(toSignedDay(unsigned)) }
+    return { ...statement, file }
+  }
+}
+
+type ReceiptRow = Tables['receipt']
+type ReceiptQuery = SelectQueryBuilder<Tables, 'receipt', object>
+
+/** Rows after a time, oldest first, in pages. */
+async function* readPages(rows: ReceiptQuery, since: number): AsyncGenerator<ReceiptRow[]> {
+  const all = rows
+    .where('called_at', '>', since)
+    .orderBy('called_at')
+    .orderBy('id')
+    .limit(ROWS_A_PAGE)
+  for (let page = await all.selectAll().execute(); page.length > 0; ) {
+    yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < ROWS_A_PAGE) return
+    const place = sql`(${last.called_at}, ${last.id})`
+    page = await all.where(sql<boolean>`(called_at, id) > ${place}`).selectAll().execute()
+  }
+}
+
+/** Only of listings that were called: most of a month's payments bypassed the relay. */
+function groupByListing(
+  payments: readonly LedgerPayment[],
+  called: ReadonlySet<string>,
+): [string, LedgerPayment[]][] {
+  const own = new Map<string, LedgerPayment[]>()
+  for (const payment of payments)
+    for (const id of payment.listings.filter((listing) => called.has(listing))) {
+      const list = own.get(id) ?? []
+      own.set(id, list)
+      list.push(payment)
+    }
+  return [...own].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+async function readCalledListings({ db }: Store, since: number): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('receipt')
+    .select('listing_id')
+    .distinct()
+    .where('called_at', '>', since)
+    .execute()
+  return new Set(rows.map(({ listing_id }) => listing_id))
+}
+
+/** The ledger's own rows are not validated again: a build reads every receipt of a month. */
+const VerdictSchema = v.object({
+  verdict: ReceiptSchema.entries.verdict,
+  transaction: ReceiptSchema.entries.transaction,
+})
+
+function toCall(row: ReceiptRow, settledBy: ReadonlyMap<string, string>): JudgedCall {
+  return {
+    listing_id: row.listing_id,
+    call: row.call,
+    called_at: row.called_at,
+    payment: row.payment_hash ?? '',
+    isNamed: row.is_named === 1,
+    settled: settledBy.get(row.authorization_hash ?? '') ?? null,
+    ...v.parse(VerdictSchema, parseJson(row.receipt)),
+  }
+}
+
+/** For each payment the first calls, for each buyer the newest without a known payment. */
+function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>) {
+  const ofPayments = new Map<string, JudgedCall[]>()
+  const ofBuyers = new Map<string, JudgedCall[]>()
+  const times = new Map(
+    [...payments].flatMap(([mark, own]) =>
+      own.map(({ transaction, at }) => [`${mark} ${transaction}`, at] as const),
+    ),
+  )
+  const keyOf = (call: JudgedCall) =>
+    [call.settled, call.transaction]
+      .map((transaction) => `${call.payment} ${transaction}` as const)
+      .find((key) => isInTime(call, { at: times.get(key) ?? Number.NaN }))
+  return {
+    hasBuyer: (mark: string) => payments.has(mark),
+    add(call: JudgedCall): void {
+      const key = keyOf(call)
+      if (key === undefined) keep(ofBuyers, call.payment, call, newestCalls)
+      else keep(ofPayments, key, call, firstCalls)
+    },
+    list: () =>
+      [
+        ...[...ofPayments.values()].flatMap(firstCalls),
+        ...[...ofBuyers.values()].flatMap(newestCalls),
+      ].sort(byTime),
+  }
+}
+
+/** Past twice the number kept, the rest goes. */
+function keep(
+  lists: Map<string, JudgedCall[]>,
+  name: string,
+  call: JudgedCall,
+  choose: (calls: readonly JudgedCall[]) => JudgedCall[],
+): void {
+  const list = lists.get(name) ?? []
+  list.push(call)
+  lists.set(name, list.length > 2 * MAX_OF_BUYER ? choose(list) : list)
+}
+
+const byTime = (a: JudgedCall, b: JudgedCall) => a.called_at - b.called_at
+
+function firstCalls(calls: readonly JudgedCall[]): JudgedCall[] {
+  return calls.toSorted(byTime).slice(0, MAX_OF_PAYMENT)
+}
+
+function newestCalls(calls: readonly JudgedCall[]): JudgedCall[] {
+  return calls.toSorted(byTime).slice(-MAX_OF_BUYER)
+}
+
+/** Receipts whose verdict a reviewer withdrew. */
+async function readTakenBack({ db }: Store): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('report')
+    .select('receipt')
+    .where('receipt', 'is not', null)
+    .where('state', '=', 'accepted')
+    .execute()
+  return new Set(rows.map(({ receipt }) => receipt ?? ''))
+}
+
+/** Transactions by what their payers had signed. */
+async function readAuthorizations({ db }: Store, since: number): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('settlement')
+    .select(['authorization_hash', 'transaction_id'])
+    .where('settled_at', '>', since)
+    .where('authorization_hash', 'is not', null)
+    .execute()
+  return new Map(rows.map((row) => [row.authorization_hash ?? '', row.transaction_id]))
+}
+
+export interface SeenReceipt extends Receipt {
+  call: string
+  /** Where somebody disputed its verdict: the latest. */
+  dispute?: ReportTable['state']
+}
+
+/** The newest receipts of a listing with their verdicts: for its seller. */
+export async function readReceiptsOf({ db }: Store, listingId: string): Promise<SeenReceipt[]> {
+  const newest = await db
+    .selectFrom('receipt')
+    .select(['call', 'receipt'])
+    .where('listing_id', '=', listingId)
+    .orderBy('called_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MAX_SHOWN)
+    .execute()
+  const disputes = await db
+    .selectFrom('report')
+    .select(['receipt', 'state'])
+    .where('listing_id', '=', listingId)
+    .where('receipt', 'is not', null)
+    .orderBy('created_at')
+    .execute()
+  const states = new Map(disputes.map(({ receipt, state }) => [receipt, state]))
+  return newest.map(({ call, receipt: text }) => {
+    const receipt = v.parse(ReceiptSchema, parseJson(text))
+    const dispute = states.get(receipt.id)
+    return { ...receipt, call, ...(dispute !== undefined && { dispute }) }
+  })
+}

@@ -1,0 +1,420 @@
+import { createPrivateKey, hash, sign } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import type { H3Event } from 'h3'
+import * as v from 'valibot'
+import { isInTime } from '../../src/domain/receipts/delivered.ts'
+import {
+  type Receipt,
+  ReceiptIdSchema,
+  type ReceiptKeys,
+  ReceiptSchema,
+  type ReceiptView,
+  toSignedReceipt,
+} from '../../src/domain/receipts/receipt.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { publicJson } from '../http/problem.ts'
+import { clientOf } from '../limits/client-key.ts'
+import { refusalOf } from '../limits/rate-limits.ts'
+import type { Parts } from '../parts/parts.ts'
+import { createStoreRoute, type StoreRoute } from '../parts/store-route.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import { inPieces, insertTogether } from '../store/rows.ts'
+import type { Store, Tables } from '../store/schema/store.ts'
+import { createLoop } from '../store/work-loop.ts'
+
+/** A receipt with what the ledger keeps beside it. */
+export interface NewReceipt {
+  receipt: Receipt
+  /** Method and address of the operation. */
+  call: string
+  /** Hash of payee and payer. */
+  payment: string | null
+  /** Hash of both and of the signed nonce. */
+  authorization: string | null
+  /** Whether the seller's answer names the transaction. */
+  isNamed: boolean
+}
+
+export type Receipts = ReturnType<typeof openReceipts>
+
+/**
+ * Receipts of paid calls in the ledger, one row each.
+ *
+ * Security model: a call whose answer names a transaction becomes a receipt at once. Any other waits
+ * in memory until the meter finds what its payer had signed, so that leaving out the settlement
+ * header is no way out of a verdict; payments that nobody made leave nothing behind.
+ *
+ * Known limits: what a killed server had not written is lost, and so is what waited; nobody could
+ * read it before.
+ */
+export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
+  const { store, clock } = parts
+  const writer = createWriter(parts)
+  const waiting = createWaitingCalls(clock)
+  return {
+    /** Keeps a receipt. Returns at once. */
+    add: writer.add,
+    /** Keeps it once its payment is found. @param client the network that called */
+    wait: waiting.add,
+    hasWaitedSince: waiting.hasWaitedSince,
+    /**
+     * Looks for the payments of those that wait. Of calls that carried the same one, the earliest gets
+     * a receipt: whoever copies it from the chain comes later.
+     */
+    async findPayments(): Promise<void> {
+      for (const { authorization, transaction, at } of await findSettled(store, waiting.list())) {
+        const [found] = waiting
+          .take(authorization)
+          .filter(({ receipt }) => isInTime({ called_at: Date.parse(receipt.at) }, { at }))
+          .sort((a, b) => (a.receipt.at < b.receipt.at ? -1 : 1))
+        if (found !== undefined)
+          writer.add({ ...found, receipt: { ...found.receipt, transaction } })
+      }
+    },
+    /** Resolves when everything added so far is written, or failed to be. */
+    written: writer.written,
+    close: writer.close,
+  }
+}
+
+const TIME_BYTES = 6
+
+/** An id that begins with the time of its call: rows are inserted in their order. @param random 16 bytes */
+export function toReceiptId(at: number, random: Uint8Array): string {
+  const id = Buffer.from(random)
+  id.writeUIntBE(at, 0, TIME_BYTES)
+  return id.toString('base64url')
+}
+
+/** A day's file is complete this long after the day ended (milliseconds): no receipt comes later. */
+export const DAY_CLOSES_MS = 2 * 3_600_000
+/** How long after its call a receipt is written at most (milliseconds). */
+const LATEST_MS = DAY_CLOSES_MS - 15 * 60_000
+const MAX_BATCH = 1_000
+/** Receipts that wait for a store that is down; more are dropped. */
+const MAX_UNWRITTEN = 5_000
+/** Receipts of this time span are written together (milliseconds). */
+const GATHER_MS = 500
+const RETRY_MS = 1_000
+
+function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
+  const unwritten: NewReceipt[] = []
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  const loop = createLoop(async () => {
+    // Those that arrive meanwhile are gathered again: else each transaction would hold a few.
+    for (let left = unwritten.length; left > 0; ) {
+      const batch = unwritten.slice(0, Math.min(left, MAX_BATCH))
+      await insertReceipts(store, batch, clock.now() - LATEST_MS)
+      unwritten.splice(0, batch.length)
+      left -= batch.length
+    }
+  })
+  const flush = async (): Promise<void> => {
+    timer = undefined
+    try {
+      await loop.run()
+    } catch (error) {
+      const reason = String(error).slice(0, 200)
+      log.error('receipts.not_written', { reason, waiting: unwritten.length })
+      if (!isClosed) start(RETRY_MS)
+    }
+  }
+  const start = (ms: number) => {
+    timer ??= setTimeout(() => void flush(), ms)
+  }
+  const written = async (): Promise<void> => {
+    clearTimeout(timer)
+    await flush()
+  }
+  return {
+    add(receipt: NewReceipt): void {
+      if (unwritten.length >= MAX_UNWRITTEN || isClosed) return
+      unwritten.push(receipt)
+      start(GATHER_MS)
+    },
+    written,
+    async close(): Promise<void> {
+      isClosed = true
+      await written()
+    },
+  }
+}
+
+/** A batch that was stored although its answer got lost is not stored twice. @param since of calls */
+export async function insertReceipts(
+  { db, dialect }: Store,
+  batch: readonly NewReceipt[],
+  since = 0,
+): Promise<void> {
+  const rows = batch.map(toRow).filter(({ called_at }) => called_at > since)
+  if (rows.length > 0)
+    await db.transaction().execute((trx) => insertTogether({ db: trx, dialect }, 'receipt', rows))
+}
+
+function toRow({ receipt, call, payment, authorization, isNamed }: NewReceipt): Tables['receipt'] {
+  return {
+    id: receipt.id,
+    listing_id: receipt.listing_id,
+    call,
+    called_at: Date.parse(receipt.at),
+    // Its members are in the order of canonical JSON, see `judgeCall`.
+    receipt: JSON.stringify(receipt),
+    payment_hash: payment,
+    authorization_hash: authorization,
+    is_named: Number(isNamed),
+  }
+}
+
+/** Calls that wait for their payments to be found. */
+const WAITING = { ms: 3_600_000, ofClient: 120, ofListing: 500, inAll: 5_000 }
+
+interface WaitingCall {
+  receipt: NewReceipt
+  client: string
+  at: number
+}
+
+/**
+ * Anybody can write a payment header. So what waits is bounded, and the oldest goes first: of a
+ * client with too many; else of the client that has most, of the listing that has most.
+ */
+function createWaitingCalls(clock: Clock) {
+  const all = new Set<WaitingCall>()
+  const byClient = createGroups(({ client }) => client)
+  const byListing = createGroups(({ receipt }) => receipt.receipt.listing_id)
+  const byBoth = createGroups((call) => `${byListing.keyOf(call)} ${call.client}`)
+  const groups = [byClient, byListing, byBoth]
+  const drop = (call: WaitingCall | undefined) => {
+    if (call === undefined) return
+    all.delete(call)
+    for (const group of groups) group.delete(call)
+  }
+  const dropFromListing = (listing: ReadonlySet<WaitingCall>) => {
+    const clients = [...new Set([...listing].map((call) => byBoth.of(call)))]
+    drop(oldestOf(largestOf(clients)))
+  }
+  const dropExpired = () => {
+    for (const call of all) {
+      if (call.at > clock.now() - WAITING.ms) return
+      drop(call)
+    }
+  }
+  return {
+    add(receipt: NewReceipt, client: string): void {
+      dropExpired()
+      const call = { receipt, client, at: clock.now() }
+      all.add(call)
+      for (const group of groups) group.add(call)
+      if (byClient.of(call).size > WAITING.ofClient) drop(oldestOf(byClient.of(call)))
+      if (byListing.of(call).size > WAITING.ofListing) dropFromListing(byListing.of(call))
+      if (all.size > WAITING.inAll) dropFromListing(largestOf(byListing.all()))
+    },
+    list(): NewReceipt[] {
+      dropExpired()
+      return [...all].map(({ receipt }) => receipt)
+    },
+    take(authorization: string): NewReceipt[] {
+      const found = [...all].filter(({ receipt }) => receipt.authorization === authorization)
+      for (const call of found) drop(call)
+      return found.map(({ receipt }) => receipt)
+    },
+    hasWaitedSince: (since: number) => [...all].some(({ at }) => at > since),
+  }
+}
+
+/** Sets keep the order in which their calls came. */
+function createGroups(keyOf: (call: WaitingCall) => string) {
+  const sets = new Map<string, Set<WaitingCall>>()
+  const of = (call: WaitingCall) => sets.get(keyOf(call)) ?? new Set()
+  return {
+    keyOf,
+    of,
+    all: () => [...sets.values()],
+    add: (call: WaitingCall) => void sets.set(keyOf(call), of(call).add(call)),
+    delete(call: WaitingCall): void {
+      of(call).delete(call)
+      if (of(call).size === 0) sets.delete(keyOf(call))
+    },
+  }
+}
+
+function largestOf(sets: readonly Set<WaitingCall>[]): Set<WaitingCall> {
+  return sets.reduce((most, set) => (set.size > most.size ? set : most), new Set())
+}
+
+function oldestOf(calls: ReadonlySet<WaitingCall>): WaitingCall | undefined {
+  const [oldest] = calls
+  return oldest
+}
+
+/** The transactions in which the meter saw what the payers of these calls had signed. */
+async function findSettled({ db }: Store, calls: readonly NewReceipt[]) {
+  const [first] = calls
+  if (first === undefined) return []
+  const wanted = [...new Set(calls.map(({ authorization }) => authorization ?? ''))]
+  const since = Date.parse(first.receipt.at) - WAITING.ms
+  const found: { authorization: string; transaction: string; at: number }[] = []
+  for (const some of inPieces(wanted)) {
+    const rows = await db
+      .selectFrom('settlement')
+      .select(['authorization_hash', 'transaction_id', 'settled_at'])
+      .where('settled_at', '>', since)
+      .where('authorization_hash', 'in', some)
+      .execute()
+    for (const { authorization_hash, transaction_id: transaction, settled_at: at } of rows)
+      found.push({ authorization: authorization_hash ?? '', transaction, at })
+  }
+  return found
+}
+
+/** @returns null where there is none; the id of its listing is another one by now where that moved */
+export async function findReceipt(
+  { db }: Pick<Store, 'db'>,
+  id: string,
+): Promise<{ receipt: Receipt; listingId: string } | null> {
+  const row = await db
+    .selectFrom('receipt')
+    .select(['receipt', 'listing_id'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) return null
+  return { receipt: v.parse(ReceiptSchema, parseJson(row.receipt)), listingId: row.listing_id }
+}
+
+/** What anybody may read of receipts, to verify them without trusting us. */
+export function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', StoreRoute> {
+  const { config, problem, ledger } = parts
+  const { store } = ledger
+  const signer = createSigner(store, parts.clock)
+  const counted = (answer: (event: H3Event) => Promise<Response>) =>
+    createStoreRoute(parts, async (event) => {
+      const taken = await parts.limits.take('search', clientOf(event.req, config))
+      return refusalOf(taken, problem) ?? answer(event)
+    })
+  return {
+    receipt: counted(async ({ context }) => {
+      const id = context.params?.receipt_id ?? ''
+      const found = v.is(ReceiptIdSchema, id) ? await findReceipt(store, id) : null
+      if (found === null)
+        return problem('receipt-not-found', {
+          ...(id.endsWith('.txt')
+            ? { detail: NO_DAY }
+            : { detail: NOT_YET, headers: { 'Retry-After': '1' } }),
+        })
+      const { receipt } = found
+      const { id: key, sign } = await signer()
+      const view: ReceiptView = { receipt, key, signature: sign(toSignedReceipt(receipt)) }
+      return publicJson(view, SHORT)
+    }),
+    receipt_keys: counted(async () => {
+      // A directory that has never signed anything still has a key.
+      await signer()
+      return publicJson(await readReceiptKeys(store, config.RECEIPTS), SHORT)
+    }),
+  }
+}
+
+/** A receipt never changes, but the key that signs it may. */
+const SHORT = { 'Cache-Control': 'public, max-age=30' }
+const NOT_YET =
+  'Not yet: no receipt has this id. It comes a moment after its call ended; where the answer named no transaction, once its payment is found on its chain, within the hour.'
+const NO_DAY = 'This day is not published. /api/v1/receipts/days.json lists those that are.'
+
+/** The key that signs receipts and days. */
+export interface Signer {
+  id: string
+  /** Base64url. A text always has the same signature (RFC 8032), so it can be made on reading. */
+  sign(text: Uint8Array): string
+}
+
+/** PKCS #8 of an Ed25519 key (RFC 8410) is this, and its 32 bytes. */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+/** How long a key rotated out in another process may still sign (milliseconds). */
+const TRUSTED_MS = 30_000
+
+/** The current key; the first call makes one. */
+export function createSigner(store: Store, clock: Clock): () => Promise<Signer> {
+  let known: { signer: Signer; at: number } | null = null
+  return async () => {
+    // Negative where the clock was set back.
+    const age = clock.now() - (known?.at ?? 0)
+    if (known !== null && age >= 0 && age < TRUSTED_MS) return known.signer
+    const signer = toSigner(await findOrMakeKey(store, clock.now()))
+    known = { signer, at: clock.now() }
+    return signer
+  }
+}
+
+async function findOrMakeKey(store: Store, now: number): Promise<{ id: string; secret: string }> {
+  const find = async () => {
+    const row = await store.db
+      .selectFrom('receipt_key')
+      .select(['id', 'secret'])
+      .where('retired_at', 'is', null)
+      .orderBy('created_at')
+      .orderBy('id')
+      .executeTakeFirst()
+    return row === undefined || row.secret === null ? null : { id: row.id, secret: row.secret }
+  }
+  const found = await find()
+  if (found !== null) return found
+  await insertKey(store, now)
+  // Two servers that started at once both take the older key.
+  const made = await find()
+  if (made === null) throw new Error('The key that signs receipts could not be kept.')
+  return made
+}
+
+/** Replaces the current key. Signed receipts stay valid: the old key stays published. */
+export async function rotateKeys(store: Store, now: number): Promise<{ id: string }> {
+  const { id } = await insertKey(store, now)
+  await store.db
+    .updateTable('receipt_key')
+    .set({ retired_at: now, secret: null })
+    .where('id', '!=', id)
+    .where('retired_at', 'is', null)
+    .execute()
+  return { id }
+}
+
+async function insertKey({ db }: Store, now: number): Promise<{ id: string }> {
+  const secret = ed25519.utils.randomSecretKey()
+  const publicKey = ed25519.getPublicKey(secret)
+  const row = {
+    id: hash('sha256', publicKey).slice(0, 16),
+    public_key: Buffer.from(publicKey).toString('base64url'),
+    secret: Buffer.from(secret).toString('base64url'),
+    created_at: now,
+    retired_at: null,
+  }
+  await db.insertInto('receipt_key').values(row).execute()
+  return { id: row.id }
+}
+
+function toSigner({ id, secret }: { id: string; secret: string }): Signer {
+  const der = Buffer.concat([PKCS8, Buffer.from(secret, 'base64url')])
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  return { id, sign: (text) => sign(null, text, key).toString('base64url') }
+}
+
+/** `GET /.well-known/receipt-keys.json`: all keys, past and present. */
+export async function readReceiptKeys({ db }: Store, isOn: boolean): Promise<ReceiptKeys> {
+  const rows = await db
+    .selectFrom('receipt_key')
+    .select(['id', 'public_key', 'created_at', 'retired_at'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return {
+    receipts: isOn ? 'on' : 'off',
+    keys: rows.map(({ id, public_key, created_at, retired_at }) => ({
+      id,
+      algorithm: 'Ed25519',
+      public_key,
+      from: new Date(created_at).toISOString(),
+      ...(retired_at !== null && { until: new Date(retired_at).toISOString() }),
+    })),
+  }
+}

@@ -1,0 +1,290 @@
+import type { REPORT_STATES, ReportKind } from '../../../src/domain/reports/report.ts'
+import type { CountedScheme } from '../../../src/domain/settlement/schemes/schemes.ts'
+import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+
+/** A column as a migration creates it, with the type of its values for the queries. */
+export interface Column<Value> {
+  sql: string
+  /** Never set: it only carries the type. */
+  readonly value?: Value
+}
+
+/** A table's SQL: its columns by name, and a constraint over several of them. */
+export interface Table<Columns extends Record<string, Column<unknown>>> {
+  columns: Columns
+  constraint?: string
+}
+
+/** The rows of tables, by name, as the queries see them. */
+export type RowsOf<Tables> = {
+  [Name in keyof Tables]: Tables[Name] extends Table<infer Columns>
+    ? { [Key in keyof Columns]: Columns[Key] extends Column<infer Value> ? Value : never }
+    : never
+}
+
+const text: Column<string> = { sql: 'text not null' }
+const integer: Column<number> = { sql: 'integer not null' }
+/** Milliseconds since the epoch and other numbers past 32 bits, which is what PostgreSQL's `integer` has. */
+const moment: Column<number> = { sql: 'moment not null' }
+const key: Column<string> = { sql: 'text not null primary key' }
+const unique: Column<string> = { sql: 'text not null unique' }
+
+function textOf<Value extends string>(): Column<Value> {
+  return { sql: text.sql }
+}
+
+function maybe<Value>({ sql }: Column<Value>): Column<Value | null> {
+  return { sql: sql.replace(' not null', '') }
+}
+
+function withRule<Value>({ sql }: Column<Value>, rule: string): Column<Value> {
+  return { sql: `${sql} ${rule}` }
+}
+
+function table<Columns extends Record<string, Column<unknown>>>(
+  columns: Columns,
+  constraint?: string,
+): Table<Columns> {
+  return { columns, ...(constraint !== undefined && { constraint }) }
+}
+
+export const USAGE_KINDS = ['impression', 'call'] as const
+
+const ofSeller = withRule(text, 'references seller (id) on delete cascade')
+/** A proof ends with its claim: the next owner of the listing proves its payouts again. */
+const ofClaim = withRule(text, 'references claim (id) on delete cascade')
+/** `''` where a click or search named none. */
+const source = textOf<ClickSource | ''>()
+
+/** The position of a transfer on its chain. */
+const transfer = { network: text, transaction_id: text, log_index: integer }
+/** How something was paid; null where nobody looked. */
+const scheme = maybe(textOf<CountedScheme>())
+
+/**
+ * Times are milliseconds since the epoch, days and hours are whole numbers since the epoch (UTC),
+ * flags are 0 or 1: the same values in both databases.
+ */
+export const TABLES = {
+  click: table({
+    hour: integer,
+    listing_id: text,
+    sid: maybe(text),
+    pos: maybe(integer),
+    src: maybe(textOf<ClickSource>()),
+    bot: integer,
+  }),
+  /** Old clicks, folded into counts. */
+  click_day: table(
+    { day: integer, listing_id: text, src: source, clicks: integer },
+    'click_day_key primary key (listing_id, day, src)',
+  ),
+  usage_day: table(
+    {
+      day: integer,
+      kind: textOf<(typeof USAGE_KINDS)[number]>(),
+      listing_id: text,
+      src: source,
+      uses: integer,
+    },
+    'usage_day_key primary key (listing_id, kind, day, src)',
+  ),
+  /** `mails_off_at`: since when a seller wants no mails about changes of their listings. */
+  seller: table({
+    id: key,
+    email: unique,
+    created_at: moment,
+    mails_off_at: maybe(moment),
+  }),
+  /** `id_hash` is the SHA-256 of the cookie's value: a copy of this table signs nobody in. */
+  session: table({ id_hash: key, seller_id: ofSeller, created_at: moment, expires_at: moment }),
+  /** One row per address, so that a newer link replaces the older one. */
+  login_token: table({ email: key, token_hash: unique, created_at: moment, expires_at: moment }),
+  /** Tries counted per window, shared by all instances. `key` holds no address, only a hash. */
+  attempt: table({ key, window_start: moment, tries: integer }),
+  /**
+   * Mails that wait to be sent. `payload` is JSON and never holds a secret: links are made when
+   * sending. A server that sends one moves `next_at`, so that no other takes it meanwhile.
+   */
+  mail: table({
+    id: key,
+    kind: text,
+    address: text,
+    payload: text,
+    created_at: moment,
+    next_at: moment,
+    tries: integer,
+  }),
+  claim: table({
+    id: key,
+    listing_id: text,
+    seller_id: ofSeller,
+    /** The host the proof covers, exactly. */
+    host: text,
+    method: textOf<ClaimMethod>(),
+    token: unique,
+    state: textOf<ClaimState>(),
+    created_at: moment,
+    expires_at: moment,
+    verified_at: maybe(moment),
+    last_checked_at: maybe(moment),
+    failing_since: maybe(moment),
+    /** JSON of what the last check saw, for its seller; foreign text in it is cut and inert. */
+    last_check: maybe(text),
+    /** JSON of what the owner was last told of the listing; null before the first comparison. */
+    told: maybe(text),
+  }),
+  /** `moved_to` is the id the owner named for the listing. */
+  opt_out: table({ listing_id: key, host: text, created_at: moment, moved_to: maybe(text) }),
+  /** A text a seller was asked to sign; `payout` is CAIP-10, EVM in lower case. */
+  payout_challenge: table(
+    { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
+    'payout_challenge_key primary key (claim_id, payout)',
+  ),
+  /** For a contract wallet: when it last said yes, and to what. A key's signature never changes. */
+  payout_proof: table(
+    {
+      claim_id: ofClaim,
+      payout: text,
+      proven_at: moment,
+      checked_at: maybe(moment),
+      challenge: maybe(text),
+      signature: maybe(text),
+    },
+    'payout_proof_key primary key (claim_id, payout)',
+  ),
+  /** Evidence from a server's own probes, as a file would hold it, JSON. */
+  probe_evidence: table({
+    listing_id: key,
+    evidence: text,
+    probed_at: moment,
+    /** When a server last began to probe the listing. */
+    asked_at: maybe(moment),
+  }),
+  /** Reports by anybody, and the reviewers' decisions. */
+  report: table({
+    id: key,
+    kind: textOf<ReportKind>(),
+    /** Address and host of a new service; null where it is about a listing. */
+    url: maybe(text),
+    host: maybe(text),
+    /** The listing it is about, or the one it became. */
+    listing_id: maybe(text),
+    /** The receipt whose verdict is disputed. */
+    receipt: maybe(text),
+    text,
+    /** JSON list. */
+    links: text,
+    /** Null once it is decided. */
+    email: maybe(text),
+    state: textOf<(typeof REPORT_STATES)[number]>(),
+    /** What the person who decided says of it. */
+    reason: maybe(text),
+    created_at: moment,
+    settled_at: maybe(moment),
+  }),
+  /** Who may read a closed directory; `token_hash` is a SHA-256, so a copy of this table opens nothing. */
+  access_token: table({
+    name: key,
+    token_hash: unique,
+    created_at: moment,
+    expires_at: maybe(moment),
+  }),
+  /** Background jobs, see `functions/store/jobs.ts`. */
+  job: table(
+    { queue: text, key: text, due: moment, holder: text, held_until: moment },
+    'job_key primary key (queue, key)',
+  ),
+  /** A relayed call's hint about its payment, in one of its listing's slots; proves nothing. */
+  payment_hint: table(
+    { listing_id: text, place: integer, transaction_id: text, noted_at: moment },
+    'payment_hint_key primary key (listing_id, place)',
+  ),
+  /** Each payment the meter saw, once for all sellers it may count for. */
+  settlement: table(
+    {
+      ...transfer,
+      /** Which of its owner's listings was called, where the relay noted that; else ''. */
+      listing_id: text,
+      payer: text,
+      payee: text,
+      amount: text,
+      micro_usd: moment,
+      settled_at: moment,
+      block_number: maybe(moment),
+      scheme,
+      /** Hash of payee, payer and the signed nonce (EIP-3009): finds the call it was sent with. */
+      authorization_hash: maybe(text),
+    },
+    'settlement_once primary key (network, transaction_id, log_index)',
+  ),
+  /** What payout wallets sent, and payers received before they paid: only for wash rules. */
+  wallet_transfer: table(
+    {
+      ...transfer,
+      sender: text,
+      receiver: text,
+      amount: text,
+      sent_at: moment,
+      block_number: maybe(moment),
+      /** Whether `sender` is a contract; null where not checked. */
+      from_contract: maybe(integer),
+    },
+    'wallet_transfer_once primary key (network, transaction_id, log_index)',
+  ),
+  /** How far one payout (an address, EVM in lower case) has been read: EVM by blocks, Solana by signatures. */
+  meter_cursor: table(
+    {
+      network: text,
+      payout: text,
+      first_block: moment,
+      next_block: moment,
+      /** Time of the last block read. */
+      read_until: moment,
+      /** Newest signature read (Solana). */
+      mark: maybe(text),
+    },
+    'meter_cursor_key primary key (network, payout)',
+  ),
+  /** Hashes of blocks that were read, to notice when they have left the chain. */
+  meter_block: table(
+    { network: text, number: moment, hash: text },
+    'meter_block_key primary key (network, number)',
+  ),
+  meter_payer: table(
+    {
+      network: text,
+      payer: text,
+      first_block: moment,
+      first_paid_at: moment,
+      /** Whether the wallets that funded it were traced. */
+      is_traced: integer,
+      /** The block where it was seen to pay somebody else by the same means. */
+      paid_others_block: maybe(moment),
+    },
+    'meter_payer_key primary key (network, payer)',
+  ),
+  /** Receipts of paid calls. No part of a request or an answer is here. */
+  receipt: table({
+    id: key,
+    listing_id: text,
+    /** Method and address of the operation, as content has it. */
+    call: text,
+    called_at: moment,
+    /** Canonical JSON. */
+    receipt: text,
+    /** Hashes of payee and payer, and of both with the signed nonce: they find the payment. */
+    payment_hash: maybe(text),
+    authorization_hash: maybe(text),
+    /** Whether the seller's answer names the transaction. */
+    is_named: integer,
+  }),
+  /** Keys that sign receipts; the secret of a retired one is deleted. */
+  receipt_key: table({
+    id: key,
+    public_key: text,
+    secret: maybe(text),
+    created_at: moment,
+    retired_at: maybe(moment),
+  }),
+}

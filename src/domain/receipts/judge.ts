@@ -1,0 +1,356 @@
+import type { DeliveryVerdict } from '../wire/vocabulary.ts'
+import {
+  type DeclaredResponse,
+  findDeclaredFault,
+  findErrorSign,
+  isNothing,
+} from './declared-answer.ts'
+
+export interface Judgement {
+  verdict: DeliveryVerdict
+  /** A sentence of our words, types and the declaration's names: no part of the answer. */
+  reason: string
+}
+
+/** An answer as far as it came. */
+export interface DeliveredAnswer {
+  /** Null where none came. */
+  status: number | null
+  /**
+   * `cut` by its sender; `foreign`: in a content coding that the caller did not ask for; `unread`: too
+   * large, or in an unsupported coding.
+   */
+  end: 'whole' | 'cut' | 'foreign' | 'unread'
+  /** Decompressed; useless where the answer is incomplete. */
+  body: Uint8Array
+}
+
+/** Sizes up to which an answer is judged, in bytes: as it comes, and decompressed. */
+export const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
+/** Up to this size a JSON answer is parsed as a whole (bytes). */
+const MAX_PARSED = 32 * 1024
+/** How much is read of a long answer that cannot be parsed as JSON: its first events, or its markup (bytes). */
+const HEAD_BYTES = 16 * 1024
+/** Events of a stream that are checked. */
+const MAX_EVENTS = 20
+/** An error in place of an image or a text is shorter than this. */
+const MAX_ERROR_BYTES = 4096
+/** Longest white space that is scanned (bytes). */
+const MAX_BLANK = 4096
+
+const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as declared.' }
+
+/**
+ * Judges an answer by its operation's declaration. In doubt an answer is right: a seller is only
+ * blamed for what is certainly not what it sells, and never for more than it declared.
+ *
+ * Known limit: invented values in the right shape look like true ones, and so does the answer to
+ * another question: no other caller's answer is remembered.
+ */
+export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+  const { status, end, body } = answer
+  if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
+  if (status === 402) return toJudgement('payment_asked_again', 'Status 402 for a call that paid.')
+  if (status < 200 || status > 299)
+    return toJudgement('refused', `Status ${status} for a call that paid.`)
+  if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
+  if (end === 'foreign')
+    return toJudgement('other_shape', 'It is in a content coding that nobody asked for.')
+  if (end === 'unread')
+    return toJudgement('too_large_to_judge', 'It is too large to judge, or oddly compressed.')
+  if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
+  return isJsonType(declared.content_type)
+    ? judgeJson(declared, answer)
+    : judgeMedia(declared, answer)
+}
+
+function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judgement {
+  const isLong = body.length > MAX_PARSED
+  if (!isLong && isShallow(body)) {
+    const value = tryJson(toText(body))
+    if (value !== undefined) return judgeValue(declared, value)
+  }
+  const read = condenseJson(body, { isCut: isLong })
+  const value = read === null ? undefined : tryJson(toText(read.json))
+  if (read !== null && value !== undefined) return judgeValue(declared, value, read.isComplete)
+  const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
+  const events = readEvents(head)
+  if (events.length > 0) return judgeEvents(declared, events)
+  const isBegun = /^\s*[[{]/.test(head)
+  if (isBegun && read === null)
+    return toJudgement('too_large_to_judge', 'It has too many values to judge.')
+  if (isBegun && read?.isOpen === true)
+    return toJudgement('cut_off', 'The JSON ends in the middle.')
+  const sign = findErrorSign(declared, head)
+  if (sign !== null) return toJudgement('error_in_200', sign)
+  return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
+}
+
+/** @param isComplete otherwise the omitted part may hold values */
+function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = true): Judgement {
+  const sign = findErrorSign(declared, value)
+  if (sign !== null) return toJudgement('error_in_200', sign)
+  if (isComplete && isNothing(declared, value))
+    return toJudgement('empty', 'Nothing declared has a value.')
+  const fault = findDeclaredFault(declared, value)
+  return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
+}
+
+/** A stream is as declared where one of its events is; how pieces combine is unknown. */
+function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
+  const judged = events.map((event) => judgeValue(declared, event))
+  if (judged.some(({ verdict }) => verdict === 'as_declared')) return AS_DECLARED
+  const error = judged.find(({ verdict }) => verdict === 'error_in_200')
+  if (error !== undefined) return error
+  const [first] = judged
+  if (first !== undefined && judged.every(({ verdict }) => verdict === 'empty')) return first
+  return toJudgement('too_large_to_judge', 'It came in pieces, none of which is as declared.')
+}
+
+function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
+  const text = toText(answer.body.subarray(0, MAX_ERROR_BYTES))
+  const isShort = answer.body.length <= MAX_ERROR_BYTES
+  const value = isShort ? (tryJson(text) ?? text) : null
+  const sign = value === null ? null : findErrorSign(declared, value)
+  if (sign !== null) return toJudgement('error_in_200', sign)
+  const fault = findMediaFault(declared.content_type, answer)
+  if (fault === null) return AS_DECLARED
+  return toJudgement(fault.isCut ? 'cut_off' : 'other_shape', fault.text)
+}
+
+export function isJsonType(contentType: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/.test(contentType)
+}
+
+function toJudgement(verdict: DeliveryVerdict, reason: string): Judgement {
+  return { verdict, reason }
+}
+
+/** UTF-16 is rare and has its mark; anything else but UTF-8 becomes replacement characters. */
+function toText(body: Uint8Array): string {
+  const [first, second] = body
+  return (first === 0xff && second === 0xfe ? UTF_16 : UTF_8).decode(body)
+}
+
+// Creating a decoder takes longer than reading a short answer with it.
+const [UTF_8, UTF_16] = [new TextDecoder(), new TextDecoder('utf-16le')]
+
+/** With so few brackets nothing is nested too deeply: then it needs no second reading. */
+function isShallow(body: Uint8Array): boolean {
+  let left = MAX_DEPTH
+  for (let at = 0; at < body.length; at += 1)
+    if (body[at] === OPEN_LIST || body[at] === OPEN_OBJECT) left -= 1
+  return left >= 0
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON line by line, or in the `data:` lines of server-sent events. */
+function readEvents(text: string): unknown[] {
+  const lines = text.split('\n', MAX_EVENTS * 4).map((line) => line.replace(/^data:/, '').trim())
+  const values = lines.filter((line) => /^[[{]/.test(line)).map(tryJson)
+  const events = values.filter((value) => value !== undefined).slice(0, MAX_EVENTS)
+  // One broken line among several is still a stream; a single piece of broken JSON is not.
+  return events.length > 1 || /^(?:data|event|id|retry|):/.test(text) ? events : []
+}
+
+function isBlank(body: Uint8Array): boolean {
+  const [first = 0] = body
+  const isVisible = first > 0x20 && first < 0x7f
+  return !isVisible && body.length <= MAX_BLANK && toText(body).trim() === ''
+}
+
+/** First bytes of files, in hex; a dot is any digit. After a bar: last bytes of a complete file. */
+const IMAGES = [
+  '89504e470d0a|49454e44',
+  'ffd8ff|ffd9',
+  '47494638',
+  '52494646........57454250',
+].concat(['424d', '49492a00', '4d4d002a', '00000100', '........66747970', 'ff0a', '38425053'])
+const AUDIO = [
+  '494433',
+  'fffb',
+  'fff3',
+  'fff2',
+  'fffa',
+  'fff1',
+  'fff9',
+  '4f676753',
+  '664c6143',
+].concat([
+  '52494646........57415645',
+  '464f524d........41494646',
+  '2321414d52',
+  '........66747970',
+  '1a45dfa3',
+])
+const VIDEO = [
+  '........66747970',
+  '........6d6f6f76',
+  '1a45dfa3',
+  '52494646........41564920',
+].concat(['4f676753', '464c56', '000001b.', '47'])
+
+/** Any member of a family is accepted: a WebP in place of a PNG is still an image. */
+const FAMILIES = new Map([
+  ['image', IMAGES],
+  ['audio', AUDIO],
+  ['video', VIDEO],
+  ['application/pdf', ['255044462d|2525454f46']],
+  ['application/zip', ['504b0304|504b0506', '504b0506']],
+  ['application/gzip', ['1f8b']],
+])
+
+/** Enough for the first bytes of every kind. */
+const KIND_BYTES = 512
+/** Covers the comment of a zip and anything writers append to a PDF. */
+const TAIL_BYTES = 2048
+
+/** Why an answer of text or bytes is not as declared; null where it is. */
+function findMediaFault(
+  declared: string,
+  { body }: Pick<DeliveredAnswer, 'body'>,
+): { isCut: boolean; text: string } | null {
+  const kinds = FAMILIES.get(declared) ?? FAMILIES.get(declared.split('/')[0] ?? '')
+  const head = toHex(body.subarray(0, KIND_BYTES))
+  const text = new TextDecoder('latin1').decode(body.subarray(0, KIND_BYTES))
+  const isDrawing = declared.startsWith('image/') && /<svg\b/i.test(text)
+  if (isDrawing) return null
+  if (kinds !== undefined) return findKindFault(declared, kinds, head, body)
+  const isPage = /^(?:ï»¿)?\s*<(?:!doctype html|html\b)/i.test(text)
+  if (isPage && !/html|xml/.test(declared))
+    return { isCut: false, text: `Expected ${declared}, got a web page.` }
+  return null
+}
+
+function findKindFault(declared: string, kinds: readonly string[], head: string, body: Uint8Array) {
+  const kind = kinds.find((each) => begins(head, each.split('|')[0] ?? ''))
+  if (kind === undefined)
+    return { isCut: false, text: `Expected ${declared}, got bytes that begin as something else.` }
+  const end = kind.split('|')[1] ?? ''
+  const isCut = !toHex(body.subarray(-TAIL_BYTES)).includes(end)
+  return isCut ? { isCut, text: `The ${declared} ends in the middle.` } : null
+}
+
+function begins(hex: string, pattern: string): boolean {
+  return [...pattern].every((digit, at) => digit === '.' || digit === hex[at])
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const MAX_ITEMS = 20
+/** Bytes of a text. */
+const MAX_TEXT = 2_000
+/** Total bytes of the result, and how deep it is nested. */
+const MAX_KEPT = 64 * 1024
+const MAX_DEPTH = 64
+/** `\u` and its four digits: a text is not cut inside these. */
+const ESCAPE_BYTES = 6
+
+export interface CondensedJson {
+  json: Uint8Array
+  /** Nothing was omitted. */
+  isComplete: boolean
+  /** A text or a bracket is open at its end. */
+  isOpen: boolean
+}
+
+/**
+ * A long JSON answer reduced to what is checked: the first entries of each list, the beginning of
+ * each text. Works on the bytes, so that no string or value of the whole is ever made: an answer of
+ * a megabyte would take five of memory.
+ *
+ * Known limit: omitted parts are not checked, except for brackets and quotes.
+ *
+ * @param isCut false for a short answer: then all of it is kept, unless it is nested too deeply
+ * @returns null where that is so, or the result is too long
+ */
+export function condenseJson(
+  bytes: Uint8Array,
+  { isCut }: { isCut: boolean },
+): CondensedJson | null {
+  // A short answer is returned unchanged: allocating a copy took longer than reading it.
+  const kept = isCut ? new Uint8Array(Math.min(bytes.length, MAX_KEPT)) : bytes
+  const place: Place = {
+    items: isCut ? new Int32Array(MAX_DEPTH + 1) : NO_ROOM,
+    ...{ depth: 0, cutIn: 0 },
+    ...{ inText: false, textAt: 0, escapeAt: -ESCAPE_BYTES, isTextCut: false },
+    maxText: isCut ? MAX_TEXT : bytes.length,
+    maxItems: isCut ? MAX_ITEMS : bytes.length,
+  }
+  let size = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const code = bytes[at] ?? 0
+    if (place.inText) readText(place, code, at)
+    else if (code === QUOTE) {
+      place.inText = true
+      place.textAt = at
+    } else readMark(place, code)
+    if (place.depth > MAX_DEPTH) return null
+    if (place.isTextCut || place.cutIn > 0) continue
+    if (size === kept.length) return null
+    if (isCut) kept[size] = code
+    size += 1
+  }
+  const isOpen = place.inText || place.depth > 0
+  return { json: kept.subarray(0, size), isComplete: size === bytes.length, isOpen }
+}
+
+const NO_ROOM = new Int32Array(0)
+
+/** The position of a byte in the JSON. */
+interface Place {
+  /** Entries so far of each open list; `IS_OBJECT` and more for an object. Allocated once. */
+  items: Int32Array
+  depth: number
+  /** Depth of the list being cut; 0 outside one. */
+  cutIn: number
+  inText: boolean
+  textAt: number
+  escapeAt: number
+  isTextCut: boolean
+  readonly maxText: number
+  readonly maxItems: number
+}
+
+/** Less than any possible number of commas. */
+const IS_OBJECT = -(2 ** 30)
+
+function readText(place: Place, code: number, at: number): void {
+  // A character after a backslash ends nothing.
+  if (at === place.escapeAt + 1) return
+  if (code === BACKSLASH) place.escapeAt = at
+  else if (code === QUOTE) {
+    place.inText = false
+    place.isTextCut = false
+    return
+  }
+  const isBetween = (code & 0xc0) !== 0x80 && at - place.escapeAt >= ESCAPE_BYTES
+  if (at - place.textAt > place.maxText && isBetween) place.isTextCut = true
+}
+
+function readMark(place: Place, code: number): void {
+  const { items } = place
+  if (code === OPEN_LIST || code === OPEN_OBJECT) {
+    place.depth += 1
+    items[place.depth] = code === OPEN_LIST ? 1 : IS_OBJECT
+  } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
+    if (place.cutIn === place.depth) place.cutIn = 0
+    place.depth -= place.depth > 0 ? 1 : 0
+  } else if (code === COMMA && place.depth > 0) {
+    const count = (items[place.depth] ?? 0) + 1
+    items[place.depth] = count
+    if (place.cutIn === 0 && count > place.maxItems) place.cutIn = place.depth
+  }
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [34, 92, 44]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125]
