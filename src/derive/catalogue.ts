@@ -153,7 +153,12 @@ function readListed(content: Content, ledger: LedgerFacts, baseUrl: string) {
 }
 
 /** Of a directory without payments nothing says what a call costs, or who is paid. */
-function withoutPrices({ payout: _, payout_source: __, ...facts }: ListingFacts): ListingFacts {
+function withoutPrices({
+  payout: _,
+  payout_source: __,
+  cost: ___,
+  ...facts
+}: ListingFacts): ListingFacts {
   return {
     ...facts,
     pricing: { model: 'unknown' },
