@@ -103,15 +103,22 @@ function toCodings(accepted: string | undefined): string {
 
 /** The path below `root` of the file that an address answers with. */
 function findFile(root: string, path: string): string | null {
-  if (!PLAIN.test(path) || HIDDEN.test(path) || (path.length > 1 && path.endsWith('/'))) return null
+  if (!path.startsWith('/') || !PLAIN.test(path) || HIDDEN.test(path)) return null
+  if (path.length > 1 && path.endsWith('/')) return null
   const base = path === '/' ? '' : path
   const names = [`${base}/index.html`, `${base}/index.json`, ...(base === '' ? [] : [base])]
   return names.find((name) => statFile(root + name) !== null) ?? null
 }
 
+/** An address may be longer than any name of a file: then it is nobody's. */
 function statFile(place: string): Stats | null {
-  const found = statSync(place, { throwIfNoEntry: false })
-  return found?.isFile() === true ? found : null
+  try {
+    const found = statSync(place, { throwIfNoEntry: false })
+    return found?.isFile() === true ? found : null
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG') return null
+    throw error
+  }
 }
 
 function load(root: string, path: string, wanted: string): Sent {

@@ -5,7 +5,7 @@ import type { ReleaseFile } from '../domain/derived/release-file.ts'
 import type { Tables } from '../domain/derived/tables.ts'
 import type { Folder } from './folder.ts'
 import type { SearchIndexes } from './indexes.ts'
-import { PROJECT } from './inputs.ts'
+import { digestCode, PROJECT } from './inputs.ts'
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
@@ -17,7 +17,7 @@ export async function writeSearchFunction(
 ): Promise<void> {
   const input = { base_url: baseUrl, texts: tables.site, also_search: tables.alsoSearch }
   const file = 'functions/search/search.js'
-  if (!folder.reuse(file, hash('sha256', JSON.stringify(input))))
+  if (!folder.reuse(file, hash('sha256', JSON.stringify([digestCode(), input]))))
     folder.write(file, await bundleSearch(input))
   // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
   folder.write('functions/search/package.json', PACKAGE)

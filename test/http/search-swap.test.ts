@@ -20,12 +20,7 @@ const AnswerSchema = v.object({ total: v.number(), results: v.array(v.object({ i
 
 beforeAll(async () => {
   copyRelease(outDir, 'first')
-  place('second', newIndex('x402.swapped-in'))
-  const damaged = newIndex('x402.never-seen')
-  damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1
-  place('damaged', damaged)
-  place('third', newIndex('x402.third'))
-  publish('first')
+  switchRelease(outDir, 'first')
   running = await startService({ OUT_DIR: outDir })
   firstListings = new WeakRef(running.service.parts.release().listings)
 })
@@ -39,11 +34,11 @@ function newIndex(id: string): Uint8Array {
   return buildSearchIndex([sampleDocument({ id, name: 'Swapped in' })])
 }
 
-function place(release: string, index: Uint8Array): void {
+/** Only the newest releases stay in a folder: each comes when it is served. */
+function publish(release: string, index: Uint8Array): void {
   copyRelease(outDir, release, { 'data/search.index': index })
+  switchRelease(outDir, release)
 }
-
-const publish = (release: string) => switchRelease(outDir, release)
 
 async function searchOnce(): Promise<v.InferOutput<typeof AnswerSchema>> {
   const response = await fetch(`${running.url}/api/v1/search`)
@@ -60,7 +55,7 @@ test('a new index is picked up between two answers, and none fails', async () =>
       totals.add((await searchOnce()).total)
       if (asked === 10 && !swapped) {
         swapped = true
-        publish('second')
+        publish('second', newIndex('x402.swapped-in'))
         await running.service.refresh()
       }
     }
@@ -72,7 +67,9 @@ test('a new index is picked up between two answers, and none fails', async () =>
 })
 
 test('a damaged index leaves the old one serving, and the log says so', async () => {
-  publish('damaged')
+  const damaged = newIndex('x402.never-seen')
+  damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1
+  publish('damaged', damaged)
   await running.service.refresh()
   expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.swapped-in'])
   const refusal = running.log.find((line) => line.includes('release.refused'))
@@ -80,7 +77,7 @@ test('a damaged index leaves the old one serving, and the log says so', async ()
 })
 
 test('the next good one is taken after that', async () => {
-  publish('third')
+  publish('third', newIndex('x402.third'))
   await running.service.refresh()
   expect((await searchOnce()).results.map(({ id }) => id)).toEqual(['x402.third'])
 })

@@ -72,7 +72,8 @@ describe('every route and door that is read', () => {
     call: { query: '?relay_info' },
     go: { status: 302 },
     lint: { status: 400 },
-    // The fixture has no policies, and no payments.
+    // The fixture has no policies, no payments and no receipts.
+    receipt_day: { status: 404 },
     policy_servers: { status: 404 },
     policy_versions: { status: 404 },
     policy_version: { status: 404 },

@@ -30,12 +30,12 @@ export function toDecisionFacts(
 ): DecisionFact[] {
   const price = payments ? toPrice(view) : []
   // A guide is only read: nobody pays for it, and it cannot be probed.
-  if (view.kind === 'kit') return [...price, toRuns(view), ...toAccess(view)]
+  if (view.kind === 'kit') return [...price, toRuns(view, payments), ...toAccess(view)]
   return [
     ...price,
     ...toProbe(probes, view),
     ...(payments ? toRails(view.pricing) : []),
-    toRuns(view),
+    toRuns(view, payments),
     ...toAccess(view),
     ...(trust ? toTrust(view) : []),
   ]
@@ -54,13 +54,12 @@ const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
   paid: ['Paid', 'price not known'],
-  unknown: ['No price per call', ''],
 } as const
 
 function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, cost } = view
   if (pricing.model !== 'per_call') {
-    if (cost === 'unknown' && !runsLocallyOnly(view)) return []
+    if (cost === 'unknown') return []
     const [value, note] = COST_TEXTS[cost]
     return [factOf('Price', value, note)]
   }
@@ -140,12 +139,15 @@ export const REGISTRY_NAMES = {
   mcpb: 'an MCP bundle',
 } as const satisfies Record<PackageRegistry, string>
 
-function toRuns(view: ListingView): DecisionFact {
-  const { invoke, buy } = view
+function toRuns(view: ListingView, payments: boolean): DecisionFact {
+  const { invoke, buy, cost, pricing } = view
   const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
   const names = [...new Set(registries)].map((id) => REGISTRY_NAMES[id])
   const direct = hasRemoteEndpoint(view) ? 'called directly' : 'nothing to run'
-  const note = names.length > 0 ? `from ${names.join(', ')}` : direct
+  // What runs on one's own machine has no price for a call; its maker may still sell it otherwise.
+  const hasPrice = pricing.model === 'per_call' || cost !== 'unknown' || !runsLocallyOnly(view)
+  const free = payments && !hasPrice ? '; no price per call' : ''
+  const note = names.length > 0 ? `from ${names.join(', ')}${free}` : direct
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
