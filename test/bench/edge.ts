@@ -9,7 +9,7 @@ import { startWorkerd } from '../edge/workerd.ts'
  * beside the same search asked again.
  */
 const outDir = resolve(process.argv[2] ?? 'dist')
-const dir = join(outDir, 'functions/search')
+const dir = join(outDir, 'current/functions/search')
 const path = '/api/v1/search?q=weather+forecast'
 const mib = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
 console.log(

@@ -51,7 +51,7 @@ function byHeaders(toHeaders: (claimed: string[], address: string) => string[]):
 
 async function startCloudflare(): Promise<Preset> {
   const service = await startService({ TRUST_PROXY: '1', ...LIMITS })
-  const edge = await startWorkerd(resolve(FIXTURE_ENV.OUT_DIR, 'functions/search'), {
+  const edge = await startWorkerd(resolve(FIXTURE_ENV.OUT_DIR, 'current/functions/search'), {
     program: 'docs/deploy/cloudflare/worker.js',
     functions: service.url,
   })
@@ -198,7 +198,7 @@ describe.each(PRESETS)('%s', (_, start, isHere) => {
 })
 
 test('the worker answers for a server that is away, and has searches alone without one', async () => {
-  const functionDir = resolve(FIXTURE_ENV.OUT_DIR, 'functions/search')
+  const functionDir = resolve(FIXTURE_ENV.OUT_DIR, 'current/functions/search')
   const program = 'docs/deploy/cloudflare/worker.js'
   const away = await startWorkerd(functionDir, { program, functions: 'http://127.0.0.1:9' })
   const alone = await startWorkerd(functionDir, { program, functions: '' })

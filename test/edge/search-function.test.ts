@@ -9,7 +9,7 @@ import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { startWorkerd } from './workerd.ts'
 
-const DIR = resolve(FIXTURE_ENV.OUT_DIR, 'functions/search')
+const DIR = resolve(FIXTURE_ENV.OUT_DIR, 'current/functions/search')
 const BUNDLE = join(DIR, 'search.js')
 
 /** What a module asks its host for, statically or later. */
