@@ -48,7 +48,10 @@ const write = (url: string, { method, path }: (typeof WRITES)[number]) => {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     },
     ...(body !== undefined && {
-      body: JSON.stringify(body).replace(/"(listing\w*)":"[^"]+"/, '"$1":"x402.weather"'),
+      // A token of another form is refused without the store.
+      body: JSON.stringify(body)
+        .replace(/"(listing\w*)":"[^"]+"/, '"$1":"x402.weather"')
+        .replace(/"token":"[^"]+"/, `"token":"${'T'.repeat(43)}"`),
     }),
     signal: AbortSignal.timeout(SOON_MS + SLACK_MS),
   })

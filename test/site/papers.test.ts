@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const PAPERS = [
-  'README.md',
+  ...['README.md', 'CONTRIBUTING.md'],
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -17,7 +17,7 @@ test.each(PAPERS)('every file that %s names exists', (paper) => {
 
 test('links between papers lead to papers', () => {
   for (const paper of PAPERS) {
-    const folder = paper.startsWith('docs/') ? 'docs/' : ''
+    const folder = paper.slice(0, paper.lastIndexOf('/') + 1)
     const links = [...readFileSync(paper, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
     const broken = links.map(([, to = '']) => folder + to).filter((to) => !existsSync(to))
     expect([paper, broken]).toEqual([paper, []])
