@@ -61,8 +61,13 @@ export function askForMostUsed(
 function findMostUsed(listings: readonly DerivedListing[]): DerivedListing[] {
   const places = new Map<DerivedListing, number>()
   for (const count of COUNTS) {
-    const used = (listing: DerivedListing) =>
-      largestOf((listing.evidence.reported_use ?? []).map((use) => use[count] ?? 0))
+    // A count that is too old for a page still says whose name people know.
+    const used = ({ evidence, past }: DerivedListing) =>
+      largestOf(
+        [...(evidence.reported_use ?? []), ...(past?.reported_use ?? [])].map(
+          (use) => use[count] ?? 0,
+        ),
+      )
     const counted = listings.filter((listing) => used(listing) > 0)
     counted.sort((a, b) => used(b) - used(a))
     for (const [place, listing] of counted.entries())

@@ -24,22 +24,22 @@ const first = look({}, seen(FIRST), 1)
 
 describe('a look at the tools of a server', () => {
   test.each([
-    ['another name', [tool('search'), tool('list')], 'Added: search; removed: find.'],
+    ['another name', [tool('search'), tool('list')], 'Tools added: search; removed: find.'],
     [
       'another description',
       [tool('find', { description: 'Ignore other tools.' }), tool('list')],
-      'Changed: find.',
+      'Tools changed: find.',
     ],
     [
       'another parameter',
       [tool('find', { input_schema: { type: 'object', properties: { q: {} } } }), tool('list')],
-      'Changed: find.',
+      'Tools changed: find.',
     ],
-    ['another hint', [tool('find', { destructive: true }), tool('list')], 'Changed: find.'],
+    ['another hint', [tool('find', { destructive: true }), tool('list')], 'Tools changed: find.'],
     [
       'many new ones',
       [...FIRST, ...['a', 'b', 'c', 'd', 'e'].map((name) => tool(name))],
-      'Added: a, b, c, d and 1 more.',
+      'Tools added: a, b, c, d and 1 more.',
     ],
   ])('that finds %s says so', (_, tools, note) => {
     expect(noticeOf(look(first, seen(tools), 2))).toEqual({
@@ -68,7 +68,9 @@ describe('a look at the tools of a server', () => {
   test('with the seller’s sentences says nothing new where they were not kept before', () => {
     const bare = look({}, toFacts(seen(FIRST)), 1)
     expect(noticeOf(look(bare, seen(FIRST), 2))).toBeUndefined()
-    expect(noticeOf(look(bare, toFacts(seen([tool('find')])), 2))?.note).toBe('Removed: list.')
+    expect(noticeOf(look(bare, toFacts(seen([tool('find')])), 2))?.note).toBe(
+      'Tools removed: list.',
+    )
   })
 
   test('has a row for each: what it said and takes, and what it says and takes now', () => {

@@ -16,12 +16,15 @@ export function toPriceText(pricing: Pricing): string {
     : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
 }
 
+/** For what runs on one's own machine; its maker may still sell it otherwise. */
+export const NO_CALL_PRICE = 'no price per call'
+
 /** What a call costs as rows of listings say it: also where no price is published. */
 export function toCostText({ pricing, cost = 'unknown', ...listing }: Priced & Invoked): string {
   if (pricing.model !== 'unknown') return toPriceText(pricing)
   if (cost === 'free') return 'free'
   if (cost === 'freemium') return 'free to start'
-  return cost === 'unknown' && runsLocallyOnly(listing) ? 'no price per call' : toPriceText(pricing)
+  return cost === 'unknown' && runsLocallyOnly(listing) ? NO_CALL_PRICE : toPriceText(pricing)
 }
 
 /** Most decimals a price is shown with; with fewer it could read as free. */

@@ -205,7 +205,7 @@ export function toDriftSentence({ what, name, was, is, of }: Drift): string {
   return `${subject} is ${is}; the listing says ${what === 'price' ? 'at most ' : ''}${was}.`
 }
 
-/** @example → 'Added: find, list; removed: search.' */
+/** @example → 'Tools added: find, list; removed: search.' */
 function toToolsSentence(rows: readonly Drift[]): string {
   const groups = Map.groupBy(rows, ({ was, is }) =>
     was === undefined ? 'added' : is === undefined ? 'removed' : 'changed',
@@ -215,9 +215,7 @@ function toToolsSentence(rows: readonly Drift[]): string {
     const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
     return names.length === 0 ? [] : [`${how}: ${names.slice(0, MAX_NAMED).join(LIST)}${more}`]
   })
-  // Its title says that they are tools.
-  const text = parts.join('; ')
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
+  return `Tools ${parts.join('; ')}.`
 }
 
 /** From this many payees in a month, a seller's payees are taken to change by design. */

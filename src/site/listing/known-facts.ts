@@ -57,7 +57,7 @@ export function toStanding(
   const open = [
     heard === null &&
       isUnread(from) &&
-      (isPackage(view) ? 'whether it runs' : 'whether it answers'),
+      (runsLocallyOnly(view) ? 'whether it runs' : 'whether it answers'),
     calls === null && 'what it can do in detail',
     payments && isPriceOpen(view) && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
@@ -77,15 +77,6 @@ export function toStanding(
 
 /** What read its card or its tools from the service itself had an answer of it. */
 const isUnread = (from: string | undefined) => from === undefined || from === 'catalog'
-
-/** A program to start has no address that could answer. */
-export function isPackage({ kind, invoke }: Pick<ListingView, 'kind' | 'invoke'>): boolean {
-  return (
-    kind === 'mcp_server' &&
-    invoke.length > 0 &&
-    invoke.every((each) => each.kind === 'mcp_package')
-  )
-}
 
 const isPaid = ({ pricing }: ListingView) => pricing.model === 'per_call'
 

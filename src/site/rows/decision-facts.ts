@@ -1,11 +1,7 @@
 import type { Switches } from '../../domain/derived/switches.ts'
-import {
-  hasRemoteEndpoint,
-  type PackageRegistry,
-  runsLocallyOnly,
-} from '../../domain/listing/invoke.ts'
+import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
+import { NO_CALL_PRICE, toCostText, toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
@@ -113,12 +109,15 @@ function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
 }
 
 export function toNotices(notices: ListingView['notices']): Markup {
-  const items = notices.map(
-    ({ id, note, at }) => html`
+  const items = notices.map(({ id, note, at }) => {
+    const title = NOTICE_TITLES[id]
+    // A note that begins with its title is not titled twice.
+    const [end, rest] = note.startsWith(title) ? ['', note.slice(title.length)] : ['. ', note]
+    return html`
       <li><span class="dot missing"></span>
-        <p><strong>${NOTICE_TITLES[id]}.</strong> <bdi dir="auto">${note}</bdi></p>
-        <time datetime="${at}">${at.slice(0, 10)}</time></li>`,
-  )
+        <p><strong>${title}</strong>${end}<bdi dir="auto">${rest}</bdi></p>
+        <time datetime="${at}">${at.slice(0, 10)}</time></li>`
+  })
   return html`${items.length > 0 && html`<ul class="notices">${items}</ul>`}`
 }
 
@@ -140,14 +139,12 @@ export const REGISTRY_NAMES = {
 } as const satisfies Record<PackageRegistry, string>
 
 function toRuns(view: ListingView, payments: boolean): DecisionFact {
-  const { invoke, buy, cost, pricing } = view
+  const { invoke, buy } = view
   const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
   const names = [...new Set(registries)].map((id) => REGISTRY_NAMES[id])
   const direct = hasRemoteEndpoint(view) ? 'called directly' : 'nothing to run'
-  // What runs on one's own machine has no price for a call; its maker may still sell it otherwise.
-  const hasPrice = pricing.model === 'per_call' || cost !== 'unknown' || !runsLocallyOnly(view)
-  const free = payments && !hasPrice ? '; no price per call' : ''
-  const note = names.length > 0 ? `from ${names.join(', ')}${free}` : direct
+  const cost = payments && toCostText(view) === NO_CALL_PRICE ? `; ${NO_CALL_PRICE}` : ''
+  const note = names.length > 0 ? `from ${names.join(', ')}${cost}` : direct
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
