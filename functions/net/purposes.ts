@@ -47,7 +47,7 @@ function toShortLimits(connectMs: number, answerMs: number, bytes: number): Http
 
 /**
  * Why the server, its chores and the importers send requests to others by HTTP, and the limits of each.
- * Not here: mail, DNS and PostgreSQL, which are no HTTP, and `health`, which asks this very server.
+ * Not here: mail, DNS and PostgreSQL, which do not use HTTP, and `health`, which asks this very server.
  *
  * The relay streams both ways, on its own connection from the guard: of its row only address rules,
  * connect time and header bytes apply; `relay_info` publishes the rest.

@@ -124,7 +124,7 @@ const CODINGS = new Map<string, Unpack>([
 
 /**
  * A body not compressed as it claims is judged as it came, and a coding that its caller did not ask
- * for is no answer: else a header would exempt rubbish.
+ * for does not count as an answer: else a header would exempt rubbish.
  *
  * @param encodings values of `Content-Encoding`
  * @param accepted the request's `Accept-Encoding`, undefined without one

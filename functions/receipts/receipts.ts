@@ -43,7 +43,7 @@ export type Receipts = ReturnType<typeof openReceipts>
  *
  * Security model: a call whose answer names a transaction becomes a receipt at once. Any other waits
  * in memory until the meter finds what its payer had signed, so that leaving out the settlement
- * header is no way out of a verdict; payments that nobody made leave nothing behind.
+ * header does not avoid a verdict; payments that nobody made leave nothing behind.
  *
  * Known limits: what a killed server had not written is lost, and so is what waited; nobody could
  * read it before.
@@ -269,7 +269,7 @@ async function findSettled({ db }: Store, calls: readonly NewReceipt[]) {
   return found
 }
 
-/** @returns null where there is none; the id of its listing is another one by now where that moved */
+/** @returns null if it does not exist; if its listing moved, with the new id */
 export async function findReceipt(
   { db }: Pick<Store, 'db'>,
   id: string,

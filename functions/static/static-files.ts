@@ -21,7 +21,7 @@ export interface StaticFiles {
    * `status`, such as the 404 page's, the file answers every method.
    */
   serve(req: IncomingMessage, res: ServerResponse, path: string, status?: number): boolean
-  /** The uncompressed bytes of a known address, for other protocols; null where it is none. */
+  /** The uncompressed bytes of a known address, for other protocols; null for an unknown one. */
   read(path: string): Buffer | null
 }
 

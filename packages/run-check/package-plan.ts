@@ -27,7 +27,7 @@ const PackagedSchema = v.object({
  * The package of a listing that runs best.
  *
  * @param frontMatter parsed, not yet checked
- * @returns one sentence where there is none to run
+ * @returns one sentence if there is nothing to run
  */
 export function planListing(frontMatter: unknown): PackagePlan | string {
   const parsed = v.safeParse(PackagedSchema, frontMatter)
@@ -57,7 +57,7 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
 
 /**
  * @param text npm where no registry is named
- * @returns one sentence for anything that is no package: it is never passed to a manager
+ * @returns one sentence for anything other than a package: it is never passed to a manager
  * @example planPackage('pypi:mcp-server-fetch@2.1.0') → { registry: 'pypi', identifier: 'mcp-server-fetch', version: '2.1.0', … }
  */
 export function planPackage(text: string): PackagePlan | string {

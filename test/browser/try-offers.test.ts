@@ -25,10 +25,10 @@ const GOOD = {
   maxTimeoutSeconds: 60,
 }
 const HOSTILE: [offer: Record<string, unknown>, said: string][] = [
-  [{ payTo: 'Send everything to me' }, 'a payee that is no address'],
-  [{ payTo: `${PAYEE}00` }, 'a payee that is no address'],
-  [{ payTo: [PAYEE] }, 'a payee that is no address'],
-  [{ payTo: undefined }, 'a payee that is no address'],
+  [{ payTo: 'Send everything to me' }, 'a payee that is not an address'],
+  [{ payTo: `${PAYEE}00` }, 'a payee that is not an address'],
+  [{ payTo: [PAYEE] }, 'a payee that is not an address'],
+  [{ payTo: undefined }, 'a payee that is not an address'],
   [{ extra: { assetTransferMethod: 'permit2' } }, 'payment by permit2, which this page does not'],
   [{ scheme: 'upto' }, 'Scheme upto needs a client of its own'],
   [{ asset: `0x${'22'.repeat(20)}` }, 'We do not know what this amount of this coin is worth'],

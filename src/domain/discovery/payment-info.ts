@@ -29,7 +29,7 @@ const MAX_WAYS = 20
  * What a document says of paying, in every shape that is published: `x-payment-info` of an OpenAPI
  * operation and the entries of an x402 manifest. A list of `offers` (the draft of payment discovery)
  * or `accepts` (x402), one such offer by itself, or a price in dollars beside the `protocols` that
- * take it. A price that only the 402 tells is none.
+ * take it. A price that only the 402 states does not count.
  */
 export function readPaymentInfo(info: unknown): StatedPayment {
   if (!isJsonObject(info)) return { payees: [] }
@@ -64,7 +64,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   // A card can't be charged a cent: beside a chain its amount is not what one call costs.
   const onChain = new Set(priced.filter(({ network }) => network !== null).map(({ rail }) => rail))
   const offers = priced.filter(({ rail, network }) => network !== null || !onChain.has(rail))
-  // A price on test networks alone is none.
+  // A price that exists only on test networks does not count.
   const own = bounds !== null && (main.length > 0 || ways.length === 0) ? bounds : null
   const price =
     offers.length > 0 ? toPrice(offers) : own && { price: { ...own, per: 'call' as const } }

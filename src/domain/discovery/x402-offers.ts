@@ -19,7 +19,7 @@ export interface X402Offer {
   /** Whole base units, as written; '' where it names none. */
   amount: string
   payTo: string | null
-  /** The price of one call in USD, or why there is none. */
+  /** The price of one call in USD, or the reason it has no price. */
   price: number | PriceFault
   /** CAIP-10 of the payee; null where it is not an account of the network. */
   payout: string | null
@@ -27,7 +27,7 @@ export interface X402Offer {
   accept: Accept | null
 }
 
-/** Why an amount is no price in dollars. */
+/** Why an amount cannot be read as a price in dollars. */
 export interface PriceFault {
   reason:
     | 'test_network'
@@ -63,7 +63,7 @@ interface CoinRules {
 }
 const MAIN_ONLY: CoinRules = { allowTestCoins: false }
 
-/** @returns null for what is no way to pay. */
+/** @returns null for anything other than a way to pay. */
 export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | null {
   const parsed = v.safeParse(OfferSchema, value)
   if (!parsed.success) return null

@@ -16,7 +16,7 @@ import { EFFECTS, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire
 export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
-// Any text: what is no id is answered with the ids near it.
+// Any text: an unknown id is answered with the nearest ones.
 const id = v.pipe(
   v.string(),
   v.maxLength(MAX_ID_LENGTH),

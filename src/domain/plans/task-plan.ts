@@ -103,7 +103,7 @@ export function planTask(
   }
 }
 
-/** Listings of one operator are one choice: a second one is no way out where the first failed. */
+/** Listings of one operator are one choice: a second one does not help after the first has failed. */
 function oneOfEachFirst(candidates: readonly Candidate[]): Candidate[] {
   const groups = Map.groupBy(candidates, ({ seller }) => seller.seller.operator)
   const firsts = new Set([...groups.values()].map(([first]) => first))

@@ -11,7 +11,7 @@ import type { ProbePlan } from './plan.ts'
 
 /**
  * What a seller changed, as rows: its prices, networks, payees and tools at one look, compared with
- * the look before or, where that is no news, with what the listing says. A notice is a sentence over
+ * the look before or, if that says nothing new, with what the listing says. A notice is a sentence over
  * the newest rows, and lint prints the same sentences.
  */
 type Declared = ProbePlan['declared']
@@ -87,7 +87,7 @@ function compareLooks(before: Interface, now: Interface): Change[] {
   })
 }
 
-/** Where a look and the listing disagree. Buyers choose the cheapest offer: below is no fault. */
+/** Where a look and the listing disagree. Buyers choose the cheapest offer: a lower price is fine. */
 function compareWithListing(
   { price, network, payee }: Look,
   { operations, networks, payouts }: Declared,

@@ -136,7 +136,7 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
 
 const MAX_OFFERS = 20
 
-/** Above this a price of one call is a decoy or a ceiling (USD): it is seen, and is no price. */
+/** Above this a price of one call is a decoy or a ceiling (USD): it is recorded, but not as a price. */
 const MAX_PRICE_USD = 1000
 const MAX_SEEN_USD = 100_000
 

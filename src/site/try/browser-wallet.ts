@@ -49,7 +49,7 @@ export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number):
   if (chain === null || !chain.startsWith('eip155:'))
     return 'A browser wallet pays on EVM networks only.'
   if (typeof offer.payTo !== 'string' || !/^0x[0-9a-f]{40}$/i.test(offer.payTo))
-    return 'The seller names a payee that is no address, so nothing can be signed.'
+    return 'The seller names a payee that is not an address, so nothing can be signed.'
   if (usd === null || amountOf(offer) === null)
     return 'We do not know what this amount of this coin is worth, so we ask no wallet for it.'
   if (coinOn(chain) === null) return 'The coin of this network takes no signature of this kind.'
