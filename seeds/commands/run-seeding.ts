@@ -20,7 +20,7 @@ import type { SeedOptions } from './seed-options.ts'
 const LEAST_SHARE = 0.5
 
 /** A page that only names removed or old rows is not a sign of an error. */
-const HONEST: readonly RefusalReason[] = ['deleted', 'deprecated', 'not_latest', 'opted_out']
+const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', 'opted_out']
 
 export interface SeedingPorts {
   progress: ProgressStream

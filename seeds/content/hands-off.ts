@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
+import { sampleAddress } from '../../src/domain/listing/invoke.ts'
 import type { Seed } from '../facts/seed-facts.ts'
 import { readIfThere } from './content-folder.ts'
 import { parseAs } from './machine-files.ts'
@@ -42,6 +43,6 @@ function isMatch(match: string, { key, facts }: Seed): boolean {
   if (match.includes('/')) return name === match
   return [
     facts.url,
-    ...(facts.invoke ?? []).map((entry) => (entry.kind === 'mcp' ? entry.url : '')),
+    ...(facts.invoke ?? []).map((entry) => (entry.kind === 'mcp' ? sampleAddress(entry) : '')),
   ].some((url) => URL.parse(url)?.hostname === match)
 }

@@ -9,7 +9,7 @@ export const REFUSAL_REASONS = {
   duplicate_name: 'another row of the same name is newer, or came first',
   not_latest: 'not the latest version',
   deleted: 'deleted at the source',
-  deprecated: 'deprecated at the source',
+  inactive: 'not offered any more, as its source says',
   source_terms: 'published only under terms that do not let its text be carried over',
   no_name: 'no readable name',
   no_description: 'no description',

@@ -6,7 +6,7 @@ import {
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
 import type { SkillFacts } from '../../src/domain/sources/skill-facts.ts'
-import type { SourceField } from '../../src/domain/sources/source-row.ts'
+import type { Deprecated, SourceField } from '../../src/domain/sources/source-row.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
 type Required = 'name' | 'kind' | 'url' | 'summary' | 'categories' | 'sources'
@@ -39,6 +39,8 @@ export interface Seed {
   withheld?: readonly SourceField[]
   /** Wallets it is paid to: they show whose the listing is, but never make a payment count. */
   wallets?: readonly string[]
+  /** Its source advises against it. */
+  deprecated?: Deprecated
   /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
 }

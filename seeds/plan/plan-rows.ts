@@ -1,7 +1,12 @@
-import type { NamedRow, SourceFile, SourceRow } from '../../src/domain/sources/source-row.ts'
+import type {
+  NamedRow,
+  SourceField,
+  SourceFile,
+  SourceRow,
+} from '../../src/domain/sources/source-row.ts'
 import { SOURCE_FIELDS } from '../../src/domain/sources/source-row.ts'
 import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, present } from '../../src/domain/wire/parse-json.ts'
 import { findHandsOff, type HandsOff } from '../content/hands-off.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import { payeesOf, type Seed } from '../facts/seed-facts.ts'
@@ -96,6 +101,9 @@ function isTold({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Row
   return false
 }
 
+/** Facts that sellers' own files add to a listing; the others stand in for what it has. */
+const OF_READERS: readonly SourceField[] = ['discovery', 'pricing', 'cost']
+
 /** An unchanged row stays the same object. */
 function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   const before = known.rows[seed.key]
@@ -112,7 +120,7 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
       SOURCE_FIELDS.flatMap((field) =>
         facts[field] === undefined ||
         withheld.includes(field) ||
-        (isReader && field !== 'discovery')
+        (isReader && !OF_READERS.includes(field))
           ? []
           : [[field, facts[field]]],
       ),
@@ -120,7 +128,7 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
     ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence) }),
     ...(payees.length > 0 && { names: { payees } }),
     ...(skill !== undefined && { skill }),
-    ...(suspicious !== undefined && { held: suspicious }),
+    ...present({ deprecated: seed.deprecated, held: suspicious }),
   })
   return before !== undefined && toCanonicalJson(before) === toCanonicalJson(row) ? before : row
 }

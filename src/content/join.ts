@@ -1,6 +1,10 @@
 import type { Tombstone } from '../domain/derived/tombstone.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
-import { joinEvidence, toWithdrawnNotice } from '../domain/sources/join-evidence.ts'
+import {
+  joinEvidence,
+  toDeprecatedNotices,
+  toWithdrawnNotice,
+} from '../domain/sources/join-evidence.ts'
 import { type Origins, toOrigins } from '../domain/sources/join-facts.ts'
 import { placeRows } from '../domain/sources/place-rows.ts'
 import { type NamedRow, orderRows, type SourceFile } from '../domain/sources/source-row.ts'
@@ -91,7 +95,11 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   joined.listings.push(listing)
   if (rows.length === 0) return
   const seen = joinEvidence(joined.evidence.get(id) ?? {}, live)
-  const notices = [...(seen.notices ?? []), ...(notice === null ? [] : [notice])]
+  const notices = [
+    ...(seen.notices ?? []),
+    ...(notice === null ? [] : [notice]),
+    ...toDeprecatedNotices(live),
+  ]
   const evidence = notices.length === 0 ? seen : { ...seen, notices }
   if (Object.keys(evidence).length > 0) joined.evidence.set(id, evidence)
   const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))

@@ -22,16 +22,26 @@ const Argument = v.variant('type', [
   v.strictObject({ ...input, type: v.literal('named'), name: v.string() }),
 ])
 const remote = { url, headers: v.optional(v.array(KeyValue)) }
-const Remote = v.variant('type', [
+const Transport = v.variant('type', [
   v.strictObject({ type: v.literal('streamable-http'), ...remote }),
   v.strictObject({ type: v.literal('sse'), ...remote }),
+])
+/** A remote, unlike a package's transport, may have parts that the caller fills in. */
+const templated = {
+  ...remote,
+  url: v.pipe(v.string(), v.regex(/^(?:https?:\/\/\S+|\{[A-Za-z_]\w*\}\S*)$/)),
+  variables: v.optional(v.record(v.string(), v.strictObject(input))),
+}
+const Remote = v.variant('type', [
+  v.strictObject({ type: v.literal('streamable-http'), ...templated }),
+  v.strictObject({ type: v.literal('sse'), ...templated }),
 ])
 const Package = v.strictObject({
   registryType: v.picklist(['npm', 'pypi', 'oci', 'nuget', 'mcpb', 'cargo']),
   registryBaseUrl: v.optional(url),
   identifier: v.pipe(v.string(), v.minLength(1)),
   version: v.optional(v.pipe(v.string(), v.minLength(1), v.notValue('latest'))),
-  transport: v.union([v.strictObject({ type: v.literal('stdio') }), Remote]),
+  transport: v.union([v.strictObject({ type: v.literal('stdio') }), Transport]),
   runtimeHint: v.optional(v.string()),
   runtimeArguments: v.optional(v.array(Argument)),
   packageArguments: v.optional(v.array(Argument)),

@@ -35,9 +35,8 @@ describe('the live registry', () => {
       '/v0.1/servers?limit=100&version=latest&cursor=io.github.Tide-Tables%2FTides%3A0.3.0',
     ])
     expect(result.rows).toBe(5)
-    expect(result.plan.outcomes).toHaveLength(3)
+    expect(result.plan.outcomes).toHaveLength(4)
     expect(result.refused.map(({ reason, name }) => [reason, name])).toEqual([
-      ['deprecated', 'io.github.old-lighthouse/lamps'],
       ['same_endpoints', 'io.github.copycat/forecast'],
     ])
   })
@@ -74,7 +73,7 @@ describe('the live registry', () => {
       if (status === undefined) return pages(request, response)
       response.writeHead(status, { 'retry-after': '0' }).end()
     })
-    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(3)
+    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(4)
     expect(registry.asked).toHaveLength(4)
   })
 
@@ -86,7 +85,7 @@ describe('the live registry', () => {
       response.write('{"servers":[')
       setTimeout(() => response.destroy(), 20)
     })
-    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(3)
+    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(4)
   })
 
   test('a failure on a later page writes nothing at all', async () => {

@@ -9,7 +9,7 @@ describe('what is refused', () => {
     remotes: [{ type, url }],
   })
   test.each([
-    ['deprecated', {}, { status: 'deprecated' }],
+    ['inactive', {}, { status: 'suspended' }],
     ['deleted', {}, { status: 'deleted', statusMessage: 'spam' }],
     ['no_description', { description: '' }, {}],
     ['no_description', { description: '  <br> *** ' }, {}],

@@ -40,6 +40,7 @@ describe('seeding an empty folder', () => {
   "categories": ["geo_weather"],
   "invoke": [
    {"kind":"mcp","transport":"streamable-http","url":"https://mcp.weather.example/mcp","headers":[{"name":"Authorization","required":false,"secret":true}]},
+   {"kind":"mcp","transport":"streamable-http","url":"https://{tenant}.weather.example/mcp","variables":[{"name":"tenant","required":false,"secret":false}]},
    {"kind":"mcp_package","transport":"stdio","registry":"npm","identifier":"@harbour-weather/mcp"},
    {"kind":"mcp_package","transport":"streamable-http","registry":"npm","identifier":"@harbour-weather/mcp"}
   ],

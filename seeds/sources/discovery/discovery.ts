@@ -1,5 +1,6 @@
 import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
 import { readSignIn } from '../../../functions/discovery/read-sign-in.ts'
+import { defaultAddress } from '../../../src/domain/listing/invoke.ts'
 import { toSlug } from '../../../src/domain/listing/listing-id.ts'
 import { offersOf, pricingOf } from '../../../src/domain/listing/offers.ts'
 import type { SignIn } from '../../../src/domain/listing/sign-in.ts'
@@ -50,12 +51,14 @@ export const discovery: SeedSource = {
 function toTargets(listings: readonly ListedFacts[]): Target[] {
   return listings.flatMap(({ id, facts: { kind, name, url, invoke = [], auth } }) => {
     if (kind === undefined || name === undefined || kind === 'kit') return []
-    const remote = invoke.find((entry) => entry.kind === 'mcp')
-    const at = URL.parse((kind === 'mcp_server' ? remote?.url : url) ?? '')
+    const remote = invoke
+      .flatMap((entry) => (entry.kind === 'mcp' ? (defaultAddress(entry) ?? []) : []))
+      .at(0)
+    const at = URL.parse((kind === 'mcp_server' ? remote : url) ?? '')
     const isHttp = at?.protocol === 'https:' || at?.protocol === 'http:'
     if (!isHttp) return []
     const mayAsk = auth === undefined || auth.type === 'oauth' || auth.type === 'unknown'
-    const door = mayAsk && remote !== undefined ? { door: remote.url } : {}
+    const door = mayAsk && remote !== undefined ? { door: remote } : {}
     return [{ id, kind, name, origin: at.origin, ...door }]
   })
 }

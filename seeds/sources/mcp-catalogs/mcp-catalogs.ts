@@ -43,8 +43,8 @@ export function mapServerWith(
   words: readonly unknown[],
   rules: MapRules,
 ): MappedSeed {
-  const official = { status: 'active', statusMessage: '', isLatest: true, published: null }
-  const mapped = mapServer({ ...official, foundAt: [], ...row }, rules)
+  const official = { status: 'active', statusMessage: '', statusChangedAt: null, isLatest: true }
+  const mapped = mapServer({ ...official, published: null, foundAt: [], ...row }, rules)
   const { items, isCut } = readTools(words)
   if (!mapped.ok || items.length === 0) return mapped
   const tools = items.map(toToolFacts).sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -3,6 +3,7 @@ import {
   findIdentifierFault,
   type InvokeEntry,
   type PackageRegistry,
+  sampleAddress,
 } from '../../../src/domain/listing/invoke.ts'
 import { eachOnce } from '../../../src/domain/listing/offers.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../../src/domain/wire/vocabulary.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
 import { type Fault, faultOf } from '../../facts/refusal.ts'
-import { toArgs, toEnv, toHeaders } from './map-settings.ts'
+import { toArgs, toEnv, toHeaders, toVariables } from './map-settings.ts'
 import type { RegistryServer } from './registry-row.ts'
 
 const MAX_ENTRIES = 20
@@ -20,6 +21,7 @@ const MAX_ENTRIES = 20
 const RemoteSchema = v.object({
   type: oneOf(REMOTE_TRANSPORTS),
   url: v.string(),
+  variables: v.optional(v.unknown()),
   headers: v.optional(v.unknown()),
 })
 const PackageSchema = v.object({
@@ -71,13 +73,27 @@ export function mapInvoke(server: RegistryServer, rules: HostRules) {
 function mapRemote(value: unknown, rules: HostRules): Mapped {
   const result = v.safeParse(RemoteSchema, value)
   if (!result.success) return toFault('remote', result.issues[0])
-  const { type: transport, url, headers } = result.output
-  const needed = toHeaders(headers)
-  const entry = { kind: 'mcp' as const, transport, url }
+  const { type: transport, url, ...told } = result.output
+  const headers = toHeaders(told.headers)
+  const variables = toVariables(told.variables).filter(({ name }) => url.includes(`{${name}}`))
   return (
-    findCallableUrlFault(url, rules) ?? { ...entry, ...(needed.length > 0 && { headers: needed }) }
+    findAddressFault({ url, variables }, rules) ?? {
+      ...{ kind: 'mcp', transport, url },
+      ...(variables.length > 0 && { variables }),
+      ...(headers.length > 0 && { headers }),
+    }
   )
 }
+
+/** An address with places is judged by one of its form; a place that nobody declares is refused. */
+function findAddressFault(entry: Address, { allowPlaceholders }: HostRules): Fault | null {
+  const isBase = entry.url.startsWith('{')
+  return findCallableUrlFault(sampleAddress(entry), {
+    // Whoever runs it knows the host: nobody else's stands there.
+    allowPlaceholders: allowPlaceholders || isBase,
+  })
+}
+type Address = Parameters<typeof sampleAddress>[0]
 
 function mapPackage(value: unknown, rules: HostRules): Mapped {
   const result = v.safeParse(PackageSchema, value)

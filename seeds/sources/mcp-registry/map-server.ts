@@ -1,11 +1,13 @@
 import * as v from 'valibot'
-import type { InvokeEntry } from '../../../src/domain/listing/invoke.ts'
+import { defaultAddress, type InvokeEntry } from '../../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../../src/domain/listing/listing-facts.ts'
 import { MAX_ID_LENGTH } from '../../../src/domain/listing/listing-id.ts'
+import { present } from '../../../src/domain/wire/parse-json.ts'
 import { findCallableUrlFault, type HostRules } from '../../facts/callable-url.ts'
 import { type MappedSeed, mapTold, refuse } from '../../facts/map-rows.ts'
 import { faultOf } from '../../facts/refusal.ts'
 import type { MapRules } from '../../facts/seed-source.ts'
+import { toSeedLine } from '../../facts/seed-texts.ts'
 import { toSlug } from '../../text/address-slug.ts'
 import { toPlainText } from '../../text/plain-text.ts'
 import { mapInvoke } from './map-invoke.ts'
@@ -19,6 +21,8 @@ import {
 } from './registry-row.ts'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
+
+const MAX_MESSAGE = 200
 
 /** A registry row as a listing, or the first reason it can't be one. */
 export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
@@ -36,6 +40,7 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
       names: [nameOf(server)],
       said: [server.description],
       tags: row.tags ?? [],
+      ...(row.status === 'deprecated' && { deprecated: toDeprecated(row) }),
       facts:
         'reason' in callable
           ? callable
@@ -44,6 +49,14 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
     },
     rules,
   )
+}
+
+/** The registry keeps one sentence, in which sellers name the successor. */
+function toDeprecated({ statusMessage, statusChangedAt }: RegistryRow) {
+  return present({
+    at: statusChangedAt ?? undefined,
+    message: toSeedLine(statusMessage, MAX_MESSAGE) ?? undefined,
+  })
 }
 
 /** An existing title is used, even if nothing in it is readable: it is the seller's choice. */
@@ -76,15 +89,29 @@ function registryFacts({ name, version }: RegistryServer, { source }: SourceRef)
   }
 }
 
-/** Website, else repository, else a remote's own address, else the package's page. */
+/** Website, else repository, else a remote's own address, the package's page, or its owner's site. */
 function findPage(server: RegistryServer, entries: readonly InvokeEntry[], rules: HostRules) {
   const candidates = [
     server.websiteUrl,
     server.repository?.url,
-    ...entries.map((entry) => (entry.kind === 'mcp' ? entry.url : packagePage(entry))),
+    ...entries.map((entry) => (entry.kind === 'mcp' ? defaultAddress(entry) : packagePage(entry))),
+    pageOfOwner(server.name),
   ]
   const urls = candidates.map((candidate) => tidyUrl(candidate ?? ''))
   return urls.find((url) => url !== '' && findCallableUrlFault(url, rules) === null) ?? null
+}
+
+/**
+ * The registry gives a name to whoever proves its domain, or the account on GitHub.
+ *
+ * @example pageOfOwner('com.example/weather') → 'https://example.com'
+ */
+function pageOfOwner(name: string): string {
+  const namespace = (name.split('/')[0] ?? '').toLowerCase()
+  const [, account] = /^io\.github\.([\w-]+)$/.exec(namespace) ?? []
+  return account === undefined
+    ? `https://${namespace.split('.').reverse().join('.')}`
+    : `https://github.com/${account}`
 }
 
 /** @example tidyUrl('git+https://github.com/user/weather.git') → 'https://github.com/user/weather' */

@@ -3,6 +3,7 @@ import type { Auth } from '../../../src/domain/listing/auth.ts'
 import { FIELD_NAME } from '../../../src/domain/listing/auth.ts'
 import type { InvokeEntry, Setting } from '../../../src/domain/listing/invoke.ts'
 import { findTextFault } from '../../../src/domain/listing/listing-text.ts'
+import { isJsonObject, memberOf } from '../../../src/domain/wire/parse-json.ts'
 import { toSeedLine } from '../../facts/seed-texts.ts'
 import { findInstruction } from '../../text/plain-text.ts'
 
@@ -15,6 +16,8 @@ const MAX_DESCRIPTION = 200
 const MAX_VALUE = 200
 
 const ENV_NAME = /^[A-Za-z_]\w{0,99}$/
+const VARIABLE_NAME = /^[A-Za-z_][\w.-]{0,99}$/
+const MAX_CHOICES = 50
 
 const InputSchema = v.object({
   ...v.entriesFromList(['name', 'description', 'type', 'valueHint'], v.nullish(v.string())),
@@ -30,6 +33,28 @@ export function toEnv(values: unknown): Setting[] {
 
 export function toHeaders(values: unknown): Setting[] {
   return toSettings(values, FIELD_NAME)
+}
+
+/** Parts of an address, by name, with their defaults and choices. */
+export function toVariables(values: unknown): Setting[] {
+  const named = Object.entries(isJsonObject(values) ? values : {}).map(([name, input]) => ({
+    ...(isJsonObject(input) ? input : {}),
+    name,
+  }))
+  return toSettings(named, VARIABLE_NAME).map(({ example: _, ...setting }) => {
+    const input = named.find(({ name }) => name === setting.name) ?? {}
+    const example = toText(memberOf(input, 'placeholder'))
+    const fixed = [memberOf(input, 'value'), memberOf(input, 'default')].map(toText)
+    const said = fixed.find((each) => each !== null) ?? null
+    const listed = memberOf(input, 'choices')
+    const choices = (Array.isArray(listed) ? listed : []).flatMap((each) => toText(each) ?? [])
+    return {
+      ...setting,
+      ...(example !== null && { example: withPlaces(example) }),
+      ...(said !== null && !setting.secret && { default: said }),
+      ...(choices.length > 0 && { choices: choices.slice(0, MAX_CHOICES) }),
+    }
+  })
 }
 
 /** The arguments after the server's name: fixed ones as they are, the rest as placeholders. */
@@ -96,6 +121,10 @@ function toValue(text: string): string | null {
     findTextFault(text) === null &&
     findInstruction(text) === null
   return isFine ? text.trim() : null
+}
+
+function toText(value: unknown): string | null {
+  return typeof value === 'string' ? toValue(value) : null
 }
 
 /** @example withPlaces('Bearer {api_key}') → 'Bearer <api_key>' */

@@ -1,3 +1,4 @@
+import { sampleAddress } from '../../../src/domain/listing/invoke.ts'
 import { endpointsOf } from '../../../src/domain/sources/listing-marks.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../../facts/map-rows.ts'
@@ -69,7 +70,7 @@ function keepNewer(byName: Map<string, RegistryRow>, row: RegistryRow, refused: 
 function isOwnDomain({ key, facts }: Seed): boolean {
   const domain = (key.split('/')[0] ?? '').toLowerCase().split('.').reverse().join('.')
   return (facts.invoke ?? []).some((entry) => {
-    const host = entry.kind === 'mcp' ? (URL.parse(entry.url)?.hostname ?? '') : ''
+    const host = entry.kind === 'mcp' ? (URL.parse(sampleAddress(entry))?.hostname ?? '') : ''
     return host !== '' && (host === domain || host.endsWith(`.${domain}`))
   })
 }

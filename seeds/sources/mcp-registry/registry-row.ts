@@ -38,7 +38,7 @@ const ServerSchema = v.object({
 
 const OfficialSchema = v.object({
   status: v.optional(member.text, 'active'),
-  ...member.texts('statusMessage'),
+  ...member.texts('statusMessage', 'statusChangedAt'),
   publishedAt: v.optional(member.text),
   isLatest: v.optional(v.boolean()),
 })
@@ -54,6 +54,8 @@ export interface RegistryRow {
   server: RegistryServer
   status: string
   statusMessage: string
+  /** ISO 8601, or null. */
+  statusChangedAt: string | null
   isLatest: boolean
   /** Day of publication, `2026-11-20`, or null where the row doesn't say. */
   published: string | null
@@ -83,11 +85,18 @@ export function parseRegistryRow(
       server: server.row,
       status: official?.status ?? 'active',
       statusMessage: official?.statusMessage ?? '',
+      statusChangedAt: toInstant(official?.statusChangedAt),
       isLatest: official?.isLatest ?? true,
       published: toDay(official?.publishedAt),
       foundAt: found_at ?? [],
     },
   }
+}
+
+/** To the second, as evidence has times. */
+function toInstant(instant: string | null | undefined): string | null {
+  const time = Date.parse(instant ?? '')
+  return Number.isNaN(time) ? null : new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
 function toDay(instant: string | undefined): string | null {
@@ -113,10 +122,10 @@ export function findSource(
   { server, status, statusMessage, foundAt, told }: RegistryRow,
   sources: readonly SourceRow[],
 ): SourceRef | Fault {
-  if (status !== 'active' && status !== '') {
+  if (status !== 'active' && status !== 'deprecated' && status !== '') {
     const why = statusMessage === '' ? '' : `: ${statusMessage}`
-    const reason = status === 'deleted' ? 'deleted' : 'deprecated'
-    return { reason, detail: `expected status active, got ${status}${why}` }
+    const detail = `expected status active, got ${status}${why}`
+    return { reason: status === 'deleted' ? 'deleted' : 'inactive', detail }
   }
   if (told !== undefined && sources.some((row) => row.id === told.source && isUsed(row)))
     return told

@@ -50,8 +50,8 @@ type Service = v.InferOutput<typeof ServiceSchema>
 
 function mapService(service: Service, rules: MapRules): MappedSeed {
   const { id, status } = service
-  if (status === 'deprecated' || status === 'inactive')
-    return refuse(id, faultOf('deprecated', `expected status active, got ${status}`))
+  if (status === 'inactive')
+    return refuse(id, faultOf('inactive', `expected status active, got ${status}`))
   const url = service.serviceUrl.replace(/\/+$/, '')
   const fault = findCallableUrlFault(url, rules)
   if (fault !== null) return refuse(id, fault)
@@ -69,6 +69,7 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
       names: [service.name],
       said: [service.description],
       tags: [...(service.tags ?? []), ...(service.categories ?? [])],
+      ...(status === 'deprecated' && { deprecated: {} }),
       facts:
         operations.length === 0
           ? faultOf('no_invoke', 'expected at least one endpoint that can be called')

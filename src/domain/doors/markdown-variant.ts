@@ -1,6 +1,6 @@
 import type { CompareView } from '../compare/compare-view.ts'
 import type { Switches } from '../derived/switches.ts'
-import type { KitSetting } from '../kit/kit-invoke.ts'
+import { type KitSetting, toSettingWords } from '../kit/kit-invoke.ts'
 import { nameSnippet } from '../kit/kit-mcp-snippets.ts'
 import type { KitView } from '../kit/kit-view.ts'
 import { toSignInText } from '../kit/sign-in-text.ts'
@@ -78,9 +78,12 @@ function section(title: string, lines: readonly string[]): string[] {
 function toBrought({ auth, invoke, payment }: KitView): string[] {
   const settings = invoke.flatMap((entry) => {
     if (entry.kind === 'http') return []
-    const [named, place] =
-      entry.kind === 'mcp' ? [entry.headers, 'header'] : [entry.env, 'variable']
-    return (named ?? []).map((each) => toBring(each, place ?? ''))
+    if (entry.kind === 'mcp_package')
+      return (entry.env ?? []).map((each) => toBring(each, 'variable'))
+    return [
+      ...(entry.variables ?? []).map((each) => toBring(each, 'part of the address')),
+      ...(entry.headers ?? []).map((each) => toBring(each, 'header')),
+    ]
   })
   const docs = auth.docs === undefined ? '' : `, see <${auth.docs}>`
   const note = auth.note === undefined ? '' : `. ${inert(auth.note)}`
@@ -110,9 +113,11 @@ function toPlace({ type, in: place, name }: KitView['auth']): string {
   return place === 'query' ? ` in the query, as \`${name}\`` : ` in the header \`${name}\``
 }
 
-function toBring({ name, required, secret, description }: KitSetting, place: string): string {
+function toBring(setting: KitSetting, place: string): string {
+  const { name, required, secret } = setting
   const kind = [required ? 'required' : 'optional', ...(secret ? ['secret'] : [])].join(', ')
-  const says = description === undefined ? '' : `: ${inert(description)}`
+  const words = toSettingWords(setting)
+  const says = words.length === 0 ? '' : `: ${words.map(inert).join('; ')}`
   return `\`${name}\` (${place}, ${kind})${says}`
 }
 

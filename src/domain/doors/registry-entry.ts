@@ -85,7 +85,7 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryR
         ...(packages.length > 0 && { packages }),
       },
       _meta: {
-        [OFFICIAL]: toActive(facts.added),
+        [OFFICIAL]: toListed(listing),
         [toMetaKey(baseUrl)]: {
           id,
           listing: `${baseUrl}${listingPath(id)}`,
@@ -143,11 +143,14 @@ export function toServerName(
   }
 }
 
-/** @param added the only day of it that is known here */
-function toActive(added: string): object {
-  const at = toInstant(added)
-  const times = { statusChangedAt: at, publishedAt: at, updatedAt: at }
-  return { status: 'active', ...times, isLatest: true }
+/** Active, or deprecated with what its source says; the day it was added is the only one known. */
+function toListed({ facts, notices }: DerivedListing): object {
+  const at = toInstant(facts.added)
+  const deprecated = notices.find(({ id }) => id === 'deprecated')
+  const times = { statusChangedAt: deprecated?.at ?? at, publishedAt: at, updatedAt: at }
+  return deprecated === undefined
+    ? { status: 'active', ...times, isLatest: true }
+    : { status: 'deprecated', statusMessage: deprecated.note, ...times, isLatest: true }
 }
 
 /** As people or the registry name it, else the server's own name for itself when probed. */
@@ -174,8 +177,18 @@ function toRepository(url: string): { repository?: { url: string; source: string
 
 function toRemote(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp') return []
-  const { transport: type, url, headers } = entry
-  return [{ type, url, ...(headers !== undefined && { headers: headers.map(toInput) }) }]
+  const { transport: type, url, headers, variables = [] } = entry
+  const named = variables.map(({ name, ...variable }) => {
+    const { name: _, ...input } = toInput({ name, ...variable })
+    return [name, input]
+  })
+  return [
+    {
+      ...{ type, url },
+      ...(named.length > 0 && { variables: Object.fromEntries(named) }),
+      ...(headers !== undefined && { headers: headers.map(toInput) }),
+    },
+  ]
 }
 
 function toPackage(entry: InvokeEntry): object[] {
@@ -196,6 +209,10 @@ function toPackage(entry: InvokeEntry): object[] {
   ]
 }
 
-function toInput({ name, description, required, secret }: Setting): object {
-  return { name, ...present({ description }), isRequired: required, isSecret: secret }
+function toInput({ name, description, required, secret, choices, ...setting }: Setting) {
+  const value = { default: setting.default, placeholder: setting.example, choices }
+  return {
+    ...{ name, ...present({ description }), isRequired: required, isSecret: secret },
+    ...present(value),
+  }
 }

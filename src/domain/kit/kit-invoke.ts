@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toPlaceholder } from '../json-schema/example-of.ts'
 import type { Auth } from '../listing/auth.ts'
-import { findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
+import { fillAddress, findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
 import { withQuery } from '../operation/example-request.ts'
 import { InvokeSchema } from '../views/summary-view.ts'
 import { present } from '../wire/parse-json.ts'
@@ -12,6 +12,8 @@ const KitSettingSchema = v.object({
   required: v.boolean(),
   secret: v.boolean(),
   example: v.optional(v.string()),
+  default: v.optional(v.string()),
+  choices: v.optional(v.array(v.string())),
   /** What to put there; a `<PLACEHOLDER>` where only the caller can know. */
   value: v.string(),
 })
@@ -21,7 +23,13 @@ const [remote, packaged] = InvokeSchema.options
 
 /** How an MCP server is reached or started, with what the caller must provide. */
 export const KitInvokeSchema = v.variant('kind', [
-  v.object({ ...remote.entries, headers: v.optional(v.array(KitSettingSchema)) }),
+  v.object({
+    ...remote.entries,
+    /** With each variable's value in its place. */
+    url: v.string(),
+    variables: v.optional(v.array(KitSettingSchema)),
+    headers: v.optional(v.array(KitSettingSchema)),
+  }),
   v.object({
     ...packaged.entries,
     env: v.optional(v.array(KitSettingSchema)),
@@ -33,9 +41,15 @@ export type KitInvoke = v.InferOutput<typeof KitInvokeSchema>
 export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvoke[] {
   return invoke.map((entry): KitInvoke => {
     if (entry.kind === 'mcp') {
+      const { kind, transport, variables: named = [] } = entry
       const headers = headersOf(entry, auth).map(toKitSetting)
-      const url = withQueryKey(entry.url, auth)
-      return { ...v.parse(remote, entry), url, ...(headers.length > 0 && { headers }) }
+      const variables = named.map(toKitSetting)
+      const filled = fillAddress(entry, (variable) => toKitSetting(variable).value)
+      return {
+        ...{ kind, transport, url: withQueryKey(filled, auth) },
+        ...(variables.length > 0 && { variables }),
+        ...(headers.length > 0 && { headers }),
+      }
     }
     const { env = [], args = [] } = entry
     return {
@@ -65,12 +79,29 @@ function withQueryKey(url: string, auth: Auth): string {
 }
 
 function toKitSetting(setting: Setting): KitSetting {
-  const { name, description, required, secret } = setting
+  const { name, description, required, secret, choices } = setting
   // A realistic sample gets pasted unchanged, and the mistake shows much later.
   const isSample = findExampleGap(setting).length > 0
   const example = isSample ? undefined : setting.example
-  const value = secret || example === undefined ? toSecretValue(setting) : example
-  return { name, ...present({ description }), required, secret, ...present({ example }), value }
+  const known = setting.default ?? example
+  const value = secret || known === undefined ? toSecretValue(setting) : known
+  return {
+    ...{ name, ...present({ description }), required, secret },
+    ...present({ example, default: setting.default, choices }),
+    value,
+  }
+}
+
+/** What a seller says of a setting, and what may stand there. */
+export function toSettingWords(
+  setting: Pick<KitSetting, 'description' | 'choices' | 'default'>,
+): string[] {
+  const { description, choices = [] } = setting
+  return [
+    ...(description === undefined ? [] : [description]),
+    ...(choices.length === 0 ? [] : [`one of ${choices.join(', ')}`]),
+    ...(setting.default === undefined ? [] : [`${setting.default} unless said otherwise`]),
+  ]
 }
 
 /** @example toSecretValue({ name: 'Authorization', example: 'Bearer …' }) → 'Bearer <TOKEN>' */

@@ -10,7 +10,7 @@ import {
 } from '../wire/vocabulary.ts'
 import { type Auth, FIELD_NAME } from './auth.ts'
 import { EndpointTextSchema } from './listing-text.ts'
-import { findUrlFault, MAX_URL_LENGTH, type UrlRules, urlSchema } from './target-url.ts'
+import { findUrlFault, MAX_URL_LENGTH, type UrlRules } from './target-url.ts'
 
 export type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
 
@@ -49,16 +49,29 @@ const MAX_IDENTIFIER_LENGTH = MAX_URL_LENGTH
 
 /** spec: Invoke entry. A remote has a URL, a package has a registry and an identifier. */
 export function createInvokeSchema(rules: UrlRules) {
-  const remote = v.strictObject({
-    kind: v.literal('mcp'),
-    transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
-    url: urlSchema(rules),
-    headers: v.optional(listOf(HeaderSchema, MAX_SETTINGS)),
-  })
+  const remote = v.pipe(
+    v.strictObject({
+      kind: v.literal('mcp'),
+      transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
+      /** With `{name}` for each of its variables. */
+      url: v.string('expected a URL'),
+      variables: v.optional(listOf(VariableSchema, MAX_SETTINGS)),
+      headers: v.optional(listOf(HeaderSchema, MAX_SETTINGS)),
+    }),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      const { value } = dataset
+      const message = findRemoteFault(value, rules)
+      if (message === null) return
+      const key = { key: 'url', value: value.url }
+      addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, ...key }] })
+    }),
+  )
   return v.variant('kind', [remote, PackageSchema], 'expected kind mcp or mcp_package')
 }
 
 const MAX_SETTINGS = 60
+const MAX_CHOICES = 50
 
 const setting = {
   description: v.optional(EndpointTextSchema),
@@ -66,7 +79,16 @@ const setting = {
   /** A secret is never shown filled in. */
   secret: v.optional(v.boolean('expected true or false'), false),
   example: v.optional(EndpointTextSchema),
+  /** What is taken where the caller says nothing. */
+  default: v.optional(EndpointTextSchema),
+  choices: v.optional(listOf(EndpointTextSchema, MAX_CHOICES)),
 }
+
+/** A part of a remote's address that its caller fills in, such as a tenant or a region. */
+const VariableSchema = v.strictObject({
+  name: textLike(/^[A-Za-z_][\w.-]{0,99}$/, 'expected the name of a variable, such as region'),
+  ...setting,
+})
 
 const EnvSchema = v.strictObject({
   name: textLike(
@@ -105,6 +127,51 @@ const PackageSchema = v.pipe(
 )
 
 export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
+
+/** An address whose places have names and rules. */
+interface Templated {
+  url: string
+  variables?: readonly Setting[] | undefined
+}
+
+const PLACE = /\{([\w.-]+)\}/g
+
+/** @param toValue what stands for a variable; undefined leaves its place */
+export function fillAddress(
+  { url, variables = [] }: Templated,
+  toValue: (variable: Setting) => string | undefined,
+): string {
+  const byName = new Map(variables.map((each) => [each.name, each]))
+  return url.replace(PLACE, (place, name: string) => {
+    const variable = byName.get(name)
+    return (variable && toValue(variable)) ?? place
+  })
+}
+
+/** The address as it is called where nobody says anything; null where somebody must. */
+export function defaultAddress(entry: Templated): string | null {
+  const url = fillAddress(entry, (variable) => variable.default)
+  return /[{}]/.test(url) ? null : url
+}
+
+/** An address of the right form, for judging hosts: never one to call. */
+export function sampleAddress({ url, ...entry }: Templated): string {
+  return fillAddress({ url, ...entry }, ({ name, choices = [], ...variable }) => {
+    const isBase = url.startsWith(`{${name}}`)
+    return variable.default ?? choices[0] ?? (isBase ? 'https://host.example' : 'x')
+  })
+}
+
+function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
+  const places = [...entry.url.matchAll(PLACE)].map(([, name = '']) => name)
+  const named = (entry.variables ?? []).map(({ name }) => name)
+  const open = places.find((name) => !named.includes(name))
+  if (open !== undefined)
+    return `expected {${open}} to be declared in variables, as { name: ${open} }`
+  const idle = named.find((name) => !places.includes(name))
+  if (idle !== undefined) return `expected {${idle}} in the url, since variables has it`
+  return findUrlFault(sampleAddress(entry), rules)
+}
 
 /** A listing as in its file or its answer: both searches use the same rule. */
 export interface Invoked {
@@ -154,12 +221,15 @@ const SOMEBODYS =
 export function findInvokeGaps({ kind, auth, invoke = [] }: Told) {
   if (kind !== 'mcp_server') return []
   const examples = invoke.flatMap((entry, i) => {
-    const [place, settings] = entry.kind === 'mcp' ? ['headers', entry.headers] : ['env', entry.env]
-    return (settings ?? []).flatMap((setting, n) =>
-      findExampleGap(setting).map((message) => ({
-        path: ['invoke', i, place, n, 'example'],
-        message,
-      })),
+    const { headers, variables } = entry.kind === 'mcp' ? entry : {}
+    const env = entry.kind === 'mcp_package' ? entry.env : undefined
+    return Object.entries({ headers, variables, env }).flatMap(([place, settings = []]) =>
+      settings.flatMap((setting, n) =>
+        findExampleGap(setting).map((message) => ({
+          path: ['invoke', i, place, n, 'example'],
+          message,
+        })),
+      ),
     )
   })
   const bare = invoke.findIndex((entry) => !saysWhatToBring(entry, auth))

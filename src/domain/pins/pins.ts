@@ -75,7 +75,9 @@ export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   ]
   return {
     digest: only === undefined ? kit.digest : null,
-    hosts: toSorted(urls.map((each) => new URL(each.replace(/[<{][^>}]*[>}]/g, 'x')).host)),
+    hosts: toSorted(
+      urls.flatMap((each) => URL.parse(each.replace(/[<{][^>}]*[>}]/g, 'x'))?.host ?? []),
+    ),
     max_usd: prices.length === 0 ? null : prices.reduce((most, each) => Math.max(most, each)),
     payees: byNetwork(kit.payees),
     calls: Object.fromEntries(calls.map((call) => [call, toDigest(toFactsOfCall(kit, call))])),

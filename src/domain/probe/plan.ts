@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { defaultAddress } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
@@ -54,11 +55,20 @@ function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
 function toMcpHandshake(facts: ListingFacts): Handshake {
   const { invoke } = facts
   const remotes = invoke.flatMap((entry) => (entry.kind === 'mcp' ? [entry] : []))
-  const modern = remotes.find(({ transport }) => transport === 'streamable-http')
-  const [first] = remotes
+  const callable = remotes.flatMap((entry) => {
+    const url = defaultAddress(entry)
+    return url === null ? [] : [{ ...entry, url }]
+  })
+  const modern = callable.find(({ transport }) => transport === 'streamable-http')
+  const [first] = callable
   if (modern !== undefined) return { kind: 'mcp', url: modern.url }
   if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
-  return none('mcp', 'a package has no endpoint to ask')
+  return none(
+    'mcp',
+    remotes.length > 0
+      ? 'its address has parts that only its caller knows'
+      : 'a package has no endpoint to ask',
+  )
 }
 
 function toPaymentHandshake(

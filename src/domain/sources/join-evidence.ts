@@ -112,3 +112,14 @@ export function toWithdrawnNotice(rows: readonly NamedRow[]) {
         at,
       }
 }
+
+/** What the first source that advises against a listing says of it, in the source's words. */
+export function toDeprecatedNotices(rows: readonly NamedRow[]) {
+  const [first] = rows.flatMap(({ importer, row: { deprecated, added } }) =>
+    deprecated === undefined ? [] : [{ importer, added, ...deprecated }],
+  )
+  if (first === undefined) return []
+  const { importer, added = '1970-01-01', message, at = `${added}T00:00:00Z` } = first
+  const words = message === undefined ? '.' : `: ${message}`
+  return [{ id: 'deprecated' as const, note: `${importer} says that it is deprecated${words}`, at }]
+}

@@ -34,6 +34,13 @@ const id = v.pipe(
 )
 const names = v.optional(v.array(v.string()))
 
+const DeprecatedSchema = v.strictObject({
+  /** Absent where the source doesn't say. */
+  at: v.optional(InstantSchema),
+  message: v.optional(v.pipe(v.string(), v.maxLength(200))),
+})
+export type Deprecated = v.InferOutput<typeof DeprecatedSchema>
+
 /** A source's facts of one service. */
 function createSourceRowSchema(rules: UrlRules) {
   const facts = v.pick(createListingFactsSchema(rules), SOURCE_FIELDS)
@@ -52,6 +59,8 @@ function createSourceRowSchema(rules: UrlRules) {
     names: v.optional(v.strictObject({ operations: names, tools: names, payees: names })),
     /** For a kit: its contents and requirements, for the person who lists it. */
     skill: v.optional(SkillFactsSchema),
+    /** Its source advises against it, with what it says of that, such as a successor. */
+    deprecated: v.optional(DeprecatedSchema),
     /** Words that a person must read before the row is accepted. */
     held: v.optional(v.string()),
     /** When a full run first no longer showed it. */

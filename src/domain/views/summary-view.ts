@@ -45,9 +45,25 @@ export function toTiersView(listing: TiersSubject, baseUrl: string): TiersView {
   }
 }
 
+/** A named part of an address that its caller fills in. */
+const VariableViewSchema = v.object({
+  name: v.string(),
+  description: v.optional(v.string()),
+  required: v.boolean(),
+  secret: v.boolean(),
+  default: v.optional(v.string()),
+  choices: v.optional(v.array(v.string())),
+})
+
 /** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
 export const InvokeSchema = v.variant('kind', [
-  v.object({ kind: v.literal('mcp'), transport: v.picklist(REMOTE_TRANSPORTS), url: v.string() }),
+  v.object({
+    kind: v.literal('mcp'),
+    transport: v.picklist(REMOTE_TRANSPORTS),
+    /** With `{name}` for each of `variables`. */
+    url: v.string(),
+    variables: v.optional(v.array(VariableViewSchema)),
+  }),
   v.object({
     kind: v.literal('mcp_package'),
     transport: v.picklist(PACKAGE_TRANSPORTS),

@@ -63,6 +63,7 @@ export const ASSUMABLE = [
 /** Facts about a listing other than payments. */
 export const NOTICES = [
   'withdrawn_at_source',
+  'deprecated',
   'network_changed',
   'price_changed',
   'payout_changed',
@@ -75,6 +76,7 @@ export const NOTICES = [
 
 export const NOTICE_TITLES: Record<(typeof NOTICES)[number], string> = {
   withdrawn_at_source: 'Withdrawn at its source',
+  deprecated: 'Deprecated',
   network_changed: 'Another network',
   price_changed: 'Another price',
   payout_changed: 'Another payout',

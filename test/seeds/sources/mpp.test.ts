@@ -210,7 +210,7 @@ describe('the MPP directory', () => {
     ['invalid_row', service('x', [], { endpoints: 'many' })],
     ['no_invoke', service('none', [])],
     ['private_url', service('inner', [], { serviceUrl: 'https://169.254.169.254' })],
-    ['deprecated', service('old', [], { status: 'deprecated' })],
+    ['inactive', service('old', [], { status: 'inactive' })],
   ])('%s is refused', async (reason, bad) => {
     const good = service('good', [{ route: 'GET /a', desc: 'A', amount: '4' }])
     expect((await seed([bad, good])).refused).toMatchObject([{ reason }])

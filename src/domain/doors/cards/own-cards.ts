@@ -76,7 +76,7 @@ export function toOwnServerCard(baseUrl: string, site: SiteNames) {
 /** The card of a listed server with a remote endpoint; null for one that only comes as a package. */
 export function toServerCard(view: ListingView, baseUrl: string) {
   const remotes = view.invoke.flatMap((entry) =>
-    entry.kind === 'mcp' ? [{ type: entry.transport, url: entry.url }] : [],
+    entry.kind === 'mcp' ? [toCardRemote(entry)] : [],
   )
   if (remotes.length === 0) return null
   return {
@@ -88,6 +88,15 @@ export function toServerCard(view: ListingView, baseUrl: string) {
     remotes,
   }
 }
+
+function toCardRemote({ transport: type, url, variables = [] }: CardRemote): object {
+  const named = variables.map(({ name, required: isRequired, secret: isSecret, ...more }) => [
+    name,
+    { isRequired, isSecret, ...more },
+  ])
+  return { type, url, ...(named.length > 0 && { variables: Object.fromEntries(named) }) }
+}
+type CardRemote = Extract<ListingView['invoke'][number], { kind: 'mcp' }>
 
 /** Our host, reversed. @example toReverseHost('https://a.example') → 'example.a' */
 export function toReverseHost(baseUrl: string): string {
