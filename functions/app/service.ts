@@ -80,7 +80,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const parts = await createParts(options, releases)
   const metrics = await createMetrics(parts, releases)
   const receipts = openReceipts({ store: parts.ledger.store, clock: parts.clock, log })
-  const server = createLayers(parts, metrics, receipts)
+  const { server, observer } = createLayers(parts, metrics, receipts)
   const chores = startChores(parts, receipts)
   return {
     server,
@@ -93,6 +93,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       chores.stop()
       await stopServer(server)
       await chores.idle()
+      // Calls whose answer was just sent are still to be judged.
+      await observer.idle()
       await receipts.close()
       await parts.ledger.close()
     },
@@ -132,7 +134,7 @@ async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Prom
   return createPrometheusMetrics({ store, clock, publishedAt, clicks: clicks.tally })
 }
 
-function createLayers(parts: Parts, metrics: Metrics, receipts: Receipts): Server {
+function createLayers(parts: Parts, metrics: Metrics, receipts: Receipts) {
   const search = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
   const known = checkedBy(parts)
   const check = createCheck({ ...parts, ...known, runs: createAnonymousProbes(parts) })
@@ -168,7 +170,7 @@ function createLayers(parts: Parts, metrics: Metrics, receipts: Receipts): Serve
       report: createFailureReport(parts),
     }),
   })
-  return server
+  return { server, observer }
 }
 
 /** The addresses that the release knows. */

@@ -101,6 +101,17 @@ test('a receipt whose day is published is verified, with its answer, by id or ad
   expect([other.code, other.said]).toEqual([1, expect.stringContaining('NO: it is of this answer')])
 })
 
+test('a secret that begins with a dash is a secret, and a forgotten one is named', async () => {
+  const answer = ['--answer', join(folder, 'answer.json')]
+  const dashed = await verify(id, '--secret', `-${SECRET.slice(1)}`, ...answer)
+  expect([dashed.code, dashed.said]).toEqual([
+    1,
+    expect.stringContaining('NO: it is of this answer'),
+  ])
+  const forgotten = await verify(id, '--secret', ...answer)
+  expect([forgotten.code, forgotten.said]).toEqual([2, expect.stringContaining("'--secret'")])
+})
+
 test('one whose day is not published yet says so, and is right all the same', async () => {
   await publish(NOON + 60_000)
   const { code, said } = await verify(id)

@@ -93,15 +93,31 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
 ) {
+  const known = { base: { type: 'string' }, json: { type: 'boolean' }, ...options } as const
   try {
     return parseArgs({
-      args: [...args],
+      args: joinDashedValues(args, known),
       allowPositionals: true,
-      options: { base: { type: 'string' }, json: { type: 'boolean' }, ...options },
+      options: known,
     })
   } catch (error) {
     throw new UsageFault(error instanceof Error ? error.message : String(error))
   }
+}
+
+/**
+ * A secret in base64url may begin with a dash, which `parseArgs` refuses after a space: such a word
+ * after an option that takes a value is its value, unless it is another option's name.
+ */
+function joinDashedValues(args: readonly string[], options: ParseArgsOptionsConfig): string[] {
+  const joined = [...args]
+  for (const [name, { type }] of Object.entries(options)) {
+    const at = joined.indexOf(`--${name}`)
+    const value = at < 0 || type !== 'string' ? '' : (joined[at + 1] ?? '')
+    if (value.startsWith('-') && !Object.hasOwn(options, value.slice(2)))
+      joined.splice(at, 2, `--${name}=${value}`)
+  }
+  return joined
 }
 
 /** The one argument of a command. @param what as the usage calls it */

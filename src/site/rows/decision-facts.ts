@@ -112,10 +112,12 @@ export function toNotices(notices: ListingView['notices']): Markup {
   const items = notices.map(({ id, note, at }) => {
     const title = NOTICE_TITLES[id]
     // A note that begins with its title is not titled twice.
-    const [end, rest] = note.startsWith(title) ? ['', note.slice(title.length)] : ['. ', note]
+    const [head, rest] = note.startsWith(title)
+      ? [title, note.slice(title.length)]
+      : [`${title}.`, ` ${note}`]
     return html`
       <li><span class="dot missing"></span>
-        <p><strong>${title}</strong>${end}<bdi dir="auto">${rest}</bdi></p>
+        <p><strong>${head}</strong><bdi dir="auto">${rest}</bdi></p>
         <time datetime="${at}">${at.slice(0, 10)}</time></li>`
   })
   return html`${items.length > 0 && html`<ul class="notices">${items}</ul>`}`
