@@ -77,7 +77,11 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
   return {
     categories: tables.categories.map(({ id }) => id),
     sources: tables.sources.map(({ id }) => id),
-    words: { ...tables.searchWords, foreign: tables.foreignWords },
+    words: {
+      ...tables.searchWords,
+      foreign: tables.foreignWords,
+      tasks: tables.tasks.map(({ id, words }) => ({ id, words })),
+    },
   }
 }
 

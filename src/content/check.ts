@@ -175,7 +175,7 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
 
 /** A table with errors of its own is absent: nothing is checked against it. */
 function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {
-  const { categories = [], sources = [], http = [] } = facts
+  const { categories = [], sources = [], http = [], tools = [] } = facts
   const hold = (
     path: (string | number)[],
     what: string,
@@ -193,6 +193,9 @@ function checkNames(facts: PartialFacts, tables: PartialTables, report: Report):
   })
   http.forEach(({ task }, i) => {
     hold(['http', i, 'task'], 'task', task, tables.tasks)
+  })
+  tools.forEach(({ task }, i) => {
+    hold(['tools', i, 'task'], 'task', task, tables.tasks)
   })
 }
 

@@ -16,7 +16,7 @@ export function findSharedDir(): string | null {
 export function readSearchWords(): SearchWords {
   const { tables } = readTables(join(import.meta.dirname, '../../content'))
   if (tables === null) throw new Error('content/tables has faults: run npm run check')
-  return { ...tables.searchWords, foreign: tables.foreignWords }
+  return { ...tables.searchWords, foreign: tables.foreignWords, tasks: tables.tasks }
 }
 
 const CorpusRowSchema = v.object({

@@ -20,14 +20,14 @@ import { fillIn, sendTold, type ToldRequest } from './told-requests.ts'
  * the kit's request, filled in with what its user said, to a double of the seller.
  */
 const { listings } = catalogue
-const { categories, sources, searchWords, foreignWords: foreign } = content.tables
+const { categories, sources, searchWords, foreignWords: foreign, tasks } = content.tables
 const index = loadSearchIndex(
   buildSearchIndex(
     listings.map((listing) => toSearchDocument(listing, catalogue)),
     {
       categories: categories.map(({ id }) => id),
       sources: sources.map(({ id }) => id),
-      words: { ...searchWords, foreign },
+      words: { ...searchWords, foreign, tasks },
     },
   ),
 )

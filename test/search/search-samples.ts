@@ -54,6 +54,7 @@ if (PRODUCT_TABLES === null) throw new Error('content/tables has faults: run npm
 export const SEARCH_WORDS = {
   ...PRODUCT_TABLES.searchWords,
   foreign: PRODUCT_TABLES.foreignWords,
+  tasks: PRODUCT_TABLES.tasks,
 }
 
 /** An index as the product builds it, with its own table of words. */

@@ -148,7 +148,7 @@ test('a listing keeps one of six tints', () => {
 })
 
 describe('tasks of the home page', () => {
-  const tasks = [{ id: 'web_search', name: 'Search the web', examples: ['a', 'b'] }]
+  const tasks = [{ id: 'web_search', name: 'Search the web', words: ['a', 'b'] }]
   const sells = (
     id: string,
     usd: number,

@@ -12,7 +12,7 @@ import { PUBLIC } from '../domain/listing-samples.ts'
 const ROW = v.parse(TaskRowSchema, {
   id: 'web_search',
   name: 'Search the web',
-  examples: ['search the web', 'find pages'],
+  words: ['search the web', 'find pages'],
   input: {
     type: 'object',
     required: ['query'],

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { TaskRow } from '../tasks/task.ts'
 import { textLike } from '../wire/shapes.ts'
 import { EFFECTS } from '../wire/vocabulary.ts'
 
@@ -101,7 +102,11 @@ export const SearchWordsSchema = v.strictObject({
   related: RelatedSchema,
 })
 
-export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & { foreign: ForeignWords }
+export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & {
+  foreign: ForeignWords
+  /** What people say for each task of `tasks.yaml`. */
+  tasks: readonly Pick<TaskRow, 'id' | 'words'>[]
+}
 
 export const NO_SEARCH_WORDS: SearchWords = {
   stop: [],
@@ -114,4 +119,5 @@ export const NO_SEARCH_WORDS: SearchWords = {
   effects: { read: [], write: [], delete: [], pay: [], weak: [] },
   related: [],
   foreign: NO_FOREIGN_WORDS,
+  tasks: [],
 }

@@ -21,7 +21,11 @@ const MAX_EXAMPLE_LENGTH = 2000
 const MAX_MAP_PATH = 400
 
 const CONTENT_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+*-]{0,80}$/
-const TASK_ID = /^[a-z0-9]+(?:_[a-z0-9]+)*$/
+/** Id of `tables/tasks.yaml`. */
+export const TaskIdSchema = textLike(
+  /^[a-z0-9]+(?:_[a-z0-9]+)*$/,
+  'expected an id of tables/tasks.yaml',
+)
 
 /** A JSON Schema 2020-12 object with local references only. */
 const schemaOfValues = v.pipe(
@@ -88,8 +92,8 @@ export function createOperationSchema(rules: UrlRules) {
       v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
     ),
     effect: v.optional(EffectSchema),
-    /** Id of `tables/tasks.yaml`. */
-    task: v.optional(textLike(TASK_ID, 'expected an id of tables/tasks.yaml')),
+    /** What it does. */
+    task: v.optional(TaskIdSchema),
     /** For the task: where members of the input go, and where those of the output are found. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
     /** Fixed parts of the task's requests; `{member}` in a text is that member of the input. */

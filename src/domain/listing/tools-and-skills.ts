@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { listOf, uniqueList } from '../wire/shapes.ts'
-import { EffectSchema } from './operation.ts'
+import { EffectSchema, TaskIdSchema } from './operation.ts'
 
 export const MAX_TOOLS = 500
 export const MAX_SKILLS = 200
@@ -32,12 +32,15 @@ const WrittenToolSchema = v.strictObject({
   description: v.optional(longText),
   input_schema: v.optional(schema),
   effect: v.optional(EffectSchema),
+  /** What it does. */
+  task: v.optional(TaskIdSchema),
 })
 
 /** A tool with what a call of it changes, as pages and kits show it. */
 export const ShownToolSchema = v.strictObject({
   ...ToolSchema.entries,
   effect: EffectSchema,
+  task: v.optional(TaskIdSchema),
   /** The effect is our guess. */
   assumed: v.optional(v.array(v.literal('effect'))),
 })

@@ -8,8 +8,8 @@ const schema = v.record(v.string(), v.unknown())
 export const TaskViewSchema = v.object({
   id: v.string(),
   name: v.string(),
-  /** Words people use for it. */
-  examples: v.array(v.string()),
+  /** What people say for it; `|` stands between words that say the same. */
+  words: v.array(v.string()),
   /** The contract: JSON Schemas of the input and the output; absent until it is written. */
   input: v.optional(schema),
   output: v.optional(schema),
@@ -25,10 +25,10 @@ export type TaskView = v.InferOutput<typeof TaskViewSchema>
 export const TasksSchema = v.object({ tasks: v.array(TaskViewSchema) })
 
 export function toTaskView(row: TaskRow, sellers: readonly TaskSeller[]): TaskView {
-  const { id, name, examples, input, output, example } = row
+  const { id, name, words, input, output, example } = row
   const own = new Set(sellers.flatMap((each) => (each.task === id ? [each.seller.id] : [])))
   return {
-    ...{ id, name, examples },
+    ...{ id, name, words },
     ...(input !== undefined && { input }),
     ...(output !== undefined && { output }),
     ...(example !== undefined && { example }),

@@ -4,7 +4,7 @@ import { findValueFault } from '../json-schema/value-fault.ts'
 import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 import { faultless, textLike } from '../wire/shapes.ts'
 
-const MAX_EXAMPLES = 12
+const MAX_WORDS = 80
 const MAX_MEMBERS = 12
 
 /** Parameters of a plan other than the members of its input, which cannot have these names. */
@@ -32,11 +32,15 @@ export const TaskRowSchema = v.pipe(
       'expected a lower-case identifier such as web_search',
     ),
     name: line,
-    /** Words people use for it: searches that should find it. */
-    examples: v.pipe(
+    /**
+     * What people say for it, in any language and in this order of words: `address to coordinates`
+     * is not `coordinates to address`. `|` stands between words that say the same. The first is an
+     * example that people are shown.
+     */
+    words: v.pipe(
       v.array(line),
-      v.minLength(2, 'expected at least two examples'),
-      v.maxLength(MAX_EXAMPLES, `expected at most ${MAX_EXAMPLES} examples`),
+      v.minLength(2, 'expected at least two phrases'),
+      v.maxLength(MAX_WORDS, `expected at most ${MAX_WORDS} phrases`),
     ),
     /** Input and output, the same for every seller. */
     input: v.optional(contractSide),

@@ -30,6 +30,8 @@ import {
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
+  /** The id of the task that the query names (`tasks.yaml`); null where it names none. */
+  task: string | null
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
   /** Names of excluded sellers. */
@@ -66,7 +68,8 @@ export function planQuery(
   query: string,
   topics: readonly string[] = [],
 ): QueryPlan {
-  const read = readForeign(index, splitText(writeOutPrices(firstCharacters(query))))
+  const written = splitText(writeOutPrices(firstCharacters(query)))
+  const read = readForeign(index, written)
   const { words, excluded } = findExcluded(index, joinWords(index, read.words))
   const { kept: named, notes, phrases } = leaveOut(words, index, topics)
   const taken = named.slice(0, MAX_QUERY_WORDS)
@@ -78,16 +81,12 @@ export function planQuery(
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const told = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const beside = told.map((term) => relatedTerms(index, term))
   // In many words some are adjacent by chance.
   const pairWeight = TERM_WEIGHTS.pair * (isLong(kept) ? TERM_WEIGHTS.told : 1)
   const terms = [
     ...termsOf(index, queryTerms, related, pairWeight),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
-    ...termsOf(index, told, beside).map((term) => ({
-      ...term,
-      weight: term.weight * TERM_WEIGHTS.told,
-    })),
+    ...toldTerms(index, told),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
@@ -98,12 +97,44 @@ export function planQuery(
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
+    task: findTask(index, [written, read.words], queryTerms),
     phrases,
     excluded,
     isMissing: missing.length > 0,
-    closest: () =>
-      queryTerms.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : [])),
+    closest: () => closestTo(index, queryTerms),
   }
+}
+
+/** What is said beside the task counts less. */
+function toldTerms(index: SearchIndex, told: readonly QueryTerm[]): PlanTerm[] {
+  const beside = told.map((term) => relatedTerms(index, term))
+  return termsOf(index, told, beside).map((term) => ({
+    ...term,
+    weight: term.weight * TERM_WEIGHTS.told,
+  }))
+}
+
+function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string[] {
+  return queryTerms.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : []))
+}
+
+/** The task of a query as it is written, else as it is translated, else with its slips mended. */
+function findTask(
+  { words }: SearchIndex,
+  readings: readonly (readonly Word[])[],
+  queryTerms: readonly QueryTerm[],
+): string | null {
+  for (const reading of readings) {
+    const task = words.taskOf(reading)
+    if (task !== null) return task
+  }
+  const slips = new Map(
+    queryTerms.flatMap(({ asked, repaired }) =>
+      repaired === undefined ? [] : [[asked, splitText(repaired.written)] as const],
+    ),
+  )
+  if (slips.size === 0) return null
+  return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
 }
 
 /** In `papers on solar cells` the deed is `papers`: what they are on is for the operation to find. */

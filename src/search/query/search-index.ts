@@ -68,6 +68,7 @@ const NONE: RankedRows = { total: 0, rows: [] }
 const NO_PLAN = {
   terms: [],
   notes: [],
+  task: null,
   phrases: [],
   excluded: [],
   isMissing: false,
@@ -122,6 +123,11 @@ export function rankIndex(
   return text === undefined
     ? browse(index, asked)
     : listingDatabase(index).searchRange({ text, ...asked })
+}
+
+/** The id of the task that a question names (`tasks.yaml`), read once with its words; null where it names none. */
+export function readTaskOf(index: SearchIndex, question: string): string | null {
+  return listingDatabase(index).plan(question).task
 }
 
 /** Orama's database over an index; `searchIndex` searches it. */

@@ -2,10 +2,13 @@ import type { ForeignWords, SearchWords } from '../../domain/derived/query-words
 import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
 import { splitText, stemWord, type Word } from './split-text.ts'
+import { createTaskReader, type TaskReader } from './task-words.ts'
 
 export type WordSets = ReturnType<typeof createWordSets>
 
 const NONE: readonly Related[] = []
+/** Lists of words that may stand before the verb of a task. */
+const OPENING = ['stop', 'generic', 'filler'] as const
 
 /** A row of the table under one of its words. */
 interface Related {
@@ -20,6 +23,8 @@ export function createWordSets(words: SearchWords) {
   let everyday: ReadonlySet<string> | undefined
   let lexicons: Lexicons | undefined
   let effects: ReadonlyMap<string, Effect> | undefined
+  let readTask: TaskReader | undefined
+  const isOpening = (word: string) => OPENING.some((name) => words[name].includes(word))
   return {
     foreign: () => {
       lexicons ??= shareLexicons(words.foreign)
@@ -38,6 +43,11 @@ export function createWordSets(words: SearchWords) {
     excluding: {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
+    },
+    /** The id of the task that words name, see `createTaskReader`; null where they name none. */
+    taskOf: (said: readonly Word[]): string | null => {
+      readTask ??= createTaskReader(words.tasks)
+      return readTask(said, isOpening)
     },
     /** The effect of a call that a query names by this word. */
     effectOf: (word: string): Effect | null => {

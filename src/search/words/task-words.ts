@@ -1,0 +1,126 @@
+import { hasSingleLetter, splitText, stemWord, type Word } from './split-text.ts'
+
+/** What people say for each task: `words` of `content/tables/tasks.yaml`. */
+interface TaskWords {
+  id: string
+  words: readonly string[]
+}
+
+/** A phrase of the table: for each of its words in their order, the stems that say the same. */
+interface Phrase {
+  task: string
+  parts: readonly ReadonlySet<string>[]
+}
+
+/** In scripts without spaces, pieces of text in their order. */
+interface UnspacedPhrase {
+  task: string
+  pieces: readonly string[]
+}
+
+/** A task that words name: how many of them, and the place of the first. */
+interface NamedTask {
+  task: string
+  score: number
+  at: number
+}
+
+/** Of two words that say the same direction, one stands for both. */
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  into: 'to',
+  as: 'to',
+  for: 'of',
+  from: 'of',
+}
+const SKIPPED = new Set(
+  'a an the my our your this that these those some any me us it is are'.split(' '),
+)
+/** Other words that may stand between two of a phrase: `take a full page screenshot`. */
+const MAX_BETWEEN = 3
+
+export type TaskReader = ReturnType<typeof createTaskReader>
+
+/**
+ * Reads which task a text names: the longest phrase of the table whose words it has in that order,
+ * at most a few others between them. One that begins where the text does counts for more, as the
+ * verb stands there: `translate a weather report` wants a translation.
+ */
+export function createTaskReader(tasks: readonly TaskWords[]) {
+  const phrases = new Map<string, Phrase[]>()
+  const unspaced: UnspacedPhrase[] = []
+  for (const { id, words } of tasks)
+    for (const text of words) {
+      const phrase = toPhrase(id, text)
+      if ('pieces' in phrase) unspaced.push(phrase)
+      else
+        for (const stem of phrase.parts[0] ?? [])
+          phrases.set(stem, [...(phrases.get(stem) ?? []), phrase])
+    }
+  /** @param opens whether a word may stand before the verb: `please find me …` */
+  return (words: readonly Word[], opens: (word: string) => boolean): string | null => {
+    const stems = words.flatMap(toStems)
+    const first = stems.findIndex(({ text }) => !opens(text))
+    const named = stems.flatMap(({ stem }, at) =>
+      (phrases.get(stem) ?? []).flatMap((phrase): NamedTask[] => {
+        const count = matchPhrase(phrase, stems, at)
+        return count === 0 ? [] : [{ task: phrase.task, score: count + Number(at <= first), at }]
+      }),
+    )
+    const run = words.flatMap(({ style, whole }) => (style === 'unspaced' ? whole : [])).join(' ')
+    if (run !== '') for (const phrase of unspaced) addUnspaced(named, phrase, run)
+    const [best] = named.sort((a, b) => b.score - a.score || a.at - b.at)
+    return best?.task ?? null
+  }
+}
+
+function toPhrase(task: string, text: string): Phrase | UnspacedPhrase {
+  const words = splitText(text.replaceAll('|', '_'))
+  const isUnspaced = words.some(({ style }) => style === 'unspaced')
+  if (isUnspaced) return { task, pieces: words.map(({ whole }) => whole) }
+  const parts = text.split(/\s+/).flatMap((part) => {
+    if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
+    return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
+  })
+  return { task, parts }
+}
+
+function stemsOf(text: string): string[] {
+  return splitText(text)
+    .flatMap(toStems)
+    .map(({ stem }) => stem)
+}
+
+/** A joined word by its parts: `text-to-speech` is three, `e-mail` one. */
+function toStems(word: Word): { text: string; stem: string }[] {
+  const { whole, parts, style } = word
+  const isOne = style === 'unspaced' || parts.length === 0 || hasSingleLetter(word)
+  const texts = isOne ? [whole] : parts
+  return texts.flatMap((text) => {
+    if (SKIPPED.has(text)) return []
+    return { text, stem: DIRECTIONS[text] ?? stemWord(text) }
+  })
+}
+
+/** How many words of the text a phrase takes from a place on; 0 where it is not there. */
+function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], start: number): number {
+  let at = start
+  for (const part of parts.slice(1)) {
+    const next = stems.slice(at + 1, at + 2 + MAX_BETWEEN).findIndex(({ stem }) => part.has(stem))
+    if (next < 0) return 0
+    at += 1 + next
+  }
+  return parts.length
+}
+
+/** As many words as pieces of two letters each. */
+function addUnspaced(named: NamedTask[], { task, pieces }: UnspacedPhrase, run: string): void {
+  let end = 0
+  let letters = 0
+  for (const piece of pieces) {
+    const found = run.indexOf(piece, end)
+    if (found < 0) return
+    end = found + piece.length
+    letters += piece.length
+  }
+  named.push({ task, score: letters / 2, at: run.indexOf(pieces[0] ?? '') })
+}
