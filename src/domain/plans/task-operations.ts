@@ -42,16 +42,3 @@ export function toTaskOperations(listing: DerivedListing): TaskOperation[] {
   )
   return [...operations, ...tools]
 }
-
-/** Sellers of each task, by its id: free ones first, then by price, unknown prices last. */
-export function groupByTask(
-  operations: readonly TaskOperation[],
-): Map<string, readonly TaskOperation[]> {
-  const ordered = operations.toSorted(
-    (a, b) =>
-      (a.usd ?? Number.POSITIVE_INFINITY) - (b.usd ?? Number.POSITIVE_INFINITY) ||
-      (b.listing.trust ?? -1) - (a.listing.trust ?? -1) ||
-      (a.listing.id < b.listing.id ? -1 : 1),
-  )
-  return Map.groupBy(ordered, ({ task }) => task)
-}

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { TaskRow } from '../tasks/task.ts'
-import type { TaskSeller } from './task-seller.ts'
+import { smallestOf } from '../wire/extremes.ts'
+import type { TaskOperation } from './task-operations.ts'
 
 const schema = v.record(v.string(), v.unknown())
 
@@ -14,8 +15,10 @@ export const TaskViewSchema = v.object({
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
-  /** Listings that a plan chooses from. */
+  /** Listings that do it. */
   sellers: v.number(),
+  /** The lowest price of one call in US dollars: 0 where one is free; null where none is known. */
+  min_usd: v.nullable(v.number()),
   /** The address of the plan, with the members of the input as parameters. */
   plan: v.optional(v.string()),
 })
@@ -24,15 +27,17 @@ export type TaskView = v.InferOutput<typeof TaskViewSchema>
 /** `GET /api/v1/tasks`. */
 export const TasksSchema = v.object({ tasks: v.array(TaskViewSchema) })
 
-export function toTaskView(row: TaskRow, sellers: readonly TaskSeller[]): TaskView {
+export function toTaskView(row: TaskRow, operations: readonly TaskOperation[]): TaskView {
   const { id, name, words, input, output, example } = row
-  const own = new Set(sellers.flatMap((each) => (each.task === id ? [each.seller.id] : [])))
+  const own = operations.filter(({ task }) => task === id)
+  const prices = own.flatMap(({ usd }) => usd ?? [])
   return {
     ...{ id, name, words },
     ...(input !== undefined && { input }),
     ...(output !== undefined && { output }),
     ...(example !== undefined && { example }),
-    sellers: own.size,
+    sellers: new Set(own.map(({ listing }) => listing.id)).size,
+    min_usd: prices.length === 0 ? null : smallestOf(prices),
     ...(input !== undefined && { plan: planPath(id) }),
   }
 }

@@ -81,10 +81,8 @@ export function planQuery(
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const told = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  // In many words some are adjacent by chance.
-  const pairWeight = TERM_WEIGHTS.pair * (isLong(kept) ? TERM_WEIGHTS.told : 1)
   const terms = [
-    ...termsOf(index, queryTerms, related, pairWeight),
+    ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...toldTerms(index, told),
   ]
@@ -177,9 +175,11 @@ function termsOf(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],
-  pairWeight: number = TERM_WEIGHTS.pair,
+  isStory = false,
 ): PlanTerm[] {
-  const pairs = pairTerms(index, queryTerms, pairWeight)
+  // In many words some are adjacent by chance.
+  const weight = TERM_WEIGHTS.pair * (isStory ? TERM_WEIGHTS.told : 1)
+  const pairs = pairTerms(index, queryTerms, weight)
   return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
 

@@ -55,6 +55,8 @@ export interface SearchOutcome {
   organic: RankedRows
   firstParty: RankedRows
   notes: readonly string[]
+  /** The id of the task that the words name (`tasks.yaml`); null where they name none. */
+  task: string | null
   /** Searches to follow; none where there is nothing to suggest. */
   suggested: readonly Suggestion[]
   facets?: Facets
@@ -99,6 +101,7 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
       ...advice.notes,
       ...sortNotes(query, organic.total),
     ],
+    task: plan.task,
     suggested: advice.suggested,
     ...(facets !== undefined && {
       facets: countFacets(index, query, text === undefined ? null : matchesOf(index, text, plan)),
@@ -123,11 +126,6 @@ export function rankIndex(
   return text === undefined
     ? browse(index, asked)
     : listingDatabase(index).searchRange({ text, ...asked })
-}
-
-/** The id of the task that a question names (`tasks.yaml`), read once with its words; null where it names none. */
-export function readTaskOf(index: SearchIndex, question: string): string | null {
-  return listingDatabase(index).plan(question).task
 }
 
 /** Orama's database over an index; `searchIndex` searches it. */
