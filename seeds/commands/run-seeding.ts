@@ -117,6 +117,7 @@ async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPort
 
 function sourceAddress(source: SeedSource, { from, since }: RunOptions): string {
   const start = from ?? source.liveUrl
+  if (start === null) throw new Error(`${source.id}: expected --from with a file`)
   const isLive = /^https?:\/\//i.test(start)
   if (since === null || !isLive || source.sinceParameter === undefined) return start
   const url = new URL(start)
@@ -130,9 +131,9 @@ function judge(
   options: RunOptions,
   { listed, handsOff, parse }: Content,
 ) {
-  const { now, limit, since, listed: isListedOnly } = options
+  const { now, limit, since } = options
   const known = listed.sources.get(source.id) ?? { rows: {} }
-  const isComplete = limit === null && since === null && !isListedOnly
+  const isComplete = limit === null && since === null && !options.listed
   const plan = planRows({
     source,
     chosen,
@@ -143,7 +144,7 @@ function judge(
     now,
     isComplete,
     showsDeleted: limit === null,
-    isListedOnly,
+    isListedOnly: options.listed || source.addsOnly === true,
   })
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]

@@ -57,7 +57,8 @@ export function readSeedOptions(
 ) {
   const { values, words } = readCommandLine(HELP, OPTIONS, 1, args)
   const [word = ''] = words
-  const importers = word === 'all' ? SOURCE_IDS : [word]
+  const live = SOURCES.filter(({ liveUrl }) => liveUrl !== null).map(({ id }) => id)
+  const importers = word === 'all' ? live : [word]
   if (!importers.every((id) => SOURCE_IDS.includes(id)))
     throw refuse(
       `expected one importer (${[...SOURCE_IDS, 'all'].join(', ')}), got ${JSON.stringify(word)}`,

@@ -51,6 +51,8 @@ export interface RowShape {
   /** Whether a text of addresses, one per line, is rows too. */
   takesAddresses?: boolean
   takesYaml?: boolean
+  /** Whether a text is lines of values under the names of their columns; `#` starts a remark. */
+  takesCsv?: boolean
   /** Member of a saved page that says when it was saved: each of its rows carries it. */
   savedAt?: string
 }
@@ -60,9 +62,12 @@ export interface SeedSource {
   id: string
   /** What it imports, for the help text. */
   title: string
-  liveUrl: string
+  /** Null where only a file is read; empty where the listings themselves are. */
+  liveUrl: string | null
   /** True where a whole run shows everything there is, so that what is missing is gone. */
   promisesAll: boolean
+  /** Its rows only add to listings that are there. */
+  addsOnly?: boolean
   shape: RowShape
   /** A row with the folder of its file, where files of one folder describe one service. */
   place?(row: unknown, folder: string | null): unknown

@@ -21,9 +21,23 @@ interface ParsedRows {
 export function parsePage(text: string, address: URL | null, shape: RowShape): SourcePage {
   const addresses = shape.takesAddresses === true ? parseAddresses(text) : null
   if (addresses !== null) return { values: addresses, refused: [], next: null }
+  if (shape.takesCsv === true) return { values: parseCsv(text, shape), refused: [], next: null }
   const { values, refused, page } = parseRows(text, shape)
   const next = findNext(address, page, values.length)
   return { values: withDay(values, page, shape), refused, next }
+}
+
+/** Values without commas and quotes: ids, days and numbers. @throws Error naming a line of another length */
+function parseCsv(text: string, { expected }: RowShape): object[] {
+  const lines = text.split(/\r?\n/).map((line, at) => ({ at: at + 1, line }))
+  const [head, ...rows] = lines.filter(({ line }) => line.trim() !== '' && !line.startsWith('#'))
+  const names = head?.line.split(',') ?? []
+  return rows.map(({ at, line }) => {
+    const values = line.split(',')
+    if (values.length !== names.length || line.includes('"'))
+      throw new Error(`line ${at}: expected ${expected}: ${names.length} plain values, got ${line}`)
+    return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']))
+  })
 }
 
 /** Counts in a saved page are of the day it was saved, not of the import. */

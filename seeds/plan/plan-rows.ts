@@ -102,7 +102,7 @@ function isTold({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Row
 }
 
 /** Facts that sellers' own files add to a listing; the others stand in for what it has. */
-const OF_READERS: readonly SourceField[] = ['discovery', 'pricing', 'cost']
+const OF_READERS: readonly SourceField[] = ['discovery', 'pricing', 'cost', 'sources']
 
 /** An unchanged row stays the same object. */
 function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {

@@ -1,5 +1,6 @@
 import type { SeedSource } from '../facts/seed-source.ts'
 import { a2a } from './a2a/a2a.ts'
+import { bazaarDoctor, merona, vet402 } from './counted/counted.ts'
 import { discovery } from './discovery/discovery.ts'
 import { manifests } from './manifests/manifests.ts'
 import { docker, toolhive } from './mcp-catalogs/mcp-catalogs.ts'
@@ -20,6 +21,9 @@ export const SOURCES: readonly SeedSource[] = [
   x402List,
   a2a,
   skills,
+  merona,
+  vet402,
+  bazaarDoctor,
   discovery,
 ]
 

@@ -12,7 +12,7 @@ import { toOperationEntries } from '../domain/kit/operation-entries.ts'
 import { hasRemoteEndpoint, runsOf } from '../domain/listing/invoke.ts'
 import { highestPriceOf, listedPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
 import { ownDomainOf } from '../domain/owners/shared-hosts.ts'
-import { mostReportedCalls } from '../domain/trust/reported-use.ts'
+import { mostReported } from '../domain/trust/reported-use.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/summary-view.ts'
 import { DISCOVERY_FILES } from '../domain/wire/vocabulary.ts'
 import type { SearchDocument } from '../search/index/search-document.ts'
@@ -152,7 +152,7 @@ export function toSearchDocument(
     networks: [...networksOf(facts.pricing)],
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
-    reportedCalls: mostReportedCalls(listing.evidence.reported_use),
+    reportedCalls: mostReported('calls', listing.evidence.reported_use),
     trustScore: trustScoreOf(trust),
     vouched: isVouched(trust),
     verifiedBuyers: verifiedBuyersOf(trust),

@@ -19,7 +19,7 @@ import { readSearchWords } from './shared-data.ts'
 
 const MOST = 100
 /** What others count, each in a unit of its own: a listing's place is its best one in any of them. */
-const COUNTS = ['calls_30d', 'downloads', 'stars'] as const
+const COUNTS = ['calls', 'downloads', 'stars'] as const
 const BASE_URL = 'https://waypost.example'
 
 /** A name that was asked, the listings that answer it, and what was first. */
@@ -64,8 +64,8 @@ function findMostUsed(listings: readonly DerivedListing[]): DerivedListing[] {
     // A count that is too old for a page still says whose name people know.
     const used = ({ evidence, past }: DerivedListing) =>
       largestOf(
-        [...(evidence.reported_use ?? []), ...(past?.reported_use ?? [])].map(
-          (use) => use[count] ?? 0,
+        [...(evidence.reported_use ?? []), ...(past?.reported_use ?? [])].map(({ what, value }) =>
+          what === count ? value : 0,
         ),
       )
     const counted = listings.filter((listing) => used(listing) > 0)

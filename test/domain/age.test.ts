@@ -53,7 +53,10 @@ describe('past its limit of age a fact leaves rows and pages', () => {
     ['probes', { probes: toProbes(AT) }],
     ['signals', { signals: { as_of: AT, status: 'online' } }],
     ['drift', { drift: [{ at: AT, what: 'tools', name: 'forecast', of: 'look' }] }],
-    ['reported_use', { reported_use: [{ source: 'cdp_bazaar', as_of: AT, calls_30d: 6 }] }],
+    [
+      'reported_use',
+      { reported_use: [{ source: 'cdp_bazaar', what: 'calls', value: 6, as_of: AT }] },
+    ],
     ['package_run', { package_run: { at: AT, outcome: 'runs_as_declared' } }],
     [
       'prices',

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
 import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
+import { toKnownSentence } from '../../src/domain/views/known-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toKnownList, toStanding } from '../../src/site/listing/known-facts.ts'
 import { toStrip } from '../../src/site/rows/decision-facts.ts'
 import { LIVE_PROBES, toFacts, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.example/sse' }
-const NOTHING_SEEN = { probes: [], calls: null }
 const PACKAGE = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'weather' }
 
 describe('what follows from facts and evidence', () => {
@@ -63,8 +62,9 @@ describe('what follows from facts and evidence', () => {
     expect(listing).toMatchObject({ signals: {}, isLiveTested: false, badges: ['unclaimed'] })
     const view = toListingView(listing, VIEW_CONTEXT)
     expect(view).toMatchObject({ signals: {}, package_run })
-    const page = `${toStrip(view, []).text}${toKnownList(toStanding(view, NOTHING_SEEN, { sellers: true, payments: true, trust: true }).facts).text}`
+    const page = `${toStrip(view, []).text}${toKnownSentence(view.known)}`
     expect(page).toContain('Runs as declared')
+    expect(page).toContain('its package ran as declared on 22 November 2026, in our sandbox')
     expect(page).toContain('1.4.2, 22 November 2026')
     expect(page).not.toMatch(/online|spoke|no probe so far|no result yet/i)
   })

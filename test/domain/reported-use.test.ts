@@ -1,47 +1,151 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
-  mostReportedCalls,
-  toUseSignals,
+  mostReported,
+  type ReportedUse,
   uniteReports,
 } from '../../src/domain/trust/reported-use.ts'
-import { toSignalWords, toUseWords } from '../../src/site/evidence/signal-words.ts'
+import {
+  toKnown,
+  toKnownDays,
+  toPaidWords,
+  toUseSentences,
+} from '../../src/domain/views/known-view.ts'
+import { toListing, toMeasured, toProbes } from './listing-samples.ts'
 
-const old = { source: 'cdp_bazaar', as_of: '2026-08-01T00:00:00Z', calls_30d: 5 }
-const newer = {
-  source: 'cdp_bazaar',
-  as_of: '2026-09-20T13:19:02Z',
-  calls_30d: 1500,
-  payers_30d: 9,
-}
-const stars = { source: 'toolhive_registry', as_of: '2026-09-01T00:00:00Z', stars: 40 }
+const JULY = { from: '2026-07-04', to: '2026-07-20', as_of: '2026-07-20T00:00:00Z' }
+const SEPTEMBER = { from: '2026-08-21', to: '2026-09-20', as_of: '2026-09-20T13:19:02Z' }
+const DAY = { from: '2026-09-28', to: '2026-09-28', as_of: '2026-09-28T00:00:00Z' }
+const use = (
+  source: string,
+  window: Pick<ReportedUse, 'as_of'> & Partial<ReportedUse>,
+  what: ReportedUse['what'],
+  value: number,
+): ReportedUse => ({ source, ...window, what, value })
+const settled = [
+  use('merona', JULY, 'settlements', 22_436),
+  use('merona', JULY, 'payers', 688),
+  use('merona', JULY, 'volume_usd', 74.76),
+]
+const called = [
+  use('cdp_bazaar', SEPTEMBER, 'calls', 1500),
+  use('cdp_bazaar', SEPTEMBER, 'payers', 9),
+]
+const tested = [{ ...use('vet402', DAY, 'test_purchase', 1), outcome: '200' }]
+const stars = use('toolhive_registry', { as_of: '2026-09-01T00:00:00Z' }, 'stars', 40)
+const NAMES = new Map(
+  [
+    ['cdp_bazaar', 'CDP Bazaar (x402 discovery)'],
+    ['merona', 'merona'],
+    ['vet402', 'vet402'],
+  ].map(([id = '', name = '']) => [id, { name }]),
+)
+const textsOf = (uses: readonly ReportedUse[]) =>
+  toUseSentences(uses, (id) => NAMES.get(id)?.name ?? id).map(({ text }) => text)
 
-test('of several reports of one source the newest counts, whatever their order', () => {
-  const reads = [{ reported_use: [newer, stars] }, { reported_use: [old] }, {}]
-  expect(uniteReports(reads)).toEqual([newer, stars])
-  expect(uniteReports(reads.toReversed())).toEqual([newer, stars])
+test('of several figures of one source and kind the newest counts, whatever their order', () => {
+  const old = use('cdp_bazaar', { as_of: '2026-08-01T00:00:00Z' }, 'calls', 5)
+  const reads = [{ reported_use: [...called, stars] }, { reported_use: [old] }, {}]
+  expect(uniteReports(reads)).toEqual([...called, stars])
+  expect(uniteReports(reads.toReversed())).toEqual([...called, stars])
 })
 
-test('calls of several sources are not added up: they may be the same ones', () => {
-  expect(mostReportedCalls([newer, { ...old, source: 'other' }])).toBe(1500)
-  expect(mostReportedCalls([stars])).toBeUndefined()
-  expect(mostReportedCalls()).toBeUndefined()
+test('figures of several sources are not added up, and a shared or doubted one is not its own', () => {
+  const other = use('other', JULY, 'settlements', 90)
+  expect(mostReported('settlements', [...settled, other])).toBe(22_436)
+  expect(mostReported('settlements', [{ ...other, shared_with: 3 }])).toBe(30)
+  expect(mostReported('settlements', [{ ...other, outcome: 'reciprocal' }])).toBeUndefined()
+  expect(mostReported('settlements')).toBeUndefined()
 })
 
-test('on the wire each number has its source before it, and a page names source and day', () => {
-  const signals = toUseSignals([newer, stars])
-  expect(signals).toEqual({
-    cdp_bazaar_calls_30d: 1500,
-    cdp_bazaar_payers_30d: 9,
-    cdp_bazaar_as_of: '2026-09-20',
-    toolhive_registry_stars: 40,
-    toolhive_registry_as_of: '2026-09-01',
+describe('in words the days and the source stand by each number', () => {
+  test.each<[readonly ReportedUse[], string]>([
+    [
+      settled,
+      '4–20 July 2026: 22,436 settlements of $74.76 in all by at least 688 wallets, counted by merona',
+    ],
+    [
+      settled.map((each) => ({ ...each, shared_with: 4 })),
+      '4–20 July 2026: about 22,436 settlements of about $74.76 in all by at least 688 wallets, to an address that 4 hosts share, counted by merona',
+    ],
+    [
+      settled.slice(0, 1).map((each) => ({ ...each, outcome: 'funded' })),
+      '4–20 July 2026: 22,436 settlements, counted by merona, and flagged there as funded',
+    ],
+    [
+      called,
+      '21 August – 20 September 2026: 1,500 calls by at least 9 payers, counted by CDP Bazaar',
+    ],
+    [tested, '28 September 2026: answered 200 after payment, one tester, vet402'],
+    [
+      [{ ...use('vet402', DAY, 'test_purchase', 1), outcome: '404' }],
+      '28 September 2026: answered 404 after payment, maybe for the request, one tester, vet402',
+    ],
+    [
+      [use('doctor', DAY, 'transfers', 1), use('doctor', DAY, 'senders', 1)],
+      '28 September 2026: 1 transfer received from 1 wallet, sales or not, counted by doctor',
+    ],
+    [[stars], '1 September 2026: 40 stars in all, counted by toolhive_registry'],
+  ])('%#', (uses, text) => {
+    expect(textsOf(uses)).toEqual([text])
   })
-  const words = toUseWords(signals, (id) => (id === 'cdp_bazaar' ? 'CDP Bazaar' : id))
-  expect(words).toEqual([
-    ['In the 30 days to 2026-09-20, counted by CDP Bazaar', '1,500 calls, at least 9 payers'],
-    ['Up to 2026-09-01, counted by toolhive_registry', '40 stars'],
-  ])
-  expect(toSignalWords({ ...signals, x402_list_status: 'online' })).toEqual([
-    ['Status (x402-list)', 'online'],
-  ])
+
+  test('payments come before calls, and what an address received last', () => {
+    const received = use('doctor', DAY, 'transfers', 7)
+    expect(
+      textsOf([received, ...tested, ...called, ...settled]).map((text) => text.slice(-10)),
+    ).toEqual(
+      ['by merona', 'CDP Bazaar', 'er, vet402', ' by doctor'].map((end) =>
+        expect.stringContaining(end.trim()),
+      ),
+    )
+  })
+})
+
+describe('what is known of a listing', () => {
+  const known = (evidence: object) => toKnown(toListing({ evidence }), NAMES)
+
+  test('nobody looked, nobody counted: each says so', () => {
+    expect(known({})).toMatchObject({
+      owner: { known: false },
+      answers: { known: false, text: 'not probed yet' },
+      paid: { known: false, text: 'nobody has counted a payment yet' },
+    })
+  })
+
+  test.each<[object, object]>([
+    [{ reported_use: settled }, { known: true, as_of: '2026-07-20', source: 'merona' }],
+    [
+      { reported_use: tested },
+      { known: true, text: 'one tester paid on 28 September 2026 (vet402)', source: 'vet402' },
+    ],
+    [{ reported_use: [use('doctor', DAY, 'transfers', 7)] }, { known: false, as_of: '2026-09-28' }],
+    [
+      { measured: toMeasured(), reported_use: settled },
+      { known: true, as_of: '2026-11-01', source: 'x402-list' },
+    ],
+  ])('whether anybody paid %#', (evidence, paid) => {
+    expect(known(evidence).paid).toMatchObject(paid)
+  })
+
+  test('a probe’s answer and a test purchase both say that it answers; the newest good one is named', () => {
+    const probes = toProbes('2026-11-02T10:00:00Z')
+    expect(known({ probes, reported_use: tested }).answers).toMatchObject({
+      known: true,
+      as_of: '2026-11-02',
+      source: 'service_verified',
+    })
+    expect(known({ reported_use: tested }).answers).toMatchObject({ known: true, source: 'vet402' })
+    const listing = toListing({ evidence: { probes, reported_use: [...tested, ...settled] } })
+    expect(toKnownDays(listing, NAMES)).toEqual({ answered: '2026-11-02', paid: '2026-09-28' })
+  })
+
+  test.each<[ReportedUse[], string | null]>([
+    [settled, '4–20 Jul 2026: 22,436 settlements, merona'],
+    [called, '21 Aug – 20 Sep 2026: 1,500 calls, 9 payers, CDP Bazaar'],
+    [[use('doctor', DAY, 'transfers', 7)], null],
+  ])('a row has it in at most 60 bytes %#', (reported_use, words) => {
+    const text = toPaidWords(toListing({ evidence: { reported_use } }), NAMES)
+    expect(text).toBe(words)
+    expect(Buffer.byteLength(text ?? '')).toBeLessThanOrEqual(60)
+  })
 })

@@ -163,7 +163,7 @@ describe('a server that the registry marks as deleted', () => {
       const servers = [...(isChanges ? [] : [other]), ...(isShown ? [row(state.status)] : [])]
       sendJson(response, { servers, metadata: {} })
     })
-    const { pathname, search } = new URL(mcpRegistry.liveUrl)
+    const { pathname, search } = new URL(mcpRegistry.liveUrl ?? '')
     return { state, from: `${origin}${pathname}${search}` }
   }
   const tombstones = () => [

@@ -5,7 +5,7 @@ import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toProbeBars, toSettlementBars } from '../../src/site/evidence/evidence-bars.ts'
 import { toScoreParts } from '../../src/site/evidence/score-fall.ts'
 import { toTaskChoices } from '../../src/site/home/task-choices.ts'
-import { toHeard, toStanding } from '../../src/site/listing/known-facts.ts'
+import { toStanding } from '../../src/site/listing/known-facts.ts'
 import { toDecisionFacts } from '../../src/site/rows/decision-facts.ts'
 import { toHue, toMonogram } from '../../src/site/rows/tile.ts'
 import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
@@ -53,7 +53,7 @@ describe('what is not known of a listing', () => {
     toListingView(toListing({ facts: { pricing: { model: 'unknown' }, ...facts } }), VIEW_CONTEXT)
   const standingOf = (facts: object) => {
     const switches = { sellers: true, payments: true, trust: true }
-    return toStanding(viewOf(facts), { probes: [], calls: null }, switches).sentences
+    return toStanding(viewOf(facts), null, switches)
   }
   const npm = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: '@example/x' }
   const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://weather.example/mcp' }
@@ -71,34 +71,6 @@ describe('what is not known of a listing', () => {
     expect(runs?.value).toBe('On your machine')
     expect(runs?.note).toContain('no price per call')
   })
-})
-
-describe('whether a listing was heard', () => {
-  test.each([
-    [['spoke'], 'Speaks MCP: we asked it'],
-    [['dead', 'spoke', 'unknown'], 'Speaks MCP: we asked it'],
-    [['gated'], 'Answers, and asks for a key first'],
-    [['dead'], 'We asked 1 time: it never spoke its protocol'],
-    [['dead', 'wrong_protocol'], 'We asked 2 times: it never spoke its protocol'],
-    [['spoke', 'dead'], 'Last spoke MCP on 2026-11-01, not since'],
-  ] as const)('after %j: %s', (outcomes, text) => {
-    const probes = outcomes.map(
-      (outcome, day) =>
-        ({ at: `2026-11-0${day + 1}T08:00:00Z`, protocol: 'mcp', outcome }) as const,
-    )
-    const isKnown = ['spoke', 'gated'].includes(outcomes.findLast((one) => one !== 'unknown') ?? '')
-    expect(toHeard(probes)).toEqual({ isKnown, text })
-  })
-
-  test.each([[[]], [['unknown']], [['unprobeable', 'unknown']]] as const)(
-    'after %j nothing is said',
-    (outcomes) => {
-      const probes = outcomes.map(
-        (outcome) => ({ at: '2026-11-01T08:00:00Z', protocol: 'mcp', outcome }) as const,
-      )
-      expect(toHeard(probes)).toBeNull()
-    },
-  )
 })
 
 describe('days as bars', () => {

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { ageOf } from '../../src/domain/trust/age.ts'
+import type { ReportedUse } from '../../src/domain/trust/reported-use.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toCallRows } from '../../src/site/calls/call-rows.ts'
-import { toUseWords } from '../../src/site/evidence/signal-words.ts'
 import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
 import { toStanding } from '../../src/site/listing/known-facts.ts'
 import { toStrip } from '../../src/site/rows/decision-facts.ts'
@@ -14,62 +14,120 @@ const SWITCHES = { sellers: true, payments: true, trust: true }
 const pages = catalogue.listings.map((listing) => {
   const view = toListingView(listing, catalogue)
   const calls = toCallRows(toKitView(listing, { ...catalogue, trust: view.trust }))
-  const { facts, sentences } = toStanding(
-    view,
-    { probes: listing.probes, calls, from: listing.evidence.interface?.from },
-    SWITCHES,
-  )
   return {
     id: view.id,
     view,
-    sentences,
+    evidence: listing.evidence,
+    sentences: toStanding(view, calls, SWITCHES),
     strip: toStrip(view, listing.probes, SWITCHES).text.replace(/<[^>]*>/g, ' '),
-    known: facts.map(({ text }) => text).join('. '),
-    used: toUseWords(view.signals, (id) => id),
     trust: toTrustWords(view.trust),
-    /** Where its tools or skills were read; of a catalogue's word nobody had an answer. */
-    from: listing.evidence.interface?.from,
   }
 })
 type Page = (typeof pages)[number]
 
-const RULES: [said: string, isDenied: (page: Page) => boolean][] = [
+const isOfPayment = ({ what, outcome, value }: ReportedUse) =>
+  value > 0 && (what === 'test_purchase' || (what === 'settlements' && outcome === undefined))
+const RULES: [text: string, isDenied: (page: Page) => boolean][] = [
   [
-    'whether anybody has paid',
-    ({ view, used }) =>
+    'nobody has counted a payment',
+    ({ view, evidence: { reported_use = [] } }) =>
       view.trust.evidence !== 'no_payment_data' ||
       view.delivered !== undefined ||
-      used.some(([, counts]) => /calls?\b|payers?\b/.test(counts)),
+      reported_use.some(
+        (use) =>
+          isOfPayment(use) ||
+          (use.what === 'payers' &&
+            use.value > 0 &&
+            reported_use.some(({ what }) => what === 'calls')),
+      ),
   ],
   [
-    'whether it answers',
-    ({ strip, known, view, from }) =>
-      /Last answered|Speaks |Answers,/.test(strip + known) ||
-      (from !== undefined && from !== 'catalog') ||
-      (view.kind === 'mcp_server' && /On your machine/.test(strip)),
+    'not probed',
+    ({ strip, evidence: { probes = [] } }) =>
+      /Last answered|Last probed/.test(strip) || probes.length > 0,
+  ],
+  [
+    'we have not run it',
+    ({ evidence: { package_run } }) =>
+      package_run !== undefined && package_run.outcome !== 'unknown',
   ],
   ['what it costs', ({ strip }) => /Price/.test(strip)],
   ['how callers sign in', ({ strip }) => /Access/.test(strip)],
-  ['who owns it', ({ known }) => /proved the domain/.test(known)],
+  ['has not claimed it', ({ view }) => view.status === 'claimed' || view.first_party],
 ]
 
-test.each(RULES)(
-  'no page of the default directory says that %s is not known, and denies it',
-  (said, isDenied) => {
-    const saying = pages.filter(({ sentences }) => sentences.includes(said))
-    expect(saying.filter(isDenied).map(({ id }) => id)).toEqual([])
-  },
-)
+test.each(RULES)('no page of the default directory says “%s”, and denies it', (text, isDenied) => {
+  const saying = pages.filter(({ sentences }) => sentences.includes(text))
+  expect(saying.filter(isDenied).map(({ id }) => id)).toEqual([])
+})
 
-test('what others counted says its day and who counted before the number, and none is past its limit', () => {
-  const rows = pages.flatMap(({ id, used }) => used.map((row) => [id, ...row] as const))
-  expect(rows.length).toBeGreaterThan(50)
-  for (const [id, label, counts] of rows) {
-    const [, day = ''] =
-      /^(?:In the 30 days|Up) to (\d{4}-\d\d-\d\d), counted by \S/.exec(label) ?? []
-    expect([id, ageOf(day, AS_OF) <= 180]).toEqual([id, true])
-    expect(counts).not.toMatch(/(?<!at least [\d,]+ )(?<=\d )payers?/)
-  }
+/** What the sentence says is held against the evidence itself, not against what made it. */
+describe('each answer of a listing is in its evidence', () => {
+  const all = pages.filter(({ view }) => view.kind !== 'kit')
+  const paid = all.flatMap(({ id, view: { known }, evidence }) =>
+    known.paid?.known === true ? [{ id, evidence, ...known.paid }] : [],
+  )
+
+  test('whoever is said to have been paid has a figure of that source and day', () => {
+    expect(paid.length).toBeGreaterThan(100)
+    for (const { id, text, as_of, source, evidence } of paid) {
+      const { reported_use = [], measured } = evidence
+      const figures = reported_use.filter((use) => use.source === source && use.to === as_of)
+      expect([id, figures.length > 0 || measured?.source === source]).toEqual([id, true])
+      const numbers = [...text.matchAll(/(\d[\d,]*) (?:settlement|call|wallet|payer)s?\b/g)]
+      for (const [, number = ''] of numbers)
+        expect([id, figures.map(({ value }) => value)]).toEqual([
+          id,
+          expect.arrayContaining([Number(number.replaceAll(',', ''))]),
+        ])
+    }
+  })
+
+  test('a payee that hosts share is said to be shared, and a doubted count is no payment', () => {
+    const counted = all.flatMap(({ id, view: { known }, evidence, sentences }) =>
+      (evidence.reported_use ?? [])
+        .filter(({ what, source }) => what === 'settlements' && source === known.paid?.source)
+        .map((use) => ({ id, use, sentences, isPaid: known.paid?.known })),
+    )
+    const doubted = counted.filter(({ use }) => use.outcome !== undefined)
+    expect(doubted.filter(({ isPaid }) => isPaid).map(({ id }) => id)).toEqual([])
+    const shared = counted.filter(({ use }) => use.shared_with !== undefined)
+    expect(shared.length).toBeGreaterThan(3)
+    for (const { id, use, sentences } of shared)
+      expect([id, sentences]).toEqual([
+        id,
+        expect.stringContaining(`that ${use.shared_with} hosts share`),
+      ])
+  })
+
+  test('whoever is said to answer answered a probe, a test purchase or a run, on that day', () => {
+    const answering = all.filter(({ view }) => view.known.answers?.known === true)
+    expect(answering.length).toBeGreaterThan(30)
+    for (const { id, view, evidence } of answering) {
+      const { probes = [], reported_use = [], package_run } = evidence
+      const days = [
+        ...probes.flatMap(({ at, outcome }) => (/spoke|gated/.test(outcome) ? [at] : [])),
+        ...reported_use.flatMap(({ as_of, outcome }) => (/^2/.test(outcome ?? '') ? [as_of] : [])),
+        ...(package_run?.outcome === 'runs_as_declared' ? [package_run.at] : []),
+      ]
+      expect([id, days.map((day) => day.slice(0, 10))]).toEqual([
+        id,
+        expect.arrayContaining([view.known.answers?.as_of]),
+      ])
+    }
+  })
+
+  test('every paid listing says something with a day and a source, none past its limit', () => {
+    const sold = all.filter(({ view }) => view.pricing.model === 'per_call')
+    const dated = sold.filter(({ evidence }) => evidence.reported_use !== undefined)
+    expect(dated.length).toBeGreaterThanOrEqual(110)
+    for (const { id, view } of sold) {
+      const { owner, paid: fact } = view.known
+      expect([id, owner.as_of, owner.source]).toEqual([id, expect.any(String), expect.any(String)])
+      if (fact?.as_of !== undefined)
+        expect([id, ageOf(fact.as_of, AS_OF) <= 180]).toEqual([id, true])
+    }
+  })
 })
 
 test('every listing paid by MPP says which payments are not counted', () => {

@@ -121,6 +121,7 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
     slug: toSlug(id),
     published: null,
     rows: 1,
+    withheld: ['sources'],
     facts: {
       name,
       kind,

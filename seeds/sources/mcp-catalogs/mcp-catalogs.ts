@@ -58,15 +58,13 @@ function withUse(mapped: MappedSeed, { metadata }: Row, source: string): MappedS
   const { stars, pulls, last_updated: as_of } = metadata
   if (stars === undefined && !pulls) return mapped
   // Zero pulls means not counted: most images are in a registry without counts.
-  const use = {
-    source,
-    as_of,
-    ...(pulls && { downloads: pulls }),
-    ...(stars !== undefined && { stars }),
-  }
+  const reported_use = [
+    ...(pulls ? [{ source, what: 'downloads', value: pulls, as_of }] : []),
+    ...(stars !== undefined ? [{ source, what: 'stars', value: stars, as_of }] : []),
+  ]
   return {
     ...mapped,
-    seed: { ...mapped.seed, evidence: { ...mapped.seed.evidence, reported_use: [use] } },
+    seed: { ...mapped.seed, evidence: { ...mapped.seed.evidence, reported_use } },
   }
 }
 

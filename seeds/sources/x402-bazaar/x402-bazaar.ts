@@ -29,6 +29,9 @@ import { type BazaarRow, BazaarRowSchema } from './bazaar-row.ts'
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
 const SOURCE = 'cdp_bazaar'
 
+/** The catalogue counts thirty days. */
+const WINDOW_MS = 30 * 86_400_000
+
 /** How many endpoints a made-up summary names. */
 const NAMED_ENDPOINTS = 4
 
@@ -169,13 +172,15 @@ function toUse(endpoints: readonly Endpoint[], { now }: MapRules): Pick<Seed, 'e
   const calls = endpoints.flatMap(({ row }) => row.quality?.l30DaysTotalCalls ?? [])
   const payers = endpoints.flatMap(({ row }) => row.quality?.l30DaysUniquePayers ?? [])
   if (calls.length === 0) return {}
-  const report = {
-    source: SOURCE,
-    as_of: endpoints.flatMap(({ row }) => row.captured_utc ?? [])[0] ?? now,
-    calls_30d: calls.reduce((sum, each) => sum + each, 0),
-    ...(payers.length > 0 && { payers_30d: largestOf(payers) }),
-  }
-  return { evidence: { reported_use: [report] } }
+  const as_of = endpoints.flatMap(({ row }) => row.captured_utc ?? [])[0] ?? now
+  const from = new Date(Date.parse(as_of) - WINDOW_MS).toISOString().slice(0, 10)
+  const window = { source: SOURCE, from, to: as_of.slice(0, 10), as_of }
+  const sum = calls.reduce((all, each) => all + each, 0)
+  const reported_use = [
+    { ...window, what: 'calls', value: sum },
+    ...(payers.length > 0 ? [{ ...window, what: 'payers', value: largestOf(payers) }] : []),
+  ]
+  return { evidence: { reported_use } }
 }
 
 function sourceOf(host: string) {

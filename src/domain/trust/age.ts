@@ -12,7 +12,7 @@ import {
 } from './evidence.ts'
 import { InstantSchema } from './instant.ts'
 import type { SeenOperation } from './interface.ts'
-import { ReportedUseSchema } from './reported-use.ts'
+import { dayOfUse, ReportedUseSchema } from './reported-use.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
 
 /**
@@ -85,7 +85,7 @@ export function splitByAge(
     at !== undefined && isPast(at, fact, asOf)
   // A provider gives its signals with its measure.
   const signalled = signals?.as_of ?? measured?.as_of
-  const uses = divide(reported_use, ({ as_of }) => isOld('reported_use', as_of))
+  const uses = divide(reported_use, (use) => isOld('reported_use', dayOfUse(use)))
   const changes = divide(drift, ({ at }) => isOld('drift', at))
   const handshakes = divide(probes, ({ at }) => isOld('probes', at))
   const operations = read?.operations?.map((each) => splitOperation(each, read.at, isOld))

@@ -7,12 +7,13 @@ import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import { DeliveredSchema } from '../receipts/delivered.ts'
 import { PastFactsSchema } from '../trust/age.ts'
 import type { Signals } from '../trust/evidence.ts'
-import { toUseSignals } from '../trust/reported-use.ts'
+import { ReportedUseSchema } from '../trust/reported-use.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
 import { BADGES, BUY, CLAIM_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
+import { KnownSchema, toKnown } from './known-view.ts'
 import {
   DiscoverySchema,
   InvokeSchema,
@@ -65,6 +66,10 @@ export const ListingViewSchema = v.object({
   trust: TrustSchema,
   /** Prefixed wire names follow the measured provider's id; `{}` without any measurement. */
   signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
+  /** Figures that others published, with source and day; never in the score. */
+  reported_use: v.optional(v.array(ReportedUseSchema)),
+  /** Who owns it, whether it answers, and whether anybody paid. */
+  known: KnownSchema,
   origin: v.string(),
   attribution: v.array(v.string()),
   badges: v.array(v.picklist(BADGES)),
@@ -116,6 +121,8 @@ export function toListingView(
   const { id, facts, trust } = listing
   const trustSource =
     trust.evidence === 'no_payment_data' ? '' : attributionOf(sources, trust.measured.source)
+  const wordsOf = ({ source }: { source: string }) =>
+    (said.get(id) ?? []).filter((each) => each.source === source)
   return {
     id,
     name: facts.name,
@@ -124,31 +131,26 @@ export function toListingView(
     url: facts.url,
     categories: facts.categories,
     tags: facts.tags,
-    sources: facts.sources.map((row) => ({
-      ...row,
-      ...toSourceWords(
-        listing,
-        (said.get(id) ?? []).filter(({ source }) => source === row.source),
-      ),
-    })),
+    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(listing, wordsOf(row)) })),
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
     ...(listing.mark !== null && { mark: markPath(listing.mark) }),
     ...(Object.keys(facts.discovery).length > 0 && { discovery: facts.discovery }),
     trust: toTrustView(trust, trustSource),
-    signals: toAllSignals(listing),
+    signals: toSignalsView(listing.signals, listing.signalsSource),
+    known: toKnown(listing, sources),
     origin: new URL(facts.url).origin,
     attribution: [...new Set(sourceIdsOf(listing).map((source) => attributionOf(sources, source)))],
     badges: listing.badges,
-    ...present({ delivered: listing.delivered }),
     tiers: toTiersView(listing, baseUrl),
     invoke: toInvokeView(facts.invoke),
     get digest() {
       return listing.digest
     },
     ...toCallableView(listing),
-    ...present({ past: listing.past }),
+    ...present({ delivered: listing.delivered, past: listing.past }),
+    ...present({ reported_use: listing.evidence.reported_use }),
     buy: listing.buy.buy,
     page: pagePath(id),
     kit_manifest: kitPath(id),
@@ -167,14 +169,6 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
 
 /** Signals whose wire name has the provider's id: they are its judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified', 'as_of'])
-
-/** Measurements of a provider, and counts of others. */
-function toAllSignals({ signals, signalsSource, evidence }: DerivedListing) {
-  return {
-    ...toSignalsView(signals, signalsSource),
-    ...toUseSignals(evidence.reported_use ?? []),
-  }
-}
 
 /** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */
 export function toSignalsView(

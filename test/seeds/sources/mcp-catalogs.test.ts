@@ -78,8 +78,11 @@ test.each([[['docker', 'toolhive']], [['toolhive', 'docker']]] as const)(
 test('what ToolHive counted of stars and pulls is kept with its day', async () => {
   await seed('toolhive')
   const { reported_use } = content.evidence('listings/mcp/toolhive.harbour-mcp.md')
-  const counted = { downloads: 900, stars: 42, as_of: '2025-08-22T09:42:38Z' }
-  expect(reported_use).toEqual([{ source: 'toolhive_registry', ...counted }])
+  const by = { source: 'toolhive_registry', as_of: '2025-08-22T09:42:38Z' }
+  expect(reported_use).toEqual([
+    { ...by, what: 'downloads', value: 900 },
+    { ...by, what: 'stars', value: 42 },
+  ])
 })
 
 test.each([

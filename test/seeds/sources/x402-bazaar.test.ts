@@ -200,9 +200,11 @@ test('what the catalogue counts is kept as its word, of the day it was captured'
   }
   await content.seed({ importer: 'x402-bazaar', from: content.save([page]) })
   const { rows } = JSON.parse(content.read('sources/x402-bazaar/rows.json'))
+  const window = { from: '2026-08-21', to: '2026-09-20', as_of: '2026-09-20T13:19:02Z' }
   expect(rows[TIDES].evidence).toEqual({
     reported_use: [
-      { source: 'cdp_bazaar', as_of: '2026-09-20T13:19:02Z', calls_30d: 150, payers_30d: 9 },
+      { source: 'cdp_bazaar', what: 'calls', value: 150, ...window },
+      { source: 'cdp_bazaar', what: 'payers', value: 9, ...window },
     ],
   })
   expect(rows['https://api.ferries.example'].evidence).toBeUndefined()

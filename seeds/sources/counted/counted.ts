@@ -1,0 +1,145 @@
+import * as v from 'valibot'
+import { CalendarDateSchema } from '../../../src/domain/listing/calendar-date.ts'
+import { ID_PATTERN, toSlug } from '../../../src/domain/listing/listing-id.ts'
+import type { ReportedUse } from '../../../src/domain/trust/reported-use.ts'
+import { ID_PREFIXES } from '../../../src/domain/wire/vocabulary.ts'
+import { gatherSeeds, type MappedSeed, parseRow } from '../../facts/map-rows.ts'
+import type { Seed } from '../../facts/seed-facts.ts'
+import type { SeedSource } from '../../facts/seed-source.ts'
+
+const empty = v.literal('')
+const number = v.optional(
+  v.union([
+    v.pipe(
+      empty,
+      v.transform(() => undefined),
+    ),
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,15}(?:\.\d{1,9})?$/, 'expected a number of 0 or more'),
+      v.transform(Number),
+    ),
+  ]),
+)
+const hosts = v.pipe(
+  number,
+  v.check((n) => n === undefined || (Number.isInteger(n) && n > 0), 'expected a number of hosts'),
+)
+
+/** A line of a table of counts, as `seeds/README.md` describes its columns. */
+const LineSchema = v.object({
+  listing: v.pipe(v.string(), v.regex(ID_PATTERN, 'expected the id of a listing')),
+  from: CalendarDateSchema,
+  to: CalendarDateSchema,
+  calls: number,
+  payers: number,
+  settlements: number,
+  volume_usd: number,
+  transfers: number,
+  senders: number,
+  share_of: hosts,
+  shared_with: hosts,
+  flag: v.optional(v.pipe(v.string(), v.regex(/^[a-z_]{0,30}$/, 'expected a flag'))),
+  http: v.optional(v.pipe(v.string(), v.regex(/^(?:[1-5]\d\d)?$/, 'expected an HTTP status'))),
+})
+type Line = v.InferOutput<typeof LineSchema>
+
+/** Wallets of several payees may be the same: their number is no share of anything. */
+const WALLETS: readonly string[] = ['payers', 'senders']
+const COUNTS = ['calls', 'payers', 'settlements', 'volume_usd', 'transfers', 'senders'] as const
+
+function mapLine(line: Line, source: string, url: string): MappedSeed {
+  const { listing } = line
+  const [prefix = 'api'] = ID_PREFIXES.filter((each) => listing.startsWith(`${each}.`))
+  return {
+    ok: true,
+    dropped: [],
+    seed: {
+      key: listing,
+      into: listing,
+      prefix,
+      slug: toSlug(listing),
+      published: null,
+      rows: 1,
+      facts: {
+        // Only the credit is written: the listing has its facts already.
+        ...{ name: listing, kind: 'http_api', url, summary: listing, categories: [] },
+        sources: [{ source, ref: url }],
+      },
+      evidence: { reported_use: toUses(line, source) },
+    },
+  }
+}
+
+function toUses(line: Line, source: string): ReportedUse[] {
+  const { from, to, share_of = 1, shared_with = share_of, flag = '', http = '' } = line
+  const window = { source, from, to, as_of: `${to}T00:00:00Z` }
+  const shared = shared_with > 1 ? { shared_with } : {}
+  const uses = COUNTS.flatMap((what): ReportedUse[] => {
+    const value = line[what]
+    if (value === undefined) return []
+    // To the cent: shares of a payee's total are rounded already.
+    const total = WALLETS.includes(what) ? value : Math.round(value * share_of * 100) / 100
+    const outcome = what === 'settlements' && flag !== '' ? { outcome: flag } : {}
+    return [{ ...window, what, value: total, ...shared, ...outcome }]
+  })
+  return http === ''
+    ? uses
+    : [...uses, { ...window, what: 'test_purchase', value: 1, outcome: http }]
+}
+
+/** A listing has one line; all of them name the same table. */
+const BY_LISTING = {
+  rankOf: ({ key }: Seed) => key,
+  marksOf: ({ key }: Seed) => [`key ${key}`],
+  isAnyEnough: true,
+}
+
+/** @param source its id in `tables/sources.yaml` @param url where it publishes its counts */
+function createCountedSource(id: string, title: string, source: string, url: string): SeedSource {
+  return {
+    id,
+    title,
+    liveUrl: null,
+    promisesAll: false,
+    addsOnly: true,
+    shape: {
+      lists: [],
+      expected: 'lines of comma-separated values under the names of their columns',
+      isRow: () => false,
+      takesCsv: true,
+    },
+    choose: (values) =>
+      gatherSeeds(
+        values.map((value) => {
+          const parsed = parseRow(LineSchema, value, 'listing')
+          return 'row' in parsed ? mapLine(parsed.row, source, url) : parsed
+        }),
+        BY_LISTING,
+      ),
+  }
+}
+
+/** Settlements of x402 payees by listing. */
+export const merona = createCountedSource(
+  'merona',
+  'settlements that merona counted, as a table of listings',
+  'merona',
+  'https://github.com/jywy78kgrf-create/merona',
+)
+
+/** Test purchases with their outcome. */
+export const vet402 = createCountedSource(
+  'vet402',
+  'test purchases of vet402, as a table of listings',
+  'vet402',
+  'https://github.com/kzmttkc/vet402-delivery',
+)
+
+/** Everything that payees received. */
+export const bazaarDoctor = createCountedSource(
+  'x402-bazaar-doctor',
+  'transfers that payees received, by x402-bazaar-doctor, as a table of listings',
+  'x402_bazaar_doctor',
+  'https://github.com/nighshift-labs/x402-bazaar-doctor',
+)

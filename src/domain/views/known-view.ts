@@ -1,0 +1,404 @@
+import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import type { SourceRow } from '../derived/source-table.ts'
+import type { Switches } from '../derived/switches.ts'
+import { runsLocallyOnly } from '../listing/invoke.ts'
+import { toSumText } from '../operation/price-text.ts'
+import { OWN_EVIDENCE } from '../trust/evidence.ts'
+import { dayOfUse, type ReportedUse } from '../trust/reported-use.ts'
+
+/** What is known on one question about a listing, or that it is not known: never an empty line. */
+const KnownFactSchema = v.object({
+  known: v.boolean(),
+  /** Part of a sentence. */
+  text: v.string(),
+  /** The day it was seen, counted or listed; absent where nobody looked. */
+  as_of: v.optional(v.string()),
+  /** Id of the source; `service_verified` for what this directory saw itself. */
+  source: v.optional(v.string()),
+})
+export type KnownFact = v.InferOutput<typeof KnownFactSchema>
+
+/** The three questions; one that does not arise is absent: nobody pays for a guide. */
+export const KnownSchema = v.object({
+  owner: KnownFactSchema,
+  answers: v.optional(KnownFactSchema),
+  paid: v.optional(KnownFactSchema),
+})
+export type Known = v.InferOutput<typeof KnownSchema>
+
+type Sources = ReadonlyMap<string, Pick<SourceRow, 'name'>>
+
+/**
+ * Who owns it, whether it answers, and whether anybody paid: each with its day and source. Every
+ * page, badge and answer takes its sentence from here, so that none says what another denies.
+ */
+export function toKnown(listing: DerivedListing, sources: Sources): Known {
+  const owner = toOwner(listing, sources)
+  if (listing.facts.kind === 'kit') return { owner }
+  const paid = toPaid(listing, sources)
+  return { owner, answers: toAnswers(listing, sources), ...(paid !== null && { paid }) }
+}
+
+/**
+ * One sentence of all three, without those that a directory does not have.
+ *
+ * @example 'Its owner has not claimed it, listed from MPP on 24 November 2026; not probed yet; …'
+ */
+export function toKnownSentence({ owner, answers, paid }: Known, shows: Shows = {}): string {
+  const { sellers = true, trust = true } = shows
+  const facts = [sellers ? owner : undefined, answers, trust ? paid : undefined]
+  const text = facts.flatMap((fact) => fact?.text ?? []).join('; ')
+  return text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+type Shows = Partial<Pick<Switches, 'sellers' | 'trust'>>
+
+const nameIn = (sources: Sources) => (id: string) => sources.get(id)?.name ?? id
+
+function toOwner({ facts, status }: DerivedListing, sources: Sources): KnownFact {
+  const [first] = facts.sources
+  const listed = { as_of: facts.added, ...(first !== undefined && { source: first.source }) }
+  const host = URL.parse(facts.url)?.hostname ?? facts.url
+  if (facts.first_party) return { known: true, text: 'it is ours', ...listed }
+  if (status === 'claimed')
+    return { known: true, text: `its owner proved ${host}`, source: OWN_EVIDENCE }
+  const [namespace = ''] = facts.registry_name?.split('/') ?? []
+  if (namespace !== '' && facts.sources.some(({ source }) => source === 'mcp_registry'))
+    return {
+      known: true,
+      text: `${namespace} published it in the MCP registry`,
+      as_of: facts.added,
+      source: 'mcp_registry',
+    }
+  const from = first === undefined ? '' : ` from ${nameIn(sources)(first.source)}`
+  const text = `its owner has not claimed it, listed${from} on ${toDay(facts.added)}`
+  return { known: false, text, ...listed }
+}
+
+function toDay(day: string): string {
+  return toSpan(day.slice(0, 10), day.slice(0, 10))
+}
+
+/** The newest good answer, else what came instead of one. */
+function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
+  const { evidence, facts } = listing
+  const seen = [...toProbed(listing), ...toTested(listing, sources)]
+  seen.sort((a, b) => Number(b.known) - Number(a.known) || ((a.as_of ?? '') < b.as_of ? 1 : -1))
+  const [best] = seen
+  if (best !== undefined) return best
+  const run = evidence.package_run
+  if (run !== undefined && run.outcome !== 'unknown') {
+    const isRunning = run.outcome === 'runs_as_declared'
+    const words = isRunning ? 'its package ran as declared' : 'its package did not start'
+    const as_of = run.at.slice(0, 10)
+    const text = `${words} on ${toDay(as_of)}, in our sandbox`
+    return { known: isRunning, text, as_of, source: OWN_EVIDENCE }
+  }
+  const read = evidence.interface
+  const asked = listing.probes.length > 0 ? 'no result of a probe' : 'not probed'
+  const missing = runsLocallyOnly(facts) ? 'we have not run it' : asked
+  if (read === undefined || read.from === 'catalog') return { known: false, text: `${missing} yet` }
+  const text = `${missing} yet, its own description was read on ${toDay(read.at)}`
+  return { known: false, text, as_of: read.at.slice(0, 10) }
+}
+
+type Dated = KnownFact & { as_of: string }
+
+function toProbed({ probes }: DerivedListing): Dated[] {
+  const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const last = judged.at(-1)
+  if (last === undefined) return []
+  const good = judged.findLast(({ outcome }) => outcome === 'spoke' || outcome === 'gated')
+  const from = { source: OWN_EVIDENCE }
+  const [day, before] = [last.at.slice(0, 10), good?.at.slice(0, 10)]
+  if (before === undefined)
+    return [
+      { known: false, text: `no good answer to our probe of ${toDay(day)}`, as_of: day, ...from },
+    ]
+  const key = good?.outcome === 'gated' ? ', asking for a key' : ''
+  const text = `it answered our probe on ${toDay(before)}${key}`
+  if (good === last) return [{ known: true, text, as_of: before, ...from }]
+  return [{ known: false, text: `${text}, and not on ${toDay(day)}`, as_of: day, ...from }]
+}
+
+function toTested({ evidence }: DerivedListing, sources: Sources): Dated[] {
+  return (evidence.reported_use ?? []).flatMap(({ what, outcome, source, to, as_of }) => {
+    if (what !== 'test_purchase') return []
+    const day = to ?? as_of.slice(0, 10)
+    const known = isGoodStatus(outcome)
+    const blame = outcome?.startsWith('4') === true ? ', maybe for the request' : ''
+    const by = nameIn(sources)(source)
+    const text = `it answered ${outcome ?? 'nothing'} to a test purchase on ${toDay(day)} (${by})${blame}`
+    return [{ known, text, as_of: day, source }]
+  })
+}
+
+/** Null where nothing is asked for a call. */
+function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
+  const { trust, facts, evidence } = listing
+  const isSold = facts.pricing.model === 'per_call' && facts.pricing.max_usd > 0
+  const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
+  const counted = used.find(({ isPayment }) => isPayment)
+  if (trust.evidence === 'verified_non_wash_payments')
+    return { known: true, ...toMeasured(listing, sources) }
+  if (counted !== undefined) {
+    const { day, source, isTest } = counted
+    // Its outcome is told by what it answered.
+    const tested = `one tester paid on ${toDay(day)} (${nameIn(sources)(source)})`
+    return { known: true, text: isTest ? tested : counted.text, as_of: day, source }
+  }
+  if (!isSold) return null
+  const other = used.find(({ isOfMoney }) => isOfMoney)
+  const beside = other === undefined ? '' : `, only ${other.text}`
+  const day = other !== undefined && { as_of: other.day, source: other.source }
+  if (trust.evidence === 'no_payment_data')
+    return { known: false, text: `nobody has counted a payment yet${beside}`, ...day }
+  return { known: false, ...toMeasured(listing, sources) }
+}
+
+function toMeasured({ trust }: DerivedListing, sources: Sources) {
+  if (trust.evidence === 'no_payment_data') return { text: '' }
+  const { as_of, settlements_30d, verified_buyers_30d, source } = trust.measured
+  const by =
+    source === OWN_EVIDENCE ? 'read on chain by us' : `counted by ${nameIn(sources)(source)}`
+  const day = as_of.slice(0, 10)
+  const counts =
+    trust.evidence === 'verified_non_wash_payments'
+      ? `${toNumberText(settlements_30d, 'settlement')} by ${toNumberText(verified_buyers_30d, 'buyer')}`
+      : 'no independent buyer'
+  return { text: `30 days to ${toDay(day)}: ${counts}, ${by}`, as_of: day, source }
+}
+
+const MAX_SHORT_BYTES = 60
+const encoder = new TextEncoder()
+const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
+
+/** Whether anybody paid, for a row of an agent: at most 60 bytes; null where nothing is known. */
+export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
+  const { trust, evidence } = listing
+  if (trust.evidence === 'verified_non_wash_payments') {
+    const { as_of, settlements_30d } = trust.measured
+    const day = as_of.slice(0, 10)
+    return `30 days to ${toSpan(day, day, 3)}: ${settlements_30d.toLocaleString('en-US')} settlements`
+  }
+  const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
+  const text = used.find(({ isPayment }) => isPayment)?.short ?? null
+  return text !== null && isShort(text) ? text : null
+}
+
+/** The newest days of a good answer and of a counted payment, for filters. */
+export function toKnownDays(listing: DerivedListing, sources: Sources) {
+  const known = toKnown(listing, sources)
+  const { trust, evidence } = listing
+  const last = trust.evidence === 'no_payment_data' ? null : trust.measured.last_settlement_at
+  const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
+  const paid = [last?.slice(0, 10), ...used.map(({ isPayment, day }) => (isPayment ? day : null))]
+  return {
+    answered: known.answers?.known === true ? (known.answers.as_of ?? null) : null,
+    paid:
+      paid
+        .flatMap((day) => day ?? [])
+        .sort()
+        .at(-1) ?? null,
+  }
+}
+
+/** One source's figures of one time, as a sentence: the day comes before the number. */
+interface UseSentence {
+  source: string
+  /** The last day that was counted. */
+  day: string
+  /** Whether somebody paid for the service. */
+  isPayment: boolean
+  /** Whether that was a test by one. */
+  isTest: boolean
+  /** Whether it is about money at all: what an address received may be anything. */
+  isOfMoney: boolean
+  /** @example '4–20 July 2026: 22,436 settlements by at least 688 wallets, counted by merona' */
+  text: string
+  /** At most 60 bytes. @example '4–20 Jul 2026: 22,436 settlements, merona' */
+  short: string
+}
+
+/**
+ * What others counted, in words: payments of the listing itself first, then those of a payee that
+ * it shares, test purchases, and counts that say nothing of payments.
+ *
+ * @param nameOf the name of a source's id
+ */
+export function toUseSentences(
+  uses: readonly ReportedUse[],
+  nameOf: (source: string) => string,
+): UseSentence[] {
+  const groups = Map.groupBy(uses, ({ source, from, to, as_of }) =>
+    [source, from, to ?? as_of].join(' '),
+  )
+  const found = [...groups.values()].flatMap((group) =>
+    WORDINGS.flatMap((wordingOf) => {
+      const figures = toFigures(group, nameOf)
+      const words = wordingOf(figures)
+      return words === null ? [] : [{ weight: words.weight, sentence: toSentence(words, figures) }]
+    }),
+  )
+  found.sort((a, b) => a.weight - b.weight || (b.sentence.day < a.sentence.day ? -1 : 1))
+  return found.map(({ sentence }) => sentence)
+}
+
+interface Figures extends Partial<Record<ReportedUse['what'], ReportedUse>> {
+  source: string
+  name: string
+  from: string
+  day: string
+  /** Before and behind a figure that is a shared payee's. */
+  about: string
+  place: string
+}
+
+function toFigures(group: readonly ReportedUse[], nameOf: (source: string) => string): Figures {
+  const [first] = group
+  const { source = '', from, shared_with } = first ?? {}
+  const day = first === undefined ? '' : dayOfUse(first)
+  return {
+    ...Object.fromEntries(group.map((use) => [use.what, use])),
+    source,
+    name: nameOf(source).replace(/ \(.*\)$/, ''),
+    from: from ?? day,
+    day,
+    about: shared_with === undefined ? '' : 'about ',
+    place: shared_with === undefined ? '' : `, to an address that ${shared_with} hosts share`,
+  }
+}
+
+/** Places among the sentences. */
+const [TEST, BAD_TEST, FAME] = [3, 4, 7]
+
+interface Words {
+  /** Its place among the sentences. */
+  weight: number
+  isPayment: boolean
+  words: string
+  /** What fits a row. */
+  few: string
+}
+
+const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
+  toSettlementWords,
+  toCallWords,
+  toTestWords,
+  toTransferWords,
+  toFameWords,
+]
+
+function toSettlementWords(figures: Figures): Words | null {
+  const { settlements, volume_usd, payers, name, about, place } = figures
+  if (settlements === undefined) return null
+  const { value, outcome } = settlements
+  const few = `${about}${toNumberText(value, 'settlement')}`
+  const worth =
+    volume_usd === undefined || volume_usd.value === 0
+      ? ''
+      : ` of ${about}${toSum(volume_usd.value)} in all`
+  const flag = outcome === undefined ? '' : `, and flagged there as ${outcome}`
+  return {
+    weight: flag !== '' ? 5 : place !== '' ? 2 : 0,
+    isPayment: value > 0 && flag === '',
+    words: `${few}${worth}${atLeast(payers, 'wallet')}${place}, counted by ${name}${flag}`,
+    few: flag === '' ? few : `${few}, flagged`,
+  }
+}
+
+function toCallWords({ calls, payers, name }: Figures): Words | null {
+  if (calls === undefined) return null
+  const number = toNumberText(calls.value, 'call')
+  const words = `${number}${atLeast(payers, 'payer')}, counted by ${name}`
+  const few = `${number}${payers === undefined ? '' : `, ${toNumberText(payers.value, 'payer')}`}`
+  return { weight: 1, isPayment: (payers?.value ?? 0) > 0, words, few }
+}
+
+/** A refusal after payment may be the fault of the tester's own request. */
+function toTestWords({ test_purchase: test, name }: Figures): Words | null {
+  if (test === undefined) return null
+  const { outcome = 'nothing' } = test
+  const isGood = isGoodStatus(outcome)
+  const blame = outcome.startsWith('4') ? ', maybe for the request' : ''
+  return {
+    weight: isGood ? TEST : BAD_TEST,
+    isPayment: true,
+    words: `answered ${outcome} after payment${blame}, one tester, ${name}`,
+    few: `a test purchase, ${outcome}`,
+  }
+}
+
+function isGoodStatus(outcome: string | undefined): boolean {
+  return outcome !== undefined && /^2\d\d$/.test(outcome)
+}
+
+function toTransferWords(figures: Figures): Words | null {
+  const { transfers, senders, volume_usd, name, place } = figures
+  if (transfers === undefined) return null
+  const few = `${toNumberText(transfers.value, 'transfer')} received`
+  const worth = volume_usd === undefined ? '' : `, ${toSum(volume_usd.value)} in all`
+  const from = senders === undefined ? '' : ` from ${toNumberText(senders.value, 'wallet')}`
+  const words = `${few}${from}${worth}${place}, sales or not, counted by ${name}`
+  return { weight: 6, isPayment: false, words, few }
+}
+
+function toFameWords({ downloads, stars, name }: Figures): Words | null {
+  const counts = [downloads, stars].flatMap((use) =>
+    use === undefined ? [] : [toNumberText(use.value, use.what.slice(0, -1))],
+  )
+  if (counts.length === 0) return null
+  const few = counts.join(' and ')
+  return { weight: FAME, isPayment: false, words: `${few} in all, counted by ${name}`, few }
+}
+
+function atLeast(use: ReportedUse | undefined, noun: string): string {
+  return use === undefined ? '' : ` by at least ${toNumberText(use.value, noun)}`
+}
+
+/** @example toNumberText(1500, 'call') → '1,500 calls' */
+function toNumberText(value: number, noun: string): string {
+  return `${value.toLocaleString('en-US')} ${noun}${value === 1 ? '' : 's'}`
+}
+
+function toSum(usd: number): string {
+  return usd < 1000 ? toSumText(usd) : `$${Math.round(usd).toLocaleString('en-US')}`
+}
+
+function toSentence(
+  { weight, isPayment, words, few }: Words,
+  { source, name, from, day }: Figures,
+) {
+  const when = toSpan(from, day, 3)
+  const forms = [`${when}: ${few}, ${name}`, `${toSpan(day, day, 3)}: ${few}, ${name}`]
+  const short = forms.find(isShort) ?? `${toSpan(day, day, 3)}: ${few}`
+  const [isOfMoney, isTest] = [weight < FAME, weight === TEST || weight === BAD_TEST]
+  return {
+    source,
+    day,
+    isPayment,
+    isTest,
+    isOfMoney,
+    text: `${toSpan(from, day)}: ${words}`,
+    short,
+  }
+}
+
+const MONTHS =
+  'January February March April May June July August September October November December'
+
+/** Days in words. @param letters of a month @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
+function toSpan(from: string, to: string, letters = 9): string {
+  const [start, end] = [from, to].map((day) => {
+    const [year = '', month = '', date = ''] = day.split('-')
+    const name = MONTHS.split(' ')[Number(month) - 1] ?? month
+    return { date: String(Number(date)), month: ` ${name.slice(0, letters)}`, year: ` ${year}` }
+  })
+  if (start === undefined || end === undefined || from === to)
+    return end === undefined ? to : `${end.date}${end.month}${end.year}`
+  const isSameYear = start.year === end.year
+  const isSameMonth = isSameYear && start.month === end.month
+  const dash = isSameMonth ? '–' : ' – '
+  return `${start.date}${isSameMonth ? '' : start.month}${isSameYear ? '' : start.year}${dash}${end.date}${end.month}${end.year}`
+}
