@@ -121,8 +121,6 @@ export function toListingView(
   const { id, facts, trust } = listing
   const trustSource =
     trust.evidence === 'no_payment_data' ? '' : attributionOf(sources, trust.measured.source)
-  const wordsOf = ({ source }: { source: string }) =>
-    (said.get(id) ?? []).filter((each) => each.source === source)
   return {
     id,
     name: facts.name,
@@ -131,7 +129,7 @@ export function toListingView(
     url: facts.url,
     categories: facts.categories,
     tags: facts.tags,
-    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(listing, wordsOf(row)) })),
+    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(listing, row.source, said) })),
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
@@ -186,7 +184,12 @@ export function toSignalsView(
 const MOST_NAMED = 5
 
 /** What a listing has from a catalogue, and where that one differs. */
-function toSourceWords({ facts, surface, evidence }: DerivedListing, words: readonly Said[]) {
+function toSourceWords(
+  { id, facts, surface, evidence }: DerivedListing,
+  source: string,
+  all: ReadonlyMap<string, readonly Said[]>,
+) {
+  const words = (all.get(id) ?? []).filter((each) => each.source === source)
   const [said = { source: '' }] = words
   const part = words.find(({ says }) => says !== undefined)
   const { pricing, http } = facts
