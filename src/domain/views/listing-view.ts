@@ -6,7 +6,7 @@ import { type Pricing, PricingSchema } from '../listing/pricing.ts'
 import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import { DeliveredSchema } from '../receipts/delivered.ts'
 import { PastFactsSchema } from '../trust/age.ts'
-import type { Signals } from '../trust/evidence.ts'
+import type { Evidence, Signals } from '../trust/evidence.ts'
 import { ReportedUseSchema } from '../trust/reported-use.ts'
 import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
@@ -119,8 +119,6 @@ export function toListingView(
   { baseUrl, sources, claimRules, said = new Map() }: ListingViewContext,
 ): ListingView {
   const { id, facts, trust } = listing
-  const trustSource =
-    trust.evidence === 'no_payment_data' ? '' : attributionOf(sources, trust.measured.source)
   return {
     id,
     name: facts.name,
@@ -135,7 +133,7 @@ export function toListingView(
     first_party: facts.first_party,
     ...(listing.mark !== null && { mark: markPath(listing.mark) }),
     ...(Object.keys(facts.discovery).length > 0 && { discovery: facts.discovery }),
-    trust: toTrustView(trust, trustSource),
+    trust: toTrustView(trust, toTrustSource(trust, sources)),
     signals: toSignalsView(listing.signals, listing.signalsSource),
     known: toKnown(listing, sources),
     origin: new URL(facts.url).origin,
@@ -156,6 +154,10 @@ export function toListingView(
     claim: toClaim(facts.url, claimRules, baseUrl),
     texts: SELLER_TEXTS,
   }
+}
+
+function toTrustSource(trust: DerivedListing['trust'], sources: ListingViewContext['sources']) {
+  return trust.evidence === 'no_payment_data' ? '' : attributionOf(sources, trust.measured.source)
 }
 
 function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['claim'] {
@@ -207,10 +209,7 @@ function toSourceWords(
     surface.tools.map(({ name }) => name),
     said.tools,
   )
-  const seen = evidence.interface?.payouts?.map(({ payout }) => payout) ?? []
-  // A catalogue only names the address, a listing also its chain.
-  const here = [...facts.payout, ...seen].map((payout) => payout.split(':').at(-1) ?? '')
-  const payees = compareNames(here.map(normalizeWallet), said.payees?.map(normalizeWallet))
+  const payees = comparePayees(facts.payout, evidence, said.payees)
   const differs = {
     ...(price !== undefined &&
       !isSame && { price: { min_usd: price.min_usd, max_usd: price.max_usd } }),
@@ -224,6 +223,13 @@ function toSourceWords(
     ...(part?.at !== undefined && { at: part.at }),
     ...(Object.keys(differs).length > 0 && { differs }),
   }
+}
+
+function comparePayees(own: readonly string[], evidence: Evidence, named?: readonly string[]) {
+  const seen = evidence.interface?.payouts?.map(({ payout }) => payout) ?? []
+  // A catalogue only names the address, a listing also its chain.
+  const here = [...own, ...seen].map((payout) => payout.split(':').at(-1) ?? '')
+  return compareNames(here.map(normalizeWallet), named?.map(normalizeWallet))
 }
 
 /** A catalogue without any has no statement on them. */
