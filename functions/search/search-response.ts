@@ -133,6 +133,7 @@ function factsOf(index: SearchIndex, row: number): string {
   const [low, high] = [valueAt(index.minUsd, row), valueAt(index.maxUsd, row)]
   const auth: AuthType = AUTH_TYPES.find((type) => holds(`auth:${type}`)) ?? 'unknown'
   const trust = trustOf(index.standings[row] ?? NO_TRUST)
+  const paid = index.paidTexts[index.paidCodes[row] ?? 0] ?? ''
   const members = JSON.stringify({
     price: Number.isNaN(low) ? null : { min_usd: low, max_usd: high },
     rails: RAILS.filter((rail) => holds(`rail:${rail}`)),
@@ -140,6 +141,7 @@ function factsOf(index: SearchIndex, row: number): string {
     trust: trust === NO_TRUST ? null : trust,
     ...(trust !== NO_TRUST && { vouched: holds('vouched') }),
     call: holds('call'),
+    ...(paid !== '' && { paid }),
   })
   return `,${members.slice(1, -1)}`
 }

@@ -13,7 +13,9 @@ import { hasRemoteEndpoint, runsOf } from '../domain/listing/invoke.ts'
 import { highestPriceOf, listedPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
 import { ownDomainOf } from '../domain/owners/shared-hosts.ts'
 import { mostReported } from '../domain/trust/reported-use.ts'
+import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/summary-view.ts'
+import { largestOf } from '../domain/wire/extremes.ts'
 import { DISCOVERY_FILES } from '../domain/wire/vocabulary.ts'
 import type { SearchDocument } from '../search/index/search-document.ts'
 import type { IndexMessage, IndexTables } from './index-thread.ts'
@@ -125,11 +127,12 @@ export function toOperationDocuments(
 interface Directory {
   baseUrl: string
   tables: Pick<Tables, 'sharedHosts'>
+  sources: Catalogue['sources']
 }
 
 export function toSearchDocument(
   listing: DerivedListing,
-  { baseUrl, tables }: Directory,
+  { baseUrl, tables, sources }: Directory,
 ): SearchDocument {
   const { id, facts, trust } = listing
   const domain = ownDomainOf(facts.url, tables.sharedHosts)
@@ -152,7 +155,7 @@ export function toSearchDocument(
     networks: [...networksOf(facts.pricing)],
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
-    reportedCalls: mostReported('calls', listing.evidence.reported_use),
+    ...toPaidFacts(listing, sources),
     trustScore: trustScoreOf(trust),
     vouched: isVouched(trust),
     verifiedBuyers: verifiedBuyersOf(trust),
@@ -160,5 +163,22 @@ export function toSearchDocument(
     remote: hasRemoteEndpoint(facts),
     firstParty: facts.first_party,
     body: encoder.encode(JSON.stringify(toPreparedSummary(listing, baseUrl))),
+  }
+}
+
+/** What a search filters and sorts by of payments and answers, and what a row says of them. */
+function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
+  const { evidence, trust } = listing
+  const { answered, paid: lastPaid } = toKnownDays(listing, sources)
+  const measured =
+    trust.evidence === 'verified_non_wash_payments' ? trust.measured.settlements_30d : undefined
+  const counts = [measured, mostReported('settlements', evidence.reported_use)]
+  const known = counts.filter((count) => count !== undefined)
+  const paid = toPaidWords(listing, sources)
+  return {
+    reportedCalls: mostReported('calls', evidence.reported_use),
+    ...(known.length > 0 && { settlements: largestOf(known) }),
+    ...{ answered, lastPaid },
+    ...(paid !== null && { paid }),
   }
 }

@@ -101,7 +101,7 @@ test('a network is also known by its name', () => {
 })
 
 describe('what is declared free', () => {
-  const directory = { baseUrl: BASE_URL, tables: { sharedHosts: SHARED_HOSTS } }
+  const directory = { baseUrl: BASE_URL, tables: { sharedHosts: SHARED_HOSTS }, sources: new Map() }
   const toDocument = (id: string, facts: Record<string, unknown>) =>
     toSearchDocument(toListing({ id, facts }), directory)
   const unpriced = { pricing: { model: 'unknown' } }

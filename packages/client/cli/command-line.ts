@@ -4,7 +4,8 @@ import type { Waypost } from '../src/waypost.ts'
 export const HELP = `Usage: waypost <command> [options]
 
   search <words…>   find services: --kind --category --rail --source --auth --runs --has
-                    --max-price-usd N --min-trust N --paid-only --sort --limit N --offset N --all
+                    --max-price-usd N --min-trust N --paid-only --answered-since DAY
+                    --paid-since DAY --sort --limit N --offset N --all
   find <words…>     what to call for a task: address, input, price, example; search's filters
   show <id>         what is known of a listing; --kit how to call it, --snippet NAME ready code
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY

@@ -26,6 +26,8 @@ const TEXTS = [
   'auth',
   'runs',
   'network',
+  'answered-since',
+  'paid-since',
   'has',
   'effect',
   'sort',
@@ -103,7 +105,7 @@ function toAsked(values: Record<string, unknown>, words: readonly string[]): Ask
     return typeof value === 'string' ? value : undefined
   }
   return {
-    ...Object.fromEntries(TEXTS.map((name) => [name, textOf(name)])),
+    ...Object.fromEntries(TEXTS.map((name) => [name.replaceAll('-', '_'), textOf(name)])),
     ...Object.fromEntries(
       NUMBERS.map((name) => [name.replaceAll('-', '_'), readNumber(name, textOf(name))]),
     ),
@@ -123,13 +125,24 @@ async function printAll(waypost: Waypost, asked: Asked, printRow: (row: CompactR
   }
 }
 
-function toText({ id, name, summary, price, rails, auth, trust, call }: CompactRow): string {
+function toText({
+  id,
+  name,
+  summary,
+  price,
+  rails,
+  auth,
+  trust,
+  call,
+  paid = '',
+}: CompactRow): string {
   const facts = [
     price === null ? 'price unknown' : toPrice(price),
     rails.join('+'),
     auth === 'unknown' ? '' : `auth ${auth}`,
     trust === null ? '' : `trust ${trust}`,
     call ? 'callable here' : '',
+    paid,
   ]
   const first = `${id}  ${name} · ${facts.filter(Boolean).join(' · ')}`
   return `${toLine(first)}\n    ${toLine(summary)}`
@@ -165,7 +178,7 @@ function findSnippet({ id, snippets }: Kit, name: string): string {
 }
 
 function toListingText(listing: Listing): string {
-  const { trust, pricing, operations, tools, skills, notices } = listing
+  const { trust, pricing, operations, tools, skills, notices, known } = listing
   return lines([
     `${listing.name} (${listing.id}, ${listing.kind})`,
     listing.summary,
@@ -174,6 +187,8 @@ function toListingText(listing: Listing): string {
     trust.score === null
       ? `trust: no score (${trust.evidence})`
       : `trust: ${trust.score} of 100, ${trust.verified_buyers_30d} buyers and ${trust.settlements_30d} settlements in 30 days`,
+    // Directories of former versions have none.
+    ...Object.values(known ?? {}).flatMap((fact) => fact?.text ?? []),
     ...operations.map(({ method, url, description }) => `  ${method} ${url}  ${description ?? ''}`),
     ...tools.map(({ name, description }) => `  tool ${name}  ${description}`),
     ...skills.map(({ name, description }) => `  skill ${name}  ${description}`),

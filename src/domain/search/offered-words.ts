@@ -2,6 +2,7 @@ import type { DirectoryPart, Switches } from '../derived/switches.ts'
 import { FILTER_ROWS } from './search-filters.ts'
 
 const PAYMENT_WORDS = [
+  'paid',
   ...['expect', 'price', 'calls', 'payment', 'pay', 'x402', 'mpp'],
   ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
 ]

@@ -72,7 +72,12 @@ interface NumberFilter extends FilterRow {
   max: number
 }
 
-export type Filter = ValueFilter | NumberFilter
+/** A filter on a day: that one or later; those without it are left out. */
+interface DayFilter extends FilterRow {
+  takes: 'since'
+}
+
+export type Filter = ValueFilter | NumberFilter | DayFilter
 
 /**
  * The filters of the search: the endpoint's parameters and checks, the index's bit sets, facets, OpenAPI
@@ -187,6 +192,19 @@ export const FILTERS = {
     words: toNetworkName,
     list: { label: 'Network', place: 9 },
   },
+  answered_since: {
+    takes: 'since',
+    text: 'Only listings that answered a probe or a test purchase on this day or later.',
+    example: '2026-09-01',
+    words: (value) => `answered since ${value}`,
+  },
+  paid_since: {
+    takes: 'since',
+    part: 'payments',
+    text: 'Only listings that somebody was seen to pay on this day or later: the last day of a counted payment.',
+    example: '2026-07-01',
+    words: (value) => `paid since ${value}`,
+  },
   effect: {
     takes: 'one',
     values: EFFECTS,
@@ -201,13 +219,15 @@ export type FilterName = keyof typeof FILTERS
 
 type ValueOf<Row> = Row extends { takes: 'flag' }
   ? boolean
-  : Row extends { takes: 'most' | 'least' }
-    ? number
-    : Row extends { takes: 'some'; values: readonly (infer Value)[] }
-      ? Value[]
-      : Row extends { values: readonly (infer Value)[] }
-        ? Value
-        : string
+  : Row extends { takes: 'since' }
+    ? string
+    : Row extends { takes: 'most' | 'least' }
+      ? number
+      : Row extends { takes: 'some'; values: readonly (infer Value)[] }
+        ? Value[]
+        : Row extends { values: readonly (infer Value)[] }
+          ? Value
+          : string
 
 /** The parsed value of each filter. */
 export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }

@@ -1,3 +1,4 @@
+import { isOnCalendar } from '../listing/calendar-date.ts'
 import { findNearestName } from '../wire/nearest-name.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type KnownValues, SEARCH_FACETS } from './search-filters.ts'
@@ -119,10 +120,16 @@ function normalise(given: Partial<SearchQuery>, { defaultLimit }: SearchEndpoint
 function readFilter(text: string, filter: Filter, known: KnownValues) {
   if ('max' in filter) return readDecimal(text, filter.max)
   if (filter.takes === 'flag') return readBoolean(text)
+  if (filter.takes === 'since') return readDay(text)
   const allowed = typeof filter.values === 'string' ? known[filter.values] : filter.values
   if (filter.named !== undefined)
     return filter.named.read(text) ?? oneOf(text, allowed, filter.named.write)
   return filter.takes === 'one' ? oneOf(text, allowed) : someOf(text, allowed)
+}
+
+function readDay(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && isOnCalendar(text)) return text
+  throw new Refusal(`got ${quote(text)}, expected a day such as 2026-11-20`)
 }
 
 function readText(text: string): Partial<SearchQuery> {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { described, optionally, whole } from '../wire/shapes.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import {
@@ -39,7 +40,7 @@ export const SearchQuerySchema = v.object({
   ...filterEntries(),
   sort: optionally(
     v.picklist(SEARCH_SORTS),
-    'Order of the results; relevance if absent. calls: the most calls that others count in 30 days first (reported_use of the listing). What is unknown comes last, and ties keep the order of relevance.',
+    'Order of the results; relevance if absent. calls: the most calls that others count in 30 days first (reported_use of the listing). paid: the most settlements that anybody counts, then the most calls. What is unknown comes last, and ties keep the order of relevance.',
   ),
   facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),
@@ -81,6 +82,7 @@ function toSchema(filter: Filter): v.GenericSchema {
       ? v.pipe(v.number(), v.minValue(0), v.maxValue(filter.max))
       : v.pipe(v.number(), v.finite(), v.minValue(0))
   if (filter.takes === 'flag') return v.boolean()
+  if (filter.takes === 'since') return CalendarDateSchema
   const value = typeof filter.values === 'string' ? v.string() : v.picklist(filter.values)
   return filter.takes === 'one' ? value : v.array(value)
 }

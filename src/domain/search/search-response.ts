@@ -92,6 +92,8 @@ export const CompactRowSchema = v.object({
   /** Next to a score: false where invented buyers cost under a cent. */
   vouched: v.optional(v.boolean()),
   call: v.boolean(),
+  /** Who was seen to pay, with the days first; absent where nothing is known. */
+  paid: v.optional(v.pipe(v.string(), v.maxLength(60))),
   explain: v.optional(ExplanationSchema),
 })
 

@@ -177,7 +177,7 @@ export const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as
 export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
 
 /** How a search may be ordered, and how its rows may be written. */
-export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest', 'calls'] as const
+export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest', 'calls', 'paid'] as const
 export type SearchSort = (typeof SEARCH_SORTS)[number]
 /** Steps of numeric facets: each shows how many results its filter would have. */
 export const FACET_STEPS = {

@@ -39,11 +39,28 @@ export function buildColumns(
     highestMultiplier: largestOf(new Set(Array.from(standings, multiplierOf)), 1),
     minUsd: column(({ minUsd }) => minUsd),
     maxUsd: column(({ minUsd, maxUsd }) => maxUsd ?? minUsd),
-    added: column(({ added }) => (added === null ? null : Date.parse(added) / MILLISECONDS_A_DAY)),
+    added: column(({ added }) => (added === null ? null : toDay(added))),
+    answered: column(({ answered = null }) => (answered === null ? null : toDay(answered))),
+    lastPaid: column(({ lastPaid = null }) => (lastPaid === null ? null : toDay(lastPaid))),
     reportedCalls: column(({ reportedCalls = null }) => reportedCalls),
+    settlements: column(({ settlements = null }) => settlements),
+    ...buildPaidTexts(documents),
     filterBits: filterBits(documents, values),
     offers: buildOfferTable(documents, values),
   }
+}
+
+/** A day as a number. @param day such as 2026-11-26 */
+export function toDay(day: string): number {
+  return Date.parse(day) / MILLISECONDS_A_DAY
+}
+
+/** What rows say of payments: few do, and many of them the same. */
+function buildPaidTexts(documents: readonly Facts[]) {
+  const paidTexts = [...new Set(documents.map(({ paid = '' }) => paid))].sort()
+  const places = new Map(paidTexts.map((text, place) => [text, place]))
+  const paidCodes = Uint32Array.from(documents, ({ paid = '' }) => places.get(paid) ?? 0)
+  return { paidTexts, paidCodes }
 }
 
 /** Rows are already in order of id: of equal ones the lower number goes first. */

@@ -37,6 +37,14 @@ export interface IndexData {
   maxUsd: CodedColumn
   added: CodedColumn
   reportedCalls: CodedColumn
+  /** The most settlements that anybody counts. */
+  settlements: CodedColumn
+  /** The newest day of a good answer, and of a counted payment. */
+  answered: CodedColumn
+  lastPaid: CodedColumn
+  /** What a row says of payments: the texts, and which of them each row has. */
+  paidTexts: readonly string[]
+  paidCodes: Uint32Array
   /** A bit for each row and filter value; the words of a value lie together. */
   filterBits: Uint32Array
   offers: OfferTable

@@ -62,6 +62,13 @@ const SearchDocumentSchema = v.object({
   added: v.nullable(v.string()),
   /** Calls in 30 days, as others count them; absent where nobody does. For sorting, not ranking. */
   reportedCalls: v.optional(v.number()),
+  /** The most settlements that anybody counts, as above. */
+  settlements: v.optional(v.number()),
+  /** The newest days of a good answer and of a counted payment, `YYYY-MM-DD`. */
+  answered: v.optional(v.nullable(v.string())),
+  lastPaid: v.optional(v.nullable(v.string())),
+  /** Whether anybody paid, in a few words. */
+  paid: v.optional(v.string()),
   /** 0 to 100; null without payment evidence. */
   trustScore: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
   /** Whether its score rests on buyers that an independent seller vouches for. */

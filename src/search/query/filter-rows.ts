@@ -3,7 +3,16 @@ import { FILTER_ROWS, filterOf, type SearchFacet } from '../../domain/search/sea
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import type { Facets } from '../../domain/search/search-response.ts'
 import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
-import { bitWords, countUpTo, findUnsold, NO_TRUST, trustOf } from '../index/columns.ts'
+import {
+  bitWords,
+  type CodedColumn,
+  countUpTo,
+  findUnsold,
+  NO_TRUST,
+  toDay,
+  trustOf,
+  valueAt,
+} from '../index/columns.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
 
 /** The filters of a query, as Orama's `where` writes them. */
@@ -11,24 +20,28 @@ export type RowFilter = ReturnType<typeof toRowFilter>
 
 export function toRowFilter(query: Partial<SearchQuery>) {
   const values = valuesAsked(query)
-  const { max_price_usd: lte, min_trust: gte } = query
+  const { max_price_usd: lte, min_trust: gte, answered_since, paid_since } = query
   return {
     ...(values.length > 0 && { values: { containsAll: values } }),
     ...(lte !== undefined && { min_usd: { lte } }),
     ...(gte !== undefined && { trust: { gte } }),
+    ...(answered_since !== undefined && { answered: { gte: toDay(answered_since) } }),
+    ...(paid_since !== undefined && { paid: { gte: toDay(paid_since) } }),
   }
 }
 
 /** The rows that pass all filters as a bit set, first-party ones too, or null without a filter. */
 export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array | null {
   if (Object.keys(filter).length === 0) return null
-  const { values, min_usd: price, trust } = filter
+  const { values, min_usd: price, trust, answered, paid } = filter
   const { filterPlaces: places } = index
   const passing = allRows(index)
   for (const value of values?.containsAll ?? [])
     intersect(passing, bitsFor(index, places.get(value)))
   if (price !== undefined) keepAffordable(index, passing, price.lte)
   if (trust !== undefined) keepTrusted(index, passing, trust.gte)
+  if (answered !== undefined) keepSince(index.answered, passing, answered.gte)
+  if (paid !== undefined) keepSince(index.lastPaid, passing, paid.gte)
   const placeOf = (name: string) =>
     places.get(values?.containsAll.find((value) => value.startsWith(name)) ?? '')
   const offer = { rail: placeOf('rail:'), network: placeOf('network:'), mostUsd: price?.lte }
@@ -87,6 +100,11 @@ function keepTrusted({ standings }: IndexData, passing: Uint32Array, least: numb
     const score = trustOf(standings[row] ?? NO_TRUST)
     if (score === NO_TRUST || score < least) setBit(passing, row, false)
   }
+}
+
+function keepSince(days: CodedColumn, passing: Uint32Array, least: number): void {
+  for (let row = 0; row < days.codes.length; row += 1)
+    if (!(valueAt(days, row) >= least)) setBit(passing, row, false)
 }
 
 export function bitsOf({ standings }: IndexData, rows: Iterable<number>): Uint32Array {

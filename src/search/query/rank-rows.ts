@@ -288,7 +288,7 @@ export function sortPlaces(
 
 /** The place of a row in an order, from 0. Unknown values come last. */
 export function placesFor(
-  { minUsd, added, reportedCalls, standings }: IndexData,
+  { minUsd, added, reportedCalls, settlements, standings }: IndexData,
   sort: SearchSort,
 ): (row: number) => number {
   switch (sort) {
@@ -298,6 +298,10 @@ export function placesFor(
       return fromHighest(added)
     case 'calls':
       return fromHighest(reportedCalls)
+    case 'paid': {
+      const [first, then] = [fromHighest(settlements), fromHighest(reportedCalls)]
+      return (row) => first(row) * (reportedCalls.values.length + 1) + then(row)
+    }
     case 'trust':
       return (row) => {
         const trust = trustOf(standings[row] ?? NO_TRUST)

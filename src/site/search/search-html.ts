@@ -94,7 +94,7 @@ function toFold(domain: string | undefined, rows: readonly SearchRow[]): Markup 
 }
 
 function toHit(row: SearchRow): Markup {
-  const { id, name, kind, mark, summary, price, rails, trust, vouched, operation } = row
+  const { id, name, kind, mark, summary, price, rails, trust, vouched, operation, paid } = row
   const from = price === null ? '' : price.max_usd === 0 ? 'free' : toUsd(price.min_usd)
   const isRange = price !== null && price.min_usd !== price.max_usd
   return html`
@@ -105,7 +105,8 @@ function toHit(row: SearchRow): Markup {
       <div class="hit-who">
         <a class="hit-name" href="${pagePath(id)}" dir="auto">${name}</a>
         <div class="hit-words"><p class="clamp" dir="auto">${summary}</p>
-        ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}</div></div>
+        ${operation !== undefined && html`<p class="clamp" dir="auto">Matches ${operation}</p>`}
+        ${paid !== undefined && html`<p class="small">Paid ${paid}</p>`}</div></div>
       <div class="hit-price">
         ${from !== '' && html`<span class="money">${from}</span>`}
         ${isRange && html` <small>to ${toUsd(price.max_usd)}</small>`}</div>

@@ -137,6 +137,7 @@ const SORTS = [
   ['trust', 'Trust'],
   ['newest', 'Newest'],
   ['calls', 'Most called'],
+  ['paid', 'Most paid'],
 ] as const
 
 /** An order without values in the results is not offered, unless chosen. */
@@ -156,6 +157,7 @@ function toSorts(
     newest: true,
     // Rows do not show others' call counts.
     calls: false,
+    paid: rows.some(({ paid }) => paid !== undefined) && !without.includes('payments'),
   }
   return SORTS.filter(([id]) => isFilled[id] || form.sort === id)
 }
