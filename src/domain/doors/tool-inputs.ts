@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import type { Switches } from '../derived/switches.ts'
-import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
 import { MAX_PLAN_ROWS, PLAN_ROWS } from '../plans/task-plan.ts'
@@ -101,8 +100,8 @@ export const SearchToolInput = toolInput({
     'Only listings with at least this score of payment-verified trust.',
   ),
   paid_only: optional(v.boolean(), 'Only listings that name a payment rail.'),
-  answered_since: optional(CalendarDateSchema, 'Only what answered since this day, YYYY-MM-DD.'),
-  paid_since: optional(CalendarDateSchema, 'Only what somebody was seen to pay since this day.'),
+  answered_since: optional(v.string(), 'Only what answered since this day, YYYY-MM-DD.'),
+  paid_since: optional(v.string(), 'Only what somebody was seen to pay since this day.'),
   auth: LISTS.auth(),
   network: optional(v.string(), 'Only listings paid on this network: base, solana, eip155:4217.'),
   runs: optional(v.picklist(RUNS), 'remote at its host, or local from a package.'),

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { described, optionally, whole } from '../wire/shapes.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import {
@@ -82,7 +81,7 @@ function toSchema(filter: Filter): v.GenericSchema {
       ? v.pipe(v.number(), v.minValue(0), v.maxValue(filter.max))
       : v.pipe(v.number(), v.finite(), v.minValue(0))
   if (filter.takes === 'flag') return v.boolean()
-  if (filter.takes === 'since') return CalendarDateSchema
+  if (filter.takes === 'since') return v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\d$/))
   const value = typeof filter.values === 'string' ? v.string() : v.picklist(filter.values)
   return filter.takes === 'one' ? value : v.array(value)
 }
