@@ -139,19 +139,20 @@ function reportQuality({ listings, evidence }: Content): void {
   const table = [['kind', 'listings', ...QUALITIES], ...rows]
   const lines = table.map((row) => row.map((cell) => cell.padEnd(12)).join(''))
   for (const line of lines) console.log(line.trimEnd())
-  const { paid, shape, example, source } = countResponses(
+  const { paid, shape, example, source, task } = countResponses(
     listings.flatMap(({ facts }) => facts.http),
   )
   console.log(
-    `of ${paid} paid operations, ${shape} say what comes back, ${example} with an example, ${source} name the document`,
+    `of ${paid} paid operations, ${shape} say what comes back, ${example} with an example, ${source} name the document, ${task} their task`,
   )
   const tools = listings.flatMap(({ facts }) => facts.tools ?? [])
   const told = tools.flatMap(({ name, description }) =>
     description === undefined ? [] : [{ name, description }],
   )
+  const named = tools.filter(({ task }) => task !== undefined).length
   const repeated = told.filter((tool) => !saysMoreThanName(tool)).length
   console.log(
-    `of ${tools.length} tools, ${told.length} have a sentence, ${repeated} of which only repeats the name`,
+    `of ${tools.length} tools, ${told.length} have a sentence, ${repeated} of which only repeats the name; ${named} name their task`,
   )
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)

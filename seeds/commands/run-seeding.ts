@@ -8,7 +8,9 @@ import { readTables } from '../content/content-folder.ts'
 import { openContent } from '../content/content-writer.ts'
 import { type HandsOff, readHandsOff } from '../content/hands-off.ts'
 import { type Listed, readListed } from '../content/listed.ts'
+import { createTaskFinder, withTasks } from '../facts/operation-tasks.ts'
 import type { Refusal, RefusalReason } from '../facts/refusal.ts'
+import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 import { createProgress, type ProgressStream } from '../fetch/progress.ts'
 import { type ReadRows, readSource } from '../fetch/read-source.ts'
@@ -80,19 +82,25 @@ async function readChosen(
   { listed }: Content,
 ) {
   const { contentDir, limit, now } = options
-  const tables = readTables(contentDir)
+  const { tasks, ...tables } = readTables(contentDir)
   const from = sourceAddress(source, options)
   const progress = createProgress('read', limit, ports)
-  const named = from === '' ? source.fromContent?.(toFacts(listed)) : undefined
+  const own = from === '' ? source.fromContent?.(toFacts(listed)) : undefined
   const first =
-    named === undefined
+    own === undefined
       ? await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
-      : { values: limit === null ? named : named.slice(0, limit), refused: [] }
+      : { values: limit === null ? own : own.slice(0, limit), refused: [] }
   progress.end()
   const rows = source.follow === undefined ? first : await followRows(source, first, ports)
   const { allowPlaceholders } = ports
   const chosen = source.choose(rows.values, { ...tables, allowPlaceholders, now })
-  return { rows, chosen, from }
+  const findTask = createTaskFinder(tasks)
+  const named = (seeds: readonly Seed[]) => seeds.map((seed) => withTasks(seed, findTask))
+  return {
+    rows,
+    chosen: { ...chosen, seeds: named(chosen.seeds), held: named(chosen.held) },
+    from,
+  }
 }
 
 function toFacts(listed: Listed) {

@@ -5,8 +5,9 @@ import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import { SourceRowSchema } from '../../src/domain/derived/source-table.ts'
 import { CategoryRowSchema } from '../../src/domain/derived/tables.ts'
+import { TaskRowSchema } from '../../src/domain/tasks/task.ts'
 
-/** The category ids and the source rows an importer may use. */
+/** The category ids, the source rows and the tasks an importer may use. */
 export function readTables(contentDir: string) {
   const read = (name: string): unknown => {
     const file = join(contentDir, 'tables', `${name}.yaml`)
@@ -16,7 +17,8 @@ export function readTables(contentDir: string) {
   }
   const categories = v.parse(v.array(CategoryRowSchema), read('categories'))
   const sources = v.parse(v.array(SourceRowSchema), read('sources'))
-  return { categories: new Set(categories.map(({ id }) => id)), sources }
+  const tasks = v.parse(v.array(TaskRowSchema), read('tasks'))
+  return { categories: new Set(categories.map(({ id }) => id)), sources, tasks }
 }
 
 export async function readIfThere(file: string): Promise<string | null> {

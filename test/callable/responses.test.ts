@@ -79,7 +79,7 @@ test('check counts them among operations that cost money', () => {
       { method: 'GET', url: `${SAMPLE_FACTS.url}/d`, response: { example: {} } },
     ],
   })
-  expect(countResponses(http)).toEqual({ paid: 3, shape: 2, example: 1, source: 1 })
+  expect(countResponses(http)).toEqual({ paid: 3, shape: 2, example: 1, source: 1, task: 0 })
 })
 
 function listingWith(response: object) {

@@ -52,7 +52,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   // Importers read content by the rules of the build and reach sellers through the server's guard.
   seeds: {
-    ours: ['src/domain', 'src/content', 'functions'],
+    ours: ['src/domain', 'src/content', 'src/search/words', 'functions'],
     packages: ['node:*', 'tldts', 'valibot', 'yaml', 'js-yaml'],
   },
   // Published by itself: takes rules of the domain along, and runs wherever fetch does.

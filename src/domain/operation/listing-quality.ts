@@ -120,5 +120,6 @@ export function countResponses(operations: readonly Operation[]) {
     shape: having(isShaped),
     example: having(({ example }) => example !== undefined),
     source: having(({ ref }) => ref !== undefined),
+    task: paid.filter(({ task }) => task !== undefined).length,
   }
 }

@@ -42,6 +42,8 @@ export const TaskRowSchema = v.pipe(
       v.minLength(2, 'expected at least two phrases'),
       v.maxLength(MAX_WORDS, `expected at most ${MAX_WORDS} phrases`),
     ),
+    /** Which operations and tools do it, see `createTaskFinder`. */
+    does: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
     /** Input and output, the same for every seller. */
     input: v.optional(contractSide),
     output: v.optional(contractSide),

@@ -1,0 +1,134 @@
+import type { TaskRow } from '../../src/domain/tasks/task.ts'
+import { smallestOf } from '../../src/domain/wire/extremes.ts'
+import { splitText, stemWord } from '../../src/search/words/split-text.ts'
+import type { Seed } from './seed-facts.ts'
+
+/** The words of an operation or tool that say what it does. */
+interface NamedOperation {
+  /** A tool's name and title, or the path of an address. */
+  name: string
+  description?: string | undefined
+  kind: 'operation' | 'tool'
+}
+
+/** The listing it belongs to. */
+interface NamedListing {
+  id: string
+  name?: string | undefined
+  tags?: readonly string[] | undefined
+  categories?: readonly string[] | undefined
+}
+
+interface Phrase {
+  task: string
+  /** Of each word one of these. */
+  parts: readonly (readonly string[])[]
+  /** The same of the listing's words. */
+  within: readonly (readonly string[])[]
+  without: readonly string[]
+}
+
+/** Words of a sentence that are read: what it does stands first. */
+const READ_WORDS = 9
+const IGNORED = new Set(['api', 'mpp', 'x402', 'v0', 'v1', 'v2', 'v3', 'tool', 'tools', 'mcp'])
+/** What a word of the listing counts, beside 1 for a word of the operation. */
+const OF_LISTING = 0.75
+const IN_NAME = 0.5
+const DIRECTION = ' to '
+/** A server has tools of all kinds: one word of a name is not enough. */
+const LEAST = { operation: 1, tool: 2.4 }
+
+/**
+ * Which task an operation does, by `does` of `content/tables/tasks.yaml`: the phrase with most words
+ * that its name has all of, or else its sentence; null where none has. Of two equal ones the first
+ * counts. Importers write it as `task`, and people correct it there.
+ */
+export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[]) {
+  const phrases = tasks.flatMap(({ id, does = [] }) => does.map((text) => toPhrase(id, text)))
+  return (operation: NamedOperation, listing: NamedListing): string | null => {
+    const { id, name = '', tags = [], categories = [] } = listing
+    const texts = {
+      named: toText(operation.name),
+      said: toText(operation.description ?? '', READ_WORDS),
+      around: toText([id.replace(/^\w+\./, ''), name, ...tags, ...categories].join(' ')),
+    }
+    let found: { task: string; score: number } | null = null
+    for (const phrase of phrases) {
+      const score = scoreOf(phrase, texts)
+      if (score > (found?.score ?? 0)) found = { task: phrase.task, score }
+    }
+    return found !== null && found.score >= LEAST[operation.kind] ? found.task : null
+  }
+}
+
+/** A row of a source, each operation with its task where one is named. */
+export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
+  const { facts, prefix, slug } = seed
+  if (facts.http === undefined) return seed
+  const listing = { ...facts, id: `${prefix}.${slug}` }
+  const http = facts.http.map((operation) => {
+    const { url, description } = operation
+    const task = findTask({ name: toPathName(url), description, kind: 'operation' }, listing)
+    return task === null ? operation : { ...operation, task }
+  })
+  return { ...seed, facts: { ...facts, http } }
+}
+
+/** The path of an address, as words. */
+export function toPathName(url: string): string {
+  return decodeURIComponent(url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*/, '')).replaceAll(
+    '/',
+    ' ',
+  )
+}
+
+interface Texts {
+  named: string
+  said: string
+  around: string
+}
+
+function scoreOf({ parts, within, without }: Phrase, { named, said, around }: Texts): number {
+  if (!within.every((words) => hasOne(around, words))) return 0
+  if (hasOne(named, without) || hasOne(said, without)) return 0
+  const score = parts.length + within.length * OF_LISTING
+  if (hasAll(named, parts)) return score + IN_NAME
+  return parts.length > 1 && hasAll(said, parts) ? score : 0
+}
+
+/** In any order; `to` says a direction, and then the order is the phrase's. */
+function hasAll(text: string, parts: Phrase['parts']): boolean {
+  if (!parts.some(([word]) => word === DIRECTION))
+    return parts.every((words) => hasOne(text, words))
+  let rest = text
+  for (const words of parts) {
+    const places = words.map((word) => rest.indexOf(word)).filter((place) => place >= 0)
+    if (places.length === 0) return false
+    // The space behind a word is the one before the next.
+    rest = rest.slice(smallestOf(places) + 1)
+  }
+  return true
+}
+
+function hasOne(text: string, words: readonly string[]): boolean {
+  return words.some((word) => text.includes(word))
+}
+
+/** Stems with a space around each, so that words side by side are a part of the text. */
+function toText(text: string, most = Number.POSITIVE_INFINITY): string {
+  const words = splitText(text.replaceAll('_', ' '))
+    .flatMap(({ whole, parts }) => (parts.length === 0 ? [whole] : parts))
+    .filter((word) => !IGNORED.has(word))
+  return ` ${words.slice(0, most).map(stemWord).join(' ')} `
+}
+
+function toPhrase(task: string, text: string): Phrase {
+  const words = text.split(/\s+/)
+  const oneOf = (word: string) => word.split('|').map((each) => toText(each))
+  return {
+    task,
+    parts: words.filter((word) => !/^[@-]/.test(word)).map(oneOf),
+    within: words.flatMap((word) => (word.startsWith('@') ? [oneOf(word.slice(1))] : [])),
+    without: words.flatMap((word) => (word.startsWith('-') ? oneOf(word.slice(1)) : [])),
+  }
+}
