@@ -48,6 +48,8 @@ export interface CompiledListing {
   /** The description rendered to HTML; raw HTML of the source is shown as text. */
   description_html: string
   added: string
+  /** The day it was added, its operations or tools were read, or a change in them was seen. */
+  changed: string
   /** Why the relay does not forward to it; null when it does. */
   relay_reason: string | null
   /** Results of our probes; null where nothing was probed yet. */
@@ -125,7 +127,7 @@ export interface Shared {
 /** Of a listing what lists need of it, and where the rest lies in the file of the rest. */
 export type CompiledHead = Pick<
   CompiledListing,
-  'key' | 'id' | 'brief' | 'tasks' | 'added' | 'relay_reason' | 'similar'
+  'key' | 'id' | 'brief' | 'tasks' | 'added' | 'changed' | 'relay_reason' | 'similar'
 > & { at: number; length: number }
 export type CompiledRest = Omit<CompiledListing, keyof CompiledHead>
 
@@ -231,6 +233,9 @@ class StoredListing implements CompiledListing {
   }
   get added() {
     return this.#head.added
+  }
+  get changed() {
+    return this.#head.changed
   }
   get relay_reason() {
     return this.#head.relay_reason

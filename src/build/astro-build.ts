@@ -7,8 +7,8 @@ import { freezeCompiled } from '../compiled.ts'
 
 /**
  * What a build needs of `astro build`: it starts while the content is still being read, so it waits
- * for the catalogue before it renders; and pages that the release before made from the same key are
- * not rendered again.
+ * for the catalogue before it renders; pages that the release before made from the same key are not
+ * rendered again; and it says which pages are written, so that they are compressed meanwhile.
  *
  * @param dir of the catalogue: `kept.json` holds the keys of the release before; `keys.json` gets
  *   those of every page that has one, by file
@@ -30,6 +30,7 @@ export function renderChanged(dir: string): AstroIntegration {
       'astro:build:start': ({ setPrerenderer }) =>
         setPrerenderer((prerenderer) => {
           const keys: Record<string, string> = {}
+          const written: string[] = []
           return {
             ...prerenderer,
             async setup() {
@@ -48,7 +49,12 @@ export function renderChanged(dir: string): AstroIntegration {
               )
             },
             async render(request, options) {
-              freezeCompiled(Object.hasOwn(keys, toFile(decodeURI(new URL(request.url).pathname))))
+              const file = toFile(decodeURI(new URL(request.url).pathname))
+              const hasKey = Object.hasOwn(keys, file)
+              // Pages are made one after the other: those before this one are on the disk.
+              if (written.length >= A_BATCH) process.send?.(written.splice(0))
+              if (hasKey) written.push(file)
+              freezeCompiled(hasKey)
               try {
                 return await prerenderer.render(request, options)
               } finally {
@@ -61,6 +67,9 @@ export function renderChanged(dir: string): AstroIntegration {
   }
 }
 
+/** Pages that are reported at once. */
+const A_BATCH = 32
+
 /** @example toFile('/listing/x402.foo') → 'listing/x402.foo/index.html' */
 function toFile(pathname: string): string {
   return `${pathname.replace(/^\/|\/$/g, '')}/index.html`
@@ -72,8 +81,7 @@ async function untilCompiled(): Promise<void> {
   process.once('disconnect', () => process.exit(1))
   process.send('bundled')
   await once(process, 'message')
-  process.removeAllListeners('disconnect')
-  process.disconnect()
+  process.channel?.unref()
 }
 
 function readKeys(path: string): Record<string, string> {

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { CompiledSite } from '../compiled.ts'
 import { formatFault } from '../content/faults.ts'
 import { type Content, readContent } from '../content/read.ts'
@@ -74,7 +76,25 @@ export async function build(settings: BuildSettings): Promise<string> {
       ? startPages(join(outDir, WORK))
       : shownByAstro(settings.compiledDir)
   ends.defer(pages.end)
-  const catalogue = derive(settings, content(), ledger)
+  const data = await writeData(settings, { digest, content, ledger, pages, ends, stage })
+  collectGarbage()
+  await writePages(settings, { ...data, pages })
+  stage('pages')
+  const { folder, tables, baseUrl } = data
+  await writeSearchFunction(folder, { tables, baseUrl }, await data.indexes)
+  stage('search indexes')
+  writeHostRules(folder, baseUrl)
+  await folder.finish(data.release)
+  stage(`${folder.names.size} files`)
+  return publish(settings, folder.name)
+}
+
+/** All that is made while every listing is in memory. Nothing of them stays there: pages need it. */
+async function writeData(
+  settings: BuildSettings,
+  { digest, content, ledger, pages, ends, stage }: Parts,
+) {
+  const catalogue = derive(settings, content.take(), ledger)
   stage(`read and derived ${catalogue.listings.length} listings`)
   const folder = begin(settings, { digest, catalogue })
   ends.defer(folder.end)
@@ -82,37 +102,63 @@ export async function build(settings: BuildSettings): Promise<string> {
   ends.defer(indexes.end)
   const { compiledDir } = pages
   const written = await writeListingFiles(catalogue, { folder, indexes, compiledDir })
+  const made = indexes.finish()
+  // Whoever waits for them reports it.
+  made.catch(() => undefined)
   stage('files of listings')
   const site = writeSite({ folder, catalogue, written, pages })
   stage('files of the site')
-  await writePages(settings, { folder, site, written, pages })
-  stage('pages')
-  await writeSearchFunction(folder, catalogue, await indexes.finish())
-  stage('search indexes')
-  writeHostRules(folder, catalogue.baseUrl)
-  await folder.finish(toReleaseFile(catalogue, site, digest))
-  stage(`${folder.names.size} files`)
-  return publish(settings, folder.name)
+  const { baseUrl, tables } = catalogue
+  const release = toReleaseFile(catalogue, site, digest)
+  return { folder, written, site, release, indexes: made, baseUrl, tables }
+}
+
+interface Parts {
+  digest: string
+  content: ReturnType<typeof createContentReader>
+  ledger: LedgerFacts
+  pages: Pages
+  ends: DisposableStack
+  stage: (name: string) => void
+}
+
+/** The main thread waits now, and would keep what it does not need any more beside the pages. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
 /** Reads the content when it is first asked for, and prints what is wrong with it. */
-function createContentReader({ contentDir, allowPrivate, log }: BuildSettings): () => Content {
-  let read: Content | undefined
-  return () => {
-    if (read !== undefined) return read
+function createContentReader({ contentDir, allowPrivate, log }: BuildSettings) {
+  let known: Content | undefined
+  const read = (): Content => {
+    if (known !== undefined) return known
     const { content, faults } = readContent(contentDir, { allowPrivate })
     for (const fault of faults) log(formatFault(fault, contentDir))
     if (content === null)
       throw new OperatorError(
         'The content has errors, so nothing was built; the previous release is still served.',
       )
-    read = content
+    known = content
     return content
+  }
+  return {
+    read,
+    /** For the last time: it is not kept. */
+    take(): Content {
+      const content = read()
+      known = undefined
+      return content
+    },
   }
 }
 
-function readLedger(settings: BuildSettings, content: () => Content): Promise<LedgerFacts> {
-  return settings.readLedger((facts) => readPayees(content(), facts, settings.baseUrl))
+function readLedger(
+  settings: BuildSettings,
+  content: ReturnType<typeof createContentReader>,
+): Promise<LedgerFacts> {
+  return settings.readLedger((facts) => readPayees(content.read(), facts, settings.baseUrl))
 }
 
 function derive(settings: BuildSettings, content: Content, ledger: LedgerFacts): Catalogue {

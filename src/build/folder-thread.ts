@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -33,7 +33,8 @@ parentPort?.on('message', (message: { jobs: FolderJob[]; bytes: number } | null)
     const to = makeRoom(job.path)
     const { content, from } = job
     if (job.isKept === true) linkWithCopies(from ?? join(before ?? '', job.path), to)
-    else write(job.path, toBytes(content ?? readFileSync(from ?? '')), to)
+    else if (from === undefined) write(job.path, toBytes(content ?? ''), to)
+    else write(job.path, readFileSync(from), to, from)
   }
   parentPort?.postMessage({ done: message.bytes, ...shown })
   shown = { count: 0, length: 0 }
@@ -51,12 +52,17 @@ function makeRoom(path: string): string {
   return to
 }
 
-function write(path: string, bytes: Uint8Array, to: string): void {
+/** @param from where the file lies already, on the same disk */
+function write(path: string, bytes: Uint8Array, to: string, from?: string): void {
   if (before !== null && isSame(join(before, path), bytes)) {
     linkWithCopies(join(before, path), to)
     return
   }
-  put(to, bytes)
+  if (from === undefined) put(to, bytes)
+  else {
+    renameSync(from, to)
+    count(to, bytes.length)
+  }
   if (!hasCopies || !isCopied(path, bytes.length)) return
   put(`${to}.br`, compress(bytes, 'br'))
   put(`${to}.gz`, compress(bytes, 'gz'))

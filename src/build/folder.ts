@@ -33,8 +33,10 @@ import type { FolderAnswer, FolderJob } from './folder-thread.ts'
 const KEPT_RELEASES = 3
 
 /** What is sent to the thread at once, and how much may wait there (bytes). */
-const BATCH_BYTES = 1 << 20
+const BATCH_BYTES = 1 << 18
 const MAX_WAITING_BYTES = 64 << 20
+/** Of a file that a thread reads itself: what it costs there. */
+const A_PAGE_BYTES = 16 << 10
 
 /** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
 const MAX_PIECE_BYTES = 2 ** 30
@@ -55,7 +57,7 @@ export interface Folder {
   /** Adds a file by its path in the release. Where the release before has the same bytes it is linked. */
   write(path: string, content: string | Uint8Array): void
   writeJson(path: string, value: unknown): void
-  /** Adds a file that lies elsewhere. */
+  /** Adds a file that lies elsewhere, and goes from there. */
   take(path: string, from: string): void
   /** Adds a file of this release under another name. */
   link(path: string, other: string): void
@@ -70,9 +72,9 @@ export interface Folder {
   room(): Promise<void>
   /** Paths of every file so far. */
   names: ReadonlySet<string>
-  /** Waits until all files are written, and gives the folder its name. */
   /** Ends the thread, whatever it was doing. */
   end(): void
+  /** Waits until all files are written, and gives the folder its name. */
   finish(release: Omit<ReleaseFile, 'checksums' | 'files'>): Promise<void>
 }
 
@@ -118,7 +120,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
     write: (path, content) => send({ path, content }, content.length),
     writeJson: (path, value) => folder.write(path, `${JSON.stringify(value)}\n`),
     link: (path, other) => send({ path, from: join(root, other), isKept: true }, 256),
-    take: (path, from) => send({ path, from }, 256),
+    take: (path, from) => send({ path, from }, A_PAGE_BYTES),
     reuse(path, key) {
       keys[path] = key
       if (known[path] !== key || before === null) return false
@@ -158,7 +160,10 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
   return folder
 }
 
-/** Writes off the main thread: compressing takes as long as making the files. */
+/**
+ * Writes off the main thread: compressing takes as long as making the files. One thread alone: two
+ * that write to one disk wait for each other, which costs three times as much of the processor.
+ */
 function startThread(workerData: { root: string; before: string | null; hasCopies: boolean }) {
   const worker = new Worker(new URL('./folder-thread.ts', import.meta.url), {
     workerData,

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Catalogue } from '../derive/catalogue.ts'
 import {
@@ -38,7 +39,8 @@ export interface Indexes {
 const A_BATCH = 64
 
 /** Both indexes are made in a thread, while other parts of a release are. */
-export function beginIndexes(catalogue: Catalogue): Indexes {
+export function beginIndexes({ baseUrl, tables }: Directory & Pick<Catalogue, 'tables'>): Indexes {
+  const directory = { baseUrl, tables }
   const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
     // What is young in a thread is soon garbage: by default it would reserve three times as much.
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
@@ -51,16 +53,16 @@ export function beginIndexes(catalogue: Catalogue): Indexes {
   ])
   made.catch(() => undefined)
   const post = (message: IndexMessage) => worker.postMessage(message)
-  post({ tables: toIndexTables(catalogue) })
+  post({ tables: toIndexTables(directory) })
   let [listings, operations]: [SearchDocument[], SearchDocument[]] = [[], []]
   const flush = () => {
-    post({ listings, operations })
+    post({ listings, operations: serialize(operations) })
     ;[listings, operations] = [[], []]
   }
   return {
     add(listing) {
-      listings.push(toSearchDocument(listing, catalogue))
-      for (const document of toOperationDocuments(listing, catalogue)) operations.push(document)
+      listings.push(toSearchDocument(listing, directory))
+      for (const document of toOperationDocuments(listing, directory)) operations.push(document)
       if (listings.length >= A_BATCH) flush()
     },
     async finish() {

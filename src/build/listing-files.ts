@@ -158,6 +158,7 @@ export function toCompiled(
   { key, similar }: Pick<CompiledListing, 'key' | 'similar'>,
 ): CompiledListing {
   const view = toListingView(listing, catalogue)
+  const history = toHistory(listing, catalogue.paid.get(listing.id) ?? [])
   return {
     key,
     id: listing.id,
@@ -167,10 +168,11 @@ export function toCompiled(
     kit: toKitView(listing, { baseUrl: catalogue.baseUrl, trust: view.trust }),
     description_html: renderDescription(listing.description),
     added: listing.facts.added,
+    changed: toChanged(listing.facts.added, history),
     relay_reason: listing.buy.reason,
     handshakes: toHandshakesView(listing.probes),
     similar,
-    history: toHistory(listing, catalogue.paid.get(listing.id) ?? []),
+    history,
     score_parts: toScoreParts(listing.trust),
   }
 }
@@ -188,6 +190,7 @@ function beginCompiled(dir: string) {
         brief,
         tasks,
         added,
+        changed,
         relay_reason,
         similar,
         view: _,
@@ -198,7 +201,7 @@ function beginCompiled(dir: string) {
       const made = JSON.stringify(members).slice(1)
       const bytes = Buffer.from(`{"view":${json.view},"kit":${json.kit},${made}\n`)
       const head: CompiledHead = {
-        ...{ key, id, brief, tasks, added, relay_reason, similar, at },
+        ...{ key, id, brief, tasks, added, changed, relay_reason, similar, at },
         length: bytes.length,
       }
       heads.push(JSON.stringify(head))
@@ -234,6 +237,11 @@ function toHistory(
             ...(seen.truncated !== undefined && { truncated: seen.truncated }),
           },
   }
+}
+
+function toChanged(added: string, { seen, drift }: ListingHistory): string {
+  const days = [seen?.at, drift[0]?.at].map((at) => at?.slice(0, 10) ?? '')
+  return [added, ...days].reduce((one, other) => (one > other ? one : other))
 }
 
 export function toLiveListing(listing: DerivedListing): LiveListing {

@@ -38,7 +38,11 @@ export function startPages(dir: string): Pages {
   return {
     compiledDir,
     async render(folder, switches) {
-      await child.render()
+      const take = (file: string) => {
+        if (!isSwitchedOff(`/${file}`, switches))
+          folder.take(`public/${file}`, join(dir, 'out/client', file))
+      }
+      await child.render((files) => files.forEach(take))
       addPages(folder, { dir, compiledDir, switches })
       addPageCode(folder, dir)
     },
@@ -90,8 +94,10 @@ function startAstro(dir: string, compiledDir: string) {
   const bundled = Promise.race([once(child, 'message'), ended])
   for (const each of [ended, bundled]) each.catch(() => undefined)
   return {
-    async render(): Promise<void> {
+    async render(onWritten: (files: readonly string[]) => void): Promise<void> {
       await bundled
+      // `renderChanged` sends these.
+      child.on('message', onWritten)
       if (child.connected) child.send('compiled')
       const [code] = await ended
       if (code !== 0) throw new Error(`the pages could not be made: ${text.trim()}`)
@@ -113,8 +119,10 @@ function addPages(
   const kept = new Set<string>()
   for (const [file, key] of Object.entries(keys).filter(([file]) => isShown(file)))
     if (folder.reuse(`public/${file}`, key)) kept.add(file)
-  for (const file of listFiles(client).filter(isShown))
-    if (!kept.has(file)) folder.take(`public/${PLACES[file] ?? file}`, join(client, file))
+  for (const file of listFiles(client).filter(isShown)) {
+    const path = `public/${PLACES[file] ?? file}`
+    if (!kept.has(file) && !folder.names.has(path)) folder.take(path, join(client, file))
+  }
 }
 
 /**

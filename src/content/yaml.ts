@@ -207,8 +207,8 @@ const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
 function findOddNumber(text: string): YamlFault | null {
   let fault: YamlFault | null = null
-  // Most texts have none anywhere, not even in an address: then no node is visited.
-  if (!/(?<![\w.]|\w[-+])0[xXoO\d]/.test(text)) return fault
+  // Most texts have none that stands alone, without quotes: then they are not read a second time.
+  if (!/(?<![^\s,:[{])[-+]?0[xXoO\d][\w.+-]*(?![^\s,:\]}])/.test(text)) return fault
   const lines = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   visit(document, {

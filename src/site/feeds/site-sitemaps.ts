@@ -19,7 +19,7 @@ interface Catalogue {
     compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
     texts?: { switches: Switches }
   }
-  listings: readonly Pick<CompiledListing, 'id' | 'added' | 'history'>[]
+  listings: readonly Pick<CompiledListing, 'id' | 'changed'>[]
 }
 
 interface SitePage {
@@ -39,17 +39,8 @@ export function toSitePages({ site, listings }: Catalogue): SitePage[] {
   ]
   return [
     ...paths.map((path) => ({ path })),
-    ...listings.map((listing) => ({
-      path: pagePath(listing.id),
-      changed: toChanged(listing),
-    })),
+    ...listings.map(({ id, changed }) => ({ path: pagePath(id), changed })),
   ]
-}
-
-/** The day it was added, its operations or tools were read, or a change in them was seen. */
-function toChanged({ added, history }: Catalogue['listings'][number]): string {
-  const seen = [history.seen?.at, history.drift[0]?.at].map((at) => at?.slice(0, 10) ?? '')
-  return [added, ...seen].reduce((one, other) => (one > other ? one : other))
 }
 
 /** The sitemap index over every path, and its shards, which are served at `/sitemap/1.xml` and on. */
