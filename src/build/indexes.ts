@@ -39,8 +39,12 @@ export interface Indexes {
 const A_BATCH = 64
 
 /** Both indexes are made in a thread, while other parts of a release are. */
-export function beginIndexes({ baseUrl, tables }: Directory & Pick<Catalogue, 'tables'>): Indexes {
-  const directory = { baseUrl, tables }
+export function beginIndexes({
+  baseUrl,
+  tables,
+  sources,
+}: Directory & Pick<Catalogue, 'tables'>): Indexes {
+  const directory = { baseUrl, tables, sources }
   const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
     // What is young in a thread is soon garbage: by default it would reserve three times as much.
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
