@@ -38,9 +38,9 @@ export async function probeHandshake(
     case 'http':
       return askOperations(handshake, client, now, deadline)
     case 'mcp':
-      return probeMcp({ url: handshake.url, client, now })
+      return probeMcp({ url: handshake.url, isPaid: handshake.is_paid, client, now })
     case 'mcp_sse':
-      return probeMcpSse({ url: handshake.url, client, now })
+      return probeMcpSse({ url: handshake.url, isPaid: handshake.is_paid, client, now })
     case 'a2a':
       return probeCard(handshake.urls, client, now)
     case 'none': {

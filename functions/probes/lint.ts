@@ -160,6 +160,7 @@ export async function examineUrl(
   const findings: Finding[] = []
   const watched = { fetch: watch(client, asked) }
   for (const handshake of toHandshakes(url, as)) {
+    if (isSettled(handshake, findings)) break
     const finding = await probeHandshake(handshake, watched, now)
     findings.push(finding)
     // Stop once a protocol spoke, or once the host cannot be reached.
@@ -167,6 +168,15 @@ export async function examineUrl(
     if (finding.outcome === 'unknown') break
   }
   return { chosen: chooseFinding(findings) ?? NOTHING, asked }
+}
+
+/** An address that asks for money, or answers in a protocol's errors, is not tried as anything plain. */
+function isSettled({ kind }: Handshake, findings: readonly Finding[]): boolean {
+  const meant = findings.filter(({ isMeant }) => isMeant)
+  return (
+    (kind === 'http' && meant.length > 0) ||
+    (kind === 'a2a' && meant.some(({ status, sight }) => status === 402 || sight !== undefined))
+  )
 }
 
 const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'nothing was asked' }

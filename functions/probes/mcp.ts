@@ -11,23 +11,25 @@ import {
   toWrong,
 } from '../../src/domain/probe/finding.ts'
 import {
+  askTerms,
   createEventReader,
   DISCOVER,
   INITIALIZE,
   isCurrentEraError,
+  judgeBrokenSession,
   judgeNoMcp,
   listTools,
   type McpMessage,
   type McpServerInfo,
   type McpSession,
   parseRpcReply,
-  type RpcReply,
   readDiscovered,
   readInitialized,
   toInitialized,
   toMcpFinding,
   toSessionHeaders,
 } from '../../src/domain/probe/mcp.ts'
+import type { RpcReply } from '../../src/domain/probe/mcp-payment.ts'
 import { readNamedMetadata } from '../../src/domain/probe/oauth.ts'
 import { readSignIn } from '../discovery/read-sign-in.ts'
 import type { Fetcher } from '../net/http-client.ts'
@@ -35,6 +37,8 @@ import type { Fetcher } from '../net/http-client.ts'
 interface McpTarget {
   url: string
   client: Fetcher
+  /** Its listing says that calls are paid: tools that only read are asked for their terms. */
+  isPaid?: boolean | undefined
   /** Milliseconds since the epoch. */
   now: () => number
 }
@@ -57,11 +61,16 @@ export async function probeMcp(target: McpTarget): Promise<Finding> {
   const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
   if (isFinal || isCurrentEraError(discover.reply))
     return judgeRefusal(target, discover.answer, discover.reply)
-  return probeFormer(target, discover.answer)
+  return probeFormer(target, discover)
 }
 
-async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Finding> {
-  const opened = await post(target, INITIALIZE)
+/** @param first the answer to another request: some servers open a session whatever they are sent */
+async function probeFormer(
+  target: McpTarget,
+  first: Extract<Posted, { answered: true }>,
+): Promise<Finding> {
+  const isOpen = readInitialized(first.reply) !== null
+  const opened = isOpen ? first : await post(target, INITIALIZE)
   if (!opened.answered) return toFailureFinding('mcp', opened)
   const info = readInitialized(opened.reply)
   if (info === null) return judgeUnopened(target, opened.answer, opened.reply)
@@ -69,7 +78,7 @@ async function probeFormer(target: McpTarget, first: ProbeAnswer): Promise<Findi
   const session: McpSession = { version: info.protocol, id }
   try {
     await post(target, toInitialized(session))
-    return await findTools(target, info, { ...opened.answer, ms: first.ms }, session)
+    return await findTools(target, info, { ...opened.answer, ms: first.answer.ms }, session)
   } finally {
     const headers = toSessionHeaders(session)
     // A server with sessions need not keep ours.
@@ -103,8 +112,14 @@ async function findTools(
   }
   const listed = await listTools(ask, info, session)
   const { last } = seen
-  if (listed.fault === undefined || last === undefined) return toMcpFinding(info, listed, first)
-  if (last.answered) return judgeRefusal(target, last.answer, last.reply)
+  if (listed.fault === undefined || last === undefined) {
+    const terms = await askTerms(ask, listed.values, session, target.isPaid ?? false)
+    return toMcpFinding(info, listed, first, terms)
+  }
+  if (last.answered) {
+    const finding = await judgeRefusal(target, last.answer, last.reply)
+    return session === null ? finding : judgeBrokenSession(finding, session)
+  }
   // A list that our own limits cut off after its first page counts; other silence is a failure.
   return last.failure === 'own_bound' && listed.values.length > 0
     ? toMcpFinding(info, listed, first)
@@ -156,7 +171,8 @@ async function isSseOnly(client: McpTarget['client'], url: string): Promise<bool
 }
 
 /** The handshake over HTTP+SSE (2024): a stream names where to POST, and carries the answers. */
-export async function probeMcpSse({ url, client, now }: McpTarget): Promise<Finding> {
+export async function probeMcpSse(target: McpTarget): Promise<Finding> {
+  const { url, client, now, isPaid = false } = target
   const stream = openStream(client, url)
   try {
     const address = await stream.endpoint
@@ -168,9 +184,9 @@ export async function probeMcpSse({ url, client, now }: McpTarget): Promise<Find
     const session = { version: info.protocol, id: null }
     await ask(toInitialized(session))
     const listed = await listTools(ask, info, session)
-    return listed.fault === undefined
-      ? toMcpFinding(info, listed, { status: 200, ms: stream.ms() })
-      : unanswered('tools/list', listed.fault)
+    if (listed.fault !== undefined) return unanswered('tools/list', listed.fault)
+    const terms = await askTerms(ask, listed.values, session, isPaid)
+    return toMcpFinding(info, listed, { status: 200, ms: stream.ms() }, terms)
   } finally {
     stream.close()
   }

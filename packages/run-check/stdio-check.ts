@@ -10,13 +10,13 @@ import {
   type McpServerInfo,
   type McpSession,
   parseRpcReply,
-  type RpcReply,
   readDiscovered,
   readInitialized,
   readTools,
   toInitialized,
   toToolFacts,
 } from '../../src/domain/probe/mcp.ts'
+import type { RpcReply } from '../../src/domain/probe/mcp-payment.ts'
 import type { PackageRun } from '../../src/domain/trust/evidence.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import { type PackagePlan, placeholdersOf, toPlaceholder } from './package-plan.ts'
@@ -62,7 +62,7 @@ function toRan({ name, version, protocol }: McpServerInfo, listed: ListedTools):
     outcome: 'runs_as_declared',
     server: { name: toInertLine(name, 120), version: toInertLine(version, 60), protocol },
     tools: items.map(toToolFacts),
-    isCut: isCut || listed.isCut,
+    isCut: isCut || listed.cut !== undefined,
   }
 }
 

@@ -138,7 +138,6 @@ describe('no 402 with terms', () => {
     ['no payee', inHeader([{ ...offer, payTo: '' }])],
     ['a header that is not base64', { headers: { 'payment-required': '%%%' } }],
     ['another version in the header', inHeader([offer], 1)],
-    ['version 2 in the body only', inBody([offer], 2)],
     ['a page', { headers: { 'content-type': 'text/html' }, body: '<h1>Pay</h1>' }],
     ['an answer without payment', { status: 200 }],
     ['a bad request', { status: 400 }],

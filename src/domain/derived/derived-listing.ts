@@ -1,5 +1,6 @@
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
+import { offersOf, pricingOf } from '../listing/offers.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
@@ -97,12 +98,13 @@ export function deriveListing(
   { rules, baseUrl, directory, asOf }: DeriveContext,
 ): DerivedListing {
   const input = cleaned(given)
-  const facts = completeFacts(input, baseUrl, rules)
+  const complete = completeFacts(input, baseUrl, rules)
   const trust = chooseTrust(input, asOf)
   const { probes = [], interface: read } = input.evidence
   const liveTested = isLiveTested(probes)
   const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
-  const surface = toSurface(facts, read, rules)
+  const surface = toSurface(complete, read, rules)
+  const facts = withToolPrices(complete, surface)
   const isRotating = input.notices.some(({ id }) => id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
   let digest: string | undefined
@@ -195,6 +197,14 @@ function completeFacts(
 ): ListingFacts {
   const placed = placeAt(baseUrl, facts)
   return { ...placed, auth: withSeenSignIn(placed.auth, evidence, rules) }
+}
+
+/** A server costs what its paid tools do, where nobody says otherwise. */
+function withToolPrices(facts: ListingFacts, { tools }: Surface): ListingFacts {
+  const paid = offersOf(tools).filter(({ max_usd }) => max_usd > 0)
+  return facts.pricing.model !== 'unknown' || facts.cost === 'free' || paid.length === 0
+    ? facts
+    : { ...facts, pricing: pricingOf(paid) }
 }
 
 /** Foreign text keeps its `{base_url}`: there it is somebody's API template, not our address. */

@@ -132,6 +132,8 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
     ...toPlace(reached),
     ...(tool.description !== tool.name && { description: shorten(tool.description) }),
     effect: tool.effect,
+    ...(tool.price !== undefined && { price: tool.price }),
+    ...(tool.offers !== undefined && { offers: toOffers(tool.offers, tool.price) }),
     ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
     ...(isShort(filled) && { example: { arguments: filled } }),
   }

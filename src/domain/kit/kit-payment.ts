@@ -9,6 +9,14 @@ export const KitPaymentSchema = v.object({
   request_headers: v.array(v.string()),
   /** Headers of the terms and of the receipt. */
   response_headers: v.array(v.string()),
+  /** Paid tools of MCP servers: members of `_meta`, and how a call is paid for. */
+  over_mcp: v.optional(
+    v.object({
+      request_meta: v.array(v.string()),
+      response_meta: v.array(v.string()),
+      how: v.string(),
+    }),
+  ),
   authority: v.string(),
   custody: v.literal('none'),
   fee_usd: v.literal(0),
@@ -33,16 +41,36 @@ const HEADERS: Record<Rail, { request: string[]; response: string[] }> = {
   },
 }
 
+/** Members of `_meta` that carry a payment and its receipt. */
+const META: Record<Rail, { request: string; response: string }> = {
+  x402: { request: 'x402/payment', response: 'x402/payment-response' },
+  mpp: { request: 'org.paymentauth/credential', response: 'org.paymentauth/receipt' },
+}
+
+/** For pages and kits: the relay and `call_listing` pass HTTP calls alone. */
+export const PAID_TOOLS =
+  'A paid tool answers an unpaid call with its terms, as JSON-RPC error -32042 or as a result with isError. Your own MCP client pays them and repeats the call with the payment in _meta. The relay and call_listing call no tools.'
+
+/** @param isMcp its tools are called over MCP, which has no headers of its own */
 export function toKitPayment(
   pricing: Pricing,
   relayUrl: string | null,
+  isMcp = false,
 ): v.InferOutput<typeof KitPaymentSchema> {
   const rails = [...railsOf(pricing)]
   return {
     rails,
     networks: pricing.model === 'per_call' ? [...pricing.networks] : [],
-    request_headers: rails.flatMap((rail) => HEADERS[rail].request),
-    response_headers: rails.flatMap((rail) => HEADERS[rail].response),
+    request_headers: isMcp ? [] : rails.flatMap((rail) => HEADERS[rail].request),
+    response_headers: isMcp ? [] : rails.flatMap((rail) => HEADERS[rail].response),
+    ...(isMcp &&
+      rails.length > 0 && {
+        over_mcp: {
+          request_meta: rails.map((rail) => META[rail].request),
+          response_meta: rails.map((rail) => META[rail].response),
+          how: PAID_TOOLS,
+        },
+      }),
     authority: rails.length > 0 && !rails.includes('x402') ? MPP_ALONE : AUTHORITY,
     custody: 'none',
     fee_usd: 0,

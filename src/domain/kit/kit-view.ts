@@ -104,7 +104,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     skills: surface.skills,
     ...(agent !== undefined && { agent }),
     pricing: facts.pricing,
-    payment: toKitPayment(facts.pricing, relayUrl),
+    payment: toKitPayment(facts.pricing, relayUrl, facts.kind === 'mcp_server'),
     payees: listing.payees,
     discovery: facts.discovery,
     snippets: toSnippets(listing, invoke, operations),

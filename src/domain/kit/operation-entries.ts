@@ -50,7 +50,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
   const invoke = toKitInvoke(facts.invoke, facts.auth)
   const reached = { ...facts, invoke, ...(agent !== undefined && { agent }) }
   const whole = toFoundWhole(reached)
-  const toTerms = readTerms(facts.pricing, surface.operations)
+  const toTerms = readTerms(facts.pricing, [...surface.operations, ...surface.tools])
   const toEntry = (
     operation: FoundOperation['operation'],
     names: string[],
@@ -76,7 +76,13 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
       const said = tool.description === tool.name ? '' : tool.description
       const found = toFoundTool(tool, reached)
       const given = found.example?.arguments
-      return toEntry(found, names, said, {}, slotsIn(['arguments'], given, tool.input_schema, true))
+      return toEntry(
+        found,
+        names,
+        said,
+        tool,
+        slotsIn(['arguments'], given, tool.input_schema, true),
+      )
     }),
     ...surface.skills.map((skill) => {
       const said = [skill.description, ...(skill.examples ?? [])].join(' ')

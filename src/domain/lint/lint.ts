@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { isTestNetwork } from '../listing/networks.ts'
+import { RIGHT_CARD } from '../probe/a2a.ts'
 import {
   type Finding,
   type PaymentTerm,
@@ -8,8 +10,10 @@ import {
   toInertLine,
   toOperationName,
 } from '../probe/finding.ts'
-import { MCP_CURRENT } from '../probe/mcp.ts'
+import { RIGHT_MCP } from '../probe/mcp.ts'
 import { toAnswers } from '../probe/merge.ts'
+import { RIGHT_MPP } from '../probe/mpp.ts'
+import { RIGHT_X402 } from '../probe/x402.ts'
 import type { DeclaredResponse } from '../receipts/declared-answer.ts'
 import { isJsonType, type Judgement, judgeDelivery } from '../receipts/judge.ts'
 import { NotListedReasonSchema } from '../unlisted/not-listed.ts'
@@ -75,13 +79,15 @@ function toEveryAdvice(finding: Finding): Advice[] {
   })
 }
 
-/** Which of several findings decides what an address is: the best handshake, else the first. */
+/** Which of several findings decides what an address is: the best handshake, else what was meant. */
 export function chooseFinding(findings: readonly Finding[]): Finding | undefined {
   return (
     findings.find(({ outcome }) => outcome === 'spoke') ??
     findings.find(({ outcome, sight }) => outcome === 'gated' && sight !== undefined) ??
     findings.find(({ outcome }) => outcome === 'gated') ??
     findings.find(({ outcome }) => outcome === 'unknown') ??
+    findings.findLast(({ isMeant }) => isMeant) ??
+    findings.find(({ protocol }) => protocol === 'http') ??
     findings[0]
   )
 }
@@ -98,19 +104,28 @@ const SLOW_MS = 5000
 
 /** Advice where an answer does not follow the protocol. */
 const RIGHT_ANSWERS: Record<ProbeProtocol, string> = {
-  x402: 'Answer an unpaid call with 402 and a PAYMENT-REQUIRED header: base64 of {"x402Version":2,"accepts":[…]}, each offer with scheme, network (CAIP-2), asset, payTo and amount in whole base units. Version 1 puts {"x402Version":1,"accepts":[…]} in the body, with maxAmountRequired.',
-  mpp: 'Answer an unpaid call with 402 and WWW-Authenticate: Payment with id, realm, method, intent and request, the last one base64url JSON with amount, currency and recipient.',
-  mcp: `Answer POST with JSON-RPC: server/discover of revision ${MCP_CURRENT}, or initialize of an earlier one, and then tools/list.`,
-  a2a: 'Serve a valid card at /.well-known/agent-card.json: name, description, version, supportedInterfaces (or url for 0.3), capabilities, defaultInputModes, defaultOutputModes and skills, with an interface on the same domain.',
+  x402: RIGHT_X402,
+  mpp: RIGHT_MPP,
+  mcp: RIGHT_MCP,
+  a2a: RIGHT_CARD,
   http: 'Answer the declared example with 2xx and the declared content type, JSON where none is declared.',
 }
 
 function toAdvice(finding: Finding): Advice {
   const { outcome, protocol, saw, ms = 0, sight } = finding
   if (outcome !== 'spoke' && outcome !== 'gated')
-    return { right: [], problems: [{ what: saw, change: toChange(finding) }] }
-  const right = [outcome === 'spoke' ? `It speaks ${protocol}: ${saw}.` : `It answers: ${saw}.`]
+    return { right: [], problems: finding.faults ?? [{ what: saw, change: toChange(finding) }] }
+  const unpriced = (sight?.terms ?? []).filter(({ network }) => isOtherChain(network))
+  const right = [
+    outcome === 'spoke' ? `It speaks ${protocol}: ${saw}.` : `It answers: ${saw}.`,
+    ...(unpriced.length === 0
+      ? []
+      : [
+          `${[...new Set(unpriced.map(({ network }) => network))].join(' and ')}: right names of networks, whose coins are not priced here.`,
+        ]),
+  ]
   const problems = [
+    ...(finding.faults ?? []),
     ...(sight === undefined ? [] : [...judgeTerms(sight), ...judgeMcp(sight)]),
     ...problemIf(
       outcome === 'gated' && sight === undefined,
@@ -126,10 +141,13 @@ function toAdvice(finding: Finding): Advice {
   return { right, problems }
 }
 
-function toChange({ outcome, protocol, failure, status }: Finding): string {
+function toChange({ outcome, protocol, failure, status, saw }: Finding): string {
   if (status !== undefined && status >= 300 && status <= 399)
     return 'Publish the address that answers: redirects are never followed, since a client that pays would carry its payment along.'
-  if (outcome === 'wrong_protocol') return RIGHT_ANSWERS[protocol]
+  if (outcome === 'wrong_protocol')
+    return protocol === 'http' && saw.includes('text/html')
+      ? 'This is a page for people. Publish the address that programs call, as an operation with its method and an example.'
+      : RIGHT_ANSWERS[protocol]
   if (failure === 'own_bound')
     return 'Check again and name the protocol, so that fewer requests are needed.'
   if (outcome === 'unknown')
@@ -145,11 +163,25 @@ function toChange({ outcome, protocol, failure, status }: Finding): string {
     : 'See that the service listens at this address and answers within 20 seconds.'
 }
 
+/** Named by CAIP-2, in a name space whose accounts and coins we do not know. */
+function isOtherChain(network: string | null): boolean {
+  return network !== null && !/^(?:eip155|solana):/.test(network)
+}
+
 function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   const unnamed = terms.filter(({ network }) => network === null)
-  const unpayable = terms.filter(({ network, payout }) => network !== null && payout === null)
+  // What an account is on other chains, only their own clients know.
+  const unpayable = terms.filter(
+    ({ network, payout }) => network !== null && payout === null && !isOtherChain(network),
+  )
   const dear = terms.filter(({ usd }) => usd !== null && usd > 1000)
+  const chains = terms.flatMap(({ network }) => network ?? [])
   return [
+    ...problemIf(
+      chains.length > 0 && chains.length === terms.length && chains.every(isTestNetwork),
+      'every offer is on a test network',
+      'Offer a main network too, such as eip155:8453: coins of test networks pay nobody.',
+    ),
     ...about(
       unnamed,
       'names no network by CAIP-2',
@@ -174,7 +206,7 @@ function about(terms: readonly PaymentTerm[], what: string, change: string): Lin
   return first === undefined ? [] : [{ what: `an offer (${first.scheme}) ${what}`, change }]
 }
 
-function judgeMcp({ from, tools = [], server }: Sight): LintProblem[] {
+function judgeMcp({ from, tools = [], server, cut }: Sight): LintProblem[] {
   if (from !== 'mcp') return []
   const unsaid = tools.filter(({ name, title, description }) => description === (title ?? name))
   return [
@@ -182,6 +214,11 @@ function judgeMcp({ from, tools = [], server }: Sight): LintProblem[] {
       server?.name === '',
       'the server has no name',
       'Give serverInfo a name and a version.',
+    ),
+    ...problemIf(
+      cut !== undefined,
+      `the list of tools was cut: ${cut}`,
+      'Give each page of tools/list its own nextCursor and the last page none, with at most 500 tools whose schemas stand by themselves.',
     ),
     ...problemIf(
       unsaid.length > 0,

@@ -51,7 +51,8 @@ export function toPrice(
   return { price: { min_usd, max_usd, per }, offers: toOffers(offers) }
 }
 
-export function offersOf(operations: readonly Operation[]): Offer[] {
+/** Of operations or tools. */
+export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offer[] {
   return operations.flatMap(({ offers = [] }) =>
     offers.map((offer) => ({ ...offer, network: offer.network ?? null })),
   )

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { listOf, uniqueList } from '../wire/shapes.ts'
-import { EffectSchema, TaskIdSchema } from './operation.ts'
+import { EffectSchema, OfferSchema, OperationPriceSchema, TaskIdSchema } from './operation.ts'
 
 export const MAX_TOOLS = 500
 export const MAX_SKILLS = 200
 const MAX_TEXT_LENGTH = 4000
 const MAX_EXAMPLES = 20
+const MAX_OFFERS = 20
 
 export const ToolNameSchema = printableText(200)
 const longText = printableText(MAX_TEXT_LENGTH)
@@ -21,6 +22,9 @@ export const ToolSchema = v.strictObject({
   input_schema: schema,
   read_only: flag,
   destructive: flag,
+  /** What one call costs, and the ways to pay for it. */
+  price: v.optional(OperationPriceSchema),
+  offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
   /** Its text contained invisible characters, which are removed. */
   hidden: v.optional(v.literal(true)),
 })

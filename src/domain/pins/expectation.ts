@@ -156,8 +156,7 @@ function dollarOf(network: unknown): string | undefined {
 
 /** MPP: the challenge as it was posed, and the authorisation that answers it. */
 function readCredential({ challenge, payload }: v.InferOutput<typeof CredentialSchema>) {
-  const words = Object.entries(challenge).map(([name, value]) => [name, String(value)])
-  const term = toMppTerm(new Map(words.map(([name = '', value = '']) => [name, value])))
+  const term = toMppTerm(challenge)
   if (term === null || !v.is(AuthorizationSchema, payload)) return UNREADABLE
   const { to: payTo, value: amount } = payload
   const { network } = term

@@ -14,6 +14,9 @@ import {
 } from './finding.ts'
 import { readSkills } from './mcp.ts'
 
+export const RIGHT_CARD =
+  'Serve a valid card at /.well-known/agent-card.json: name, description, version, supportedInterfaces (or url for 0.3), capabilities, defaultInputModes, defaultOutputModes and skills, with an interface on the same domain.'
+
 /** Paths of cards: the current one, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
 
@@ -82,10 +85,19 @@ export function judgeCard(
   if (answer.status !== 200 || value === undefined)
     return toWrong('a2a', answer, `${toHeadText(answer)}, ${why}`)
   const card = readCard(value)
-  if (typeof card === 'string') return toWrong('a2a', answer, `a card that is not valid: ${card}`)
+  if (typeof card === 'string') {
+    const isMeant = isJsonObject(value) && OF_CARDS.some((name) => name in value)
+    const change = isMeant ? RIGHT_CARD : undefined
+    return toWrong('a2a', answer, `a card that is not valid: ${card}`, change)
+  }
   const host = new URL(card.url).hostname
   if (!isSameSite(host, new URL(cardUrl).hostname))
-    return toWrong('a2a', answer, `a card whose interface is on another domain, ${host}`)
+    return toWrong(
+      'a2a',
+      answer,
+      `a card whose interface is on another domain, ${host}`,
+      'Serve the card on the domain that takes the messages, or name an interface on this one: a card for another domain shows nothing about who runs it.',
+    )
   const { items: skills, isCut } = readSkills(card.skills)
   const { name, protocol: version, url } = card
   const server = {
@@ -99,6 +111,9 @@ export function judgeCard(
   const sight: Sight = { from: 'agent_card', server, skills, ...(isCut && { truncated: true }) }
   return toFinding({ protocol: 'a2a', outcome: 'spoke', version, saw, sight }, answer)
 }
+
+/** Members that nothing but a card has. */
+const OF_CARDS = ['skills', 'capabilities', 'supportedInterfaces', 'protocolVersion']
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
 
@@ -114,5 +129,6 @@ function readCard(value: unknown) {
   if (former.success) return former.output
   const isCurrent = isJsonObject(value) && 'supportedInterfaces' in value
   const [issue] = isCurrent ? current.issues : former.issues
-  return `${v.getDotPath(issue) ?? 'the card'}: ${issue.message}`
+  const message = issue.received === 'undefined' ? 'missing' : issue.message
+  return `${v.getDotPath(issue) ?? 'the card'}: ${message}`
 }

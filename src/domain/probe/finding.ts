@@ -1,6 +1,7 @@
 import type { Operation } from '../listing/operation.ts'
 import type { SignIn } from '../listing/sign-in.ts'
 import type { Skill, Tool } from '../listing/tools-and-skills.ts'
+import { toCountText } from '../operation/price-text.ts'
 import type { Accept } from '../trust/seen-answer.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type {
@@ -33,8 +34,14 @@ export const MAX_TERMS = 50
 
 /** The terms of a 402 by the rules of one rail. */
 export type ReadTerms =
-  | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean }
-  | { found: false; saw: string }
+  | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean; faults?: Fault[] }
+  | ({ found: false; isTried: boolean } & Fault)
+
+/** What a seller could mend, and how. */
+export interface Fault {
+  what: string
+  change: string
+}
 
 /** What an answer revealed about the service itself. */
 export interface Sight {
@@ -47,6 +54,8 @@ export interface Sight {
   operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body' | 'response'>
   /** Something was longer than we keep. */
   truncated?: true
+  /** Why the list of tools is not whole. */
+  cut?: string
 }
 
 export interface OtherAnswer {
@@ -74,9 +83,21 @@ export interface Finding {
   failure?: ProbeFailure
   /** By the operation's declared answer; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }
+  /** For the linter: the answer's own faults, in place of a general sentence on the protocol. */
+  faults?: Fault[]
+  /** The answer shows that this protocol was meant, however badly it is spoken. */
+  isMeant?: true
 }
 
 const MAX_SAW_LENGTH = 200
+
+/** @example '2 offers: $0.01 on eip155:8453, exact on tron:0x2b6653dc' */
+export function toOfferWords(terms: readonly PaymentTerm[]): string {
+  const offers = terms.map(({ scheme, network, usd }) => {
+    return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
+  })
+  return `${toCountText(terms.length, 'offer')}: ${offers.join(', ')}`
+}
 
 /** A finding whose foreign words are inert. @param answer the answer it is based on */
 export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
@@ -119,12 +140,27 @@ export function judgeStatus(
   return null
 }
 
-/** An unexpected answer; one that stopped halfway is not an answer at all. */
-export function toWrong(protocol: ProbeProtocol, answer: ProbeAnswer, saw: string): Finding {
-  const isHalf = answer.cut === 'time' || answer.cut === 'broken'
-  const half = `status ${answer.status}, then the answer stopped half-way`
-  const [outcome, words] = isHalf ? (['dead', half] as const) : (['wrong_protocol', saw] as const)
-  return toFinding({ protocol, outcome, saw: words }, answer)
+/**
+ * An unexpected answer; one that stopped halfway is not an answer at all.
+ *
+ * @param change what to mend, where the answer shows that the protocol was meant
+ */
+export function toWrong(
+  protocol: ProbeProtocol,
+  answer: ProbeAnswer,
+  saw: string,
+  change?: string,
+  what = saw,
+): Finding {
+  if (answer.cut === 'time' || answer.cut === 'broken') {
+    const half = `status ${answer.status}, then the answer stopped half-way`
+    return toFinding({ protocol, outcome: 'dead', saw: half }, answer)
+  }
+  const meant = change !== undefined && {
+    isMeant: true as const,
+    faults: [{ what: toInertLine(what, MAX_SAW_LENGTH), change }],
+  }
+  return toFinding({ protocol, outcome: 'wrong_protocol', saw, ...meant }, answer)
 }
 
 /** The answer to one request of a probe, cut to its limits. */

@@ -1,29 +1,35 @@
 import { hasLocalReferencesOnly, isWithin } from '../json-schema/bounded-json.ts'
+import { exampleOf } from '../json-schema/example-of.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import type { Skill, Tool } from '../listing/tools-and-skills.ts'
 import { toCountText } from '../operation/price-text.ts'
 import type { Notice } from '../trust/interface.ts'
-import { isJsonObject, present } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
 import {
   type Finding,
   judgeStatus,
+  type PaymentTerm,
   type ProbeAnswer,
   type Sight,
   toFinding,
   toHeadText,
   toInertLine,
+  toOfferWords,
   toWrong,
 } from './finding.ts'
+import { type RpcReply, readRpcTerms, readToolPrice, toSold } from './mcp-payment.ts'
 import { readMppTerms } from './mpp.ts'
-import { readX402Terms } from './x402.ts'
+import { readX402Terms, toMissingTerms } from './x402.ts'
 
 /** An answer that ended the handshake before a server introduced itself. */
 export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: number): Finding {
   if (answer.status === 402) return toPaidDoor(answer)
+  const terms = readRpcTerms(reply)
+  if (terms.length > 0) return toPaid(answer, terms, 'a JSON-RPC error with')
   const common = judgeStatus('mcp', answer, now)
   if (common !== null) return common
   if (reply?.kind === 'error')
-    return toWrong('mcp', answer, `JSON-RPC error ${reply.code}: ${reply.message}`)
+    return toWrong('mcp', answer, `JSON-RPC error ${reply.code}: ${reply.message}`, RIGHT_MCP)
   return toWrong('mcp', answer, `${toHeadText(answer)}, no answer to initialize`)
 }
 
@@ -31,32 +37,61 @@ export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: num
 function toPaidDoor(answer: ProbeAnswer): Finding {
   const read = [readX402Terms(answer), readMppTerms(answer)]
   const terms = read.flatMap((each) => (each.found ? each.terms : []))
-  if (terms.length === 0) return toWrong('mcp', answer, 'status 402 without terms of x402 or MPP')
-  const saw = `402 with ${toCountText(terms.length, 'offer')} before the handshake`
-  const from = terms.some(({ rail }) => rail === 'x402') ? 'x402' : 'mpp'
-  return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight: { from, terms } }, answer)
+  if (terms.length > 0) return toPaid(answer, terms, '402 with')
+  const { what, change } = toMissingTerms(read)
+  return toWrong('mcp', answer, `status 402, ${what}`, change, what)
 }
 
+function toPaid(answer: ProbeAnswer, terms: PaymentTerm[], words: string): Finding {
+  const saw = `${words} ${toOfferWords(terms)} before the handshake`
+  const from = terms.some(({ rail }) => rail === 'x402') ? 'x402' : 'mpp'
+  const isMeant = answer.status !== 402 && { isMeant: true as const }
+  const sight: Sight = { from, terms }
+  return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight, ...isMeant }, answer)
+}
+
+/** A server that introduced itself, and then refused its own session. */
+export function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
+  if (id === null || (finding.outcome !== 'dead' && finding.outcome !== 'wrong_protocol'))
+    return finding
+  const saw = `initialize gave an Mcp-Session-Id, and tools/list with that id was answered with: ${finding.saw}`
+  const change =
+    'Keep the session that initialize opened and answer requests with its id, on every machine behind the address; or give no Mcp-Session-Id.'
+  return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
+}
+
+/** @param asked terms that tools answered an unpaid call with, by name */
 export function toMcpFinding(
   info: McpServerInfo,
-  tools: Pick<ListedTools, 'values' | 'isCut'>,
+  { values, cut }: Pick<ListedTools, 'values' | 'cut'>,
   answer: Pick<ProbeAnswer, 'status' | 'ms'>,
+  asked: ReadonlyMap<string, PaymentTerm[]> = new Map(),
 ): Finding {
-  const { items, isCut } = readTools(tools.values)
+  const { items, isCut } = readTools(values)
   const { protocol: version } = info
   const name = toInertLine(info.name, 120)
-  const saw = `MCP ${version}, ${name || 'a server without a name'}, ${toCountText(items.length, 'tool')}`
+  const tools = items.map((tool) => ({ ...tool, ...toSold(asked.get(tool.name) ?? []) }))
+  const paid = tools.filter(({ price }) => price !== undefined && price.max_usd > 0).length
+  const sold = paid === 0 ? '' : `, ${paid} of them paid`
+  const said = `MCP ${version}, ${name || 'a server without a name'}, ${toCountText(items.length, 'tool')}${sold}`
+  const why = cut ?? (isCut ? 'tools or schemas that are too large or malformed' : undefined)
+  const terms = [...asked.values()].flat()
   const sight: Sight = {
     from: 'mcp',
     server: { name, version: toInertLine(info.version, 60), protocol: version },
-    tools: items,
-    ...((isCut || tools.isCut) && { truncated: true }),
+    tools,
+    ...(terms.length > 0 && { terms }),
+    ...(why !== undefined && { truncated: true, cut: why }),
   }
+  const saw = why === undefined ? said : `${said}, a list that was cut: ${why}`
   return toFinding({ protocol: 'mcp', outcome: 'spoke', version, saw, sight }, answer)
 }
 
 /** The current revision: every request describes itself, without a handshake or a session. */
 export const MCP_CURRENT = '2026-07-28'
+
+/** How an MCP server is spoken to. */
+export const RIGHT_MCP = `Answer POST with JSON-RPC: server/discover of revision ${MCP_CURRENT}, or initialize of an earlier one, and then tools/list.`
 
 /** The last revision with an `initialize` handshake. */
 const MCP_FORMER = '2025-11-25'
@@ -85,10 +120,6 @@ export interface McpSession {
   /** Value of `Mcp-Session-Id`, where the server keeps sessions. */
   id: string | null
 }
-
-export type RpcReply =
-  | { kind: 'result'; result: Record<string, unknown> }
-  | { kind: 'error'; code: number; message: string; data: unknown }
 
 /** Sends a message. @returns its answer; null for a notification, and where none came */
 export type AskMcp = (message: McpMessage) => Promise<RpcReply | null>
@@ -140,7 +171,8 @@ function toMessage(
 /** Tools page by page, not yet checked. */
 export interface ListedTools {
   values: unknown[]
-  isCut: boolean
+  /** Why the list is not whole. */
+  cut?: string
   /** The answer that ended the list early, or null for none. */
   fault?: RpcReply | null
 }
@@ -156,13 +188,61 @@ export async function listTools(
   for (let page = 0; hasTools && page < MAX_PAGES; page += 1) {
     const reply = await ask(toToolsList(page, session, cursor))
     const result = reply?.kind === 'result' ? reply.result : {}
-    if (!Array.isArray(result.tools)) return { values, isCut: true, fault: reply }
+    if (!Array.isArray(result.tools))
+      return { values, cut: `page ${page + 1} was not answered`, fault: reply }
     // One more than is kept, so that later steps see that there were more.
     for (const tool of result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
-    cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
-    if (cursor === undefined || values.length > SEEN.tools) break
+    const next = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
+    if (next === undefined) return { values }
+    if (values.length > SEEN.tools) return { values, cut: `more than ${SEEN.tools} tools` }
+    if (next === cursor)
+      return { values, cut: `nextCursor ${JSON.stringify(next.slice(0, 40))} came back unchanged` }
+    cursor = next
   }
-  return { values, isCut: cursor !== undefined }
+  return cursor === undefined ? { values } : { values, cut: `more than ${MAX_PAGES} pages` }
+}
+
+/** Tools asked for their terms in one probe. */
+const MAX_ASKED = 3
+
+/**
+ * What paid tools answer an unpaid call with. Only those are called that say themselves that they
+ * change nothing, and that have a price or belong to a paid server.
+ */
+export async function askTerms(
+  ask: AskMcp,
+  values: readonly unknown[],
+  session: McpSession | null,
+  isPaid: boolean,
+): Promise<Map<string, PaymentTerm[]>> {
+  const chosen = values
+    .slice(0, SEEN.tools)
+    .filter(isJsonObject)
+    .filter((tool) => memberOf(tool.annotations, 'readOnlyHint') === true)
+    .filter((tool) => isPaid || readToolPrice(tool).isPaid)
+    .flatMap((tool) => toName(tool.name) ?? [])
+  const asked = new Map<string, PaymentTerm[]>()
+  for (const [at, name] of chosen.slice(0, MAX_ASKED).entries()) {
+    const tool = values.find((each) => memberOf(each, 'name') === name)
+    const example = exampleOf(memberOf(tool, 'inputSchema'), 'arguments')
+    const given = isJsonObject(example) ? example : {}
+    const reply = await ask(toToolsCall(at, session, { name, arguments: given }))
+    if (reply === null) break
+    const terms = readRpcTerms(reply)
+    if (terms.length > 0) asked.set(name, terms)
+  }
+  return asked
+}
+
+function toToolsCall(
+  at: number,
+  session: McpSession | null,
+  params: { name: string; arguments: unknown },
+) {
+  const id = 40 + at
+  if (session !== null) return toMessage(id, 'tools/call', params, toSessionHeaders(session))
+  const message = toCurrent(id, 'tools/call', params)
+  return { ...message, headers: { ...message.headers, 'mcp-name': params.name } }
 }
 
 /** Servers that could not parse a request answer with an error without an id: it counts too. */
@@ -286,6 +366,7 @@ export function readTools(values: readonly unknown[]): KeptList<Tool> {
       ...(isHiding(value.description) && { hidden: true }),
       ...(typeof hints.readOnlyHint === 'boolean' && { read_only: hints.readOnlyHint }),
       ...(typeof hints.destructiveHint === 'boolean' && { destructive: hints.destructiveHint }),
+      ...readToolPrice(value).sold,
     }
     return { item: tool, isCut: schema.isCut }
   })

@@ -4,6 +4,10 @@ import { parseBase64Json } from '../relay/base64-json.ts'
 import { TEMPO_CHAIN_ID, toUsd } from '../settlement/usd-assets.ts'
 import { MAX_TERMS, type PaymentTerm, type ProbeAnswer, type ReadTerms } from './finding.ts'
 
+/** What an unpaid call is answered with. */
+export const RIGHT_MPP =
+  'Answer an unpaid call with 402 and WWW-Authenticate: Payment with id, realm, method, intent and request, the last one base64url of JSON with amount, currency and recipient.'
+
 const MAX_REQUEST_LENGTH = 32 * 1024
 const MAX_HEADER_LENGTH = 64 * 1024
 
@@ -13,7 +17,7 @@ const ChallengeSchema = v.object({
   realm: text,
   method: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,40}$/i)),
   intent: v.pipe(v.string(), v.regex(/^[a-z0-9_-]{1,40}$/i)),
-  request: v.string(),
+  request: v.union([v.string(), v.looseObject({})]),
 })
 const RequestSchema = v.object({
   amount: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^\d{1,40}$/)))),
@@ -28,25 +32,33 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   const challenges = lines.flatMap((line) => parseChallenges(line.slice(0, MAX_HEADER_LENGTH)))
   const payments = challenges.filter(({ scheme }) => scheme === 'payment')
   if (payments.length === 0)
-    return { found: false, saw: 'a 402 without a WWW-Authenticate challenge of scheme Payment' }
+    return {
+      found: false,
+      isTried: false,
+      what: 'the 402 has no WWW-Authenticate challenge of scheme Payment',
+      change: RIGHT_MPP,
+    }
   const terms = payments
     .slice(0, MAX_TERMS)
-    .map(({ parameters }) => toMppTerm(parameters))
+    .map(({ parameters }) => toMppTerm(Object.fromEntries(parameters)))
     .filter((term) => term !== null)
   if (terms.length === 0)
     return {
       found: false,
-      saw: 'no Payment challenge has id, realm, method, intent and a request in base64url JSON',
+      isTried: true,
+      what: 'no Payment challenge in WWW-Authenticate has id, realm, method, intent and a readable request',
+      change: RIGHT_MPP,
     }
   return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
 }
 
-/** The terms of a challenge; null where it cannot be parsed. */
-export function toMppTerm(parameters: Map<string, string>): PaymentTerm | null {
-  const challenge = v.safeParse(ChallengeSchema, Object.fromEntries(parameters))
+/** The terms of a challenge; null where it cannot be parsed. Over MCP its request is plain JSON. */
+export function toMppTerm(challenged: unknown): PaymentTerm | null {
+  const challenge = v.safeParse(ChallengeSchema, challenged)
   if (!challenge.success) return null
   const { method, intent, request } = challenge.output
-  const terms = v.safeParse(RequestSchema, parseBase64Json(request, MAX_REQUEST_LENGTH))
+  const said = typeof request === 'string' ? parseBase64Json(request, MAX_REQUEST_LENGTH) : request
+  const terms = v.safeParse(RequestSchema, said)
   if (!terms.success) return null
   const { amount, currency = '', recipient = '', methodDetails } = terms.output
   const chain = methodDetails?.chainId ?? (method === 'tempo' ? TEMPO_CHAIN_ID : undefined)

@@ -61,8 +61,9 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
   })
   const modern = callable.find(({ transport }) => transport === 'streamable-http')
   const [first] = callable
-  if (modern !== undefined) return { kind: 'mcp', url: modern.url }
-  if (first !== undefined) return { kind: 'mcp_sse', url: first.url }
+  const isPaid = facts.pricing.model === 'per_call' && { is_paid: true as const }
+  if (modern !== undefined) return { kind: 'mcp', url: modern.url, ...isPaid }
+  if (first !== undefined) return { kind: 'mcp_sse', url: first.url, ...isPaid }
   return none(
     'mcp',
     remotes.length > 0
@@ -137,6 +138,9 @@ const OtherRequestSchema = v.strictObject({
   is_guess: v.boolean(),
 })
 
+/** Calls of its tools are paid, as the listing says. */
+const IS_PAID = v.optional(v.literal(true))
+
 /** How one listing is probed. `none` is a listing that no handshake fits, and why. */
 const HandshakeSchema = v.variant('kind', [
   v.strictObject({
@@ -148,8 +152,8 @@ const HandshakeSchema = v.variant('kind', [
     // An older release may be read: it has neither these nor `operation` of `http`.
     others: v.optional(v.array(OtherRequestSchema)),
   }),
-  v.strictObject({ kind: v.literal('mcp'), url: v.string() }),
-  v.strictObject({ kind: v.literal('mcp_sse'), url: v.string() }),
+  v.strictObject({ kind: v.literal('mcp'), url: v.string(), is_paid: IS_PAID }),
+  v.strictObject({ kind: v.literal('mcp_sse'), url: v.string(), is_paid: IS_PAID }),
   /** Addresses of the card; the next one is tried where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
   v.strictObject({

@@ -1,11 +1,12 @@
 import { readX402Offer, type X402Offer } from '../discovery/x402-offers.ts'
 import { readX402Input, readX402Output } from '../discovery/x402-shapes.ts'
 import type { Operation } from '../listing/operation.ts'
-import { toCountText } from '../operation/price-text.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
+import { toCaip2 } from '../settlement/usd-assets.ts'
 import { isJsonObject, memberOf } from '../wire/parse-json.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import {
+  type Fault,
   type Finding,
   headerOf,
   isJsonType,
@@ -18,6 +19,7 @@ import {
   type ReadTerms,
   toFinding,
   toHeadText,
+  toOfferWords,
   toWrong,
 } from './finding.ts'
 import { readMppTerms } from './mpp.ts'
@@ -46,19 +48,17 @@ export function judgePayment(
   const decoded = read.flatMap(({ rail, result }) => (result.found ? [{ rail, result }] : []))
   const [best] = decoded
   if (best === undefined) {
-    const reasons = read.map(({ result }) => (result.found ? '' : result.saw))
-    return toWrong(protocol, answer, `status 402, ${reasons.join('; ')}`)
+    const { what, change } = toMissingTerms(read.map(({ result }) => result))
+    return toWrong(protocol, answer, `status 402, ${what}`, change, what)
   }
   const terms = decoded.flatMap(({ result }) => result.terms)
-  const offers = terms.map(({ scheme, network, usd }) => {
-    return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
-  })
   const { method, url } = operation
   const finding: Finding = {
     protocol: best.rail,
     outcome: 'spoke',
     version: best.rail === 'x402' ? best.result.version : '1',
-    saw: `402 with ${toCountText(terms.length, 'offer')}: ${offers.join(', ')}`,
+    saw: `402 with ${toOfferWords(terms)}`,
+    faults: decoded.flatMap(({ result }) => result.faults ?? []),
     sight: {
       from: best.rail,
       operation: { method, url, ...(best.rail === 'x402' && readX402Shapes(answer, url)) },
@@ -67,6 +67,17 @@ export function judgePayment(
     },
   }
   return toFinding(finding, answer)
+}
+
+/** The rail that was tried, else every way to state terms. */
+export function toMissingTerms(read: readonly ReadTerms[]): Fault {
+  const missing = read.flatMap((each) => (each.found ? [] : [each]))
+  const tried = missing.find(({ isTried }) => isTried) ?? missing[0]
+  if (tried !== undefined && (tried.isTried || missing.length === 1)) return tried
+  return {
+    what: 'the 402 states no terms: who wants to pay learns neither price nor payee',
+    change: `${RIGHT_X402} For MPP, send WWW-Authenticate: Payment with id, realm, method, intent and request.`,
+  }
 }
 
 function judgeUnpaid(
@@ -83,6 +94,8 @@ function judgeUnpaid(
   const common = judgeStatus(protocol, answer, now)
   if (common !== null) return common
   const type = mediaTypeOf(answer) || 'no content type'
+  if (Array.isArray(memberOf(jsonOf(answer), 'accepts')))
+    return toWrong(protocol, answer, `terms of payment with status ${status}`, TERMS_NEED_402)
   const instead = status >= 200 && status <= 299 ? 'without payment' : 'instead of 402'
   return toWrong(protocol, answer, `status ${status} ${instead}, ${type}`)
 }
@@ -114,33 +127,97 @@ export function judgeHttp(
   return toFinding({ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight }, answer)
 }
 
-/** Version 2 in `PAYMENT-REQUIRED`, 1 in the body. A client of version 2 does not read the body. */
+/** What an unpaid call is answered with. */
+export const RIGHT_X402 =
+  'Answer an unpaid call with 402 and a PAYMENT-REQUIRED header: base64 of {"x402Version":2,"accepts":[…]}, each offer with scheme, network (CAIP-2), asset, payTo and amount in whole base units. Version 1 puts {"x402Version":1,"accepts":[…]} in the body, with maxAmountRequired.'
+const RIGHT_HEADER =
+  'clients of version 2 read it alone. It holds base64 of {"x402Version":2,"accepts":[…]}.'
+const TERMS_NEED_402 =
+  'Send these terms with status 402: clients look for terms of payment in no other answer.'
+
+const HEADER = 'the PAYMENT-REQUIRED header'
+
+/** Version 2 in `PAYMENT-REQUIRED`, 1 in the body: terms elsewhere are read, and are a fault. */
 export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
+  const body = jsonOf(answer)
   if (header !== undefined) {
     const value = parseBase64Json(header)
-    if (!isJsonObject(value)) return missing('a PAYMENT-REQUIRED header that is not base64 JSON')
-    return readOffers(value, '2', 'the PAYMENT-REQUIRED header')
+    if (isJsonObject(value)) return readOffers(value, 2, HEADER)
+    const fault = {
+      what: `${HEADER} is not base64 of JSON`,
+      change: `Mend this header: ${RIGHT_HEADER}`,
+    }
+    const former = memberOf(body, 'x402Version') === 1 ? readOffers(body, 1, 'the body') : null
+    if (former?.found !== true) return missing(fault)
+    const what = `${fault.what}; clients of version 1 can pay by the body`
+    return { ...former, faults: [{ ...fault, what }] }
   }
-  const body = jsonOf(answer)
-  if (!isJsonObject(body)) return missing('a 402 without PAYMENT-REQUIRED header or JSON body')
-  if (body.x402Version === 2)
-    return missing('terms of x402 version 2 in the body only; clients read the header')
-  if (body.x402Version !== 1) return missing('a 402 whose body has no x402Version 1')
-  return readOffers(body, '1', 'the body')
+  if (!isJsonObject(body) || (body.x402Version === undefined && body.accepts === undefined))
+    return {
+      ...missing({
+        what: 'the 402 has neither a PAYMENT-REQUIRED header nor terms in a JSON body',
+        change: RIGHT_X402,
+      }),
+      isTried: false,
+    }
+  if (body.x402Version !== 2) return readOffers(body, 1, 'the body')
+  const read = readOffers(body, 2, 'the body')
+  if (!read.found) return read
+  const what = 'the terms of x402 version 2 are in the body only'
+  const change = `Send them in the PAYMENT-REQUIRED header too: ${RIGHT_HEADER}`
+  return { ...read, faults: [{ what, change }, ...(read.faults ?? [])] }
 }
 
-function readOffers(value: Record<string, unknown>, version: string, where: string): ReadTerms {
-  if (value.x402Version !== Number(version))
-    return missing(`${where} says x402Version ${JSON.stringify(value.x402Version)?.slice(0, 20)}`)
-  const { accepts } = value
-  if (!Array.isArray(accepts) || accepts.length === 0) return missing(`no accepts in ${where}`)
-  const terms = toX402Terms(accepts.slice(0, MAX_TERMS))
-  if (terms.length === 0)
-    return missing(
-      `no offer in ${where} has scheme, network, asset, payTo and a whole-number amount`,
-    )
-  return { found: true, version, terms, isCut: accepts.length > MAX_TERMS }
+function readOffers(value: unknown, version: 1 | 2, where: string): ReadTerms {
+  const said = memberOf(value, 'x402Version')
+  if (said !== version) {
+    const what =
+      said === undefined
+        ? `the terms in ${where} name no x402Version`
+        : `the terms in ${where} say x402Version ${JSON.stringify(said).slice(0, 20)}`
+    return missing({ what, change: `Say "x402Version": ${version} beside accepts.` })
+  }
+  const accepts = memberOf(value, 'accepts')
+  if (!Array.isArray(accepts) || accepts.length === 0)
+    return missing({
+      what: `the terms in ${where} have no offers in accepts`,
+      change: 'Put at least one offer into accepts: scheme, network, asset, payTo and amount.',
+    })
+  const offers = accepts.slice(0, MAX_TERMS)
+  const faults = offers.flatMap((each, at) => findOfferFault(each, at, version)).slice(0, 1)
+  const terms = toX402Terms(offers)
+  const [first = { what: `no offer in ${where} can be signed`, change: RIGHT_X402 }] = faults
+  if (terms.length === 0) return missing(first)
+  return { found: true, version: `${version}`, terms, isCut: accepts.length > MAX_TERMS, faults }
+}
+
+/** Which member of an offer keeps clients from signing it. */
+function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
+  const where = `accepts[${at}]`
+  const amountName = version === 1 ? 'maxAmountRequired' : 'amount'
+  const absent = ['scheme', 'network', 'asset', 'payTo', amountName].find(
+    (name) => (memberOf(value, name) ?? '') === '',
+  )
+  if (absent !== undefined && (absent !== amountName || toX402Terms([value]).length === 0))
+    return [{ what: `${where} has no ${absent}`, change: `Name ${absent} in every offer.` }]
+  const amount = memberOf(value, 'amount') ?? memberOf(value, 'maxAmountRequired')
+  if (!/^\d{1,40}$/.test(String(amount)))
+    return [
+      {
+        what: `${where} asks for ${JSON.stringify(amount).slice(0, 40)}, which is no whole number of base units`,
+        change: 'Write the amount in base units: "10000" is one cent of a coin with 6 decimals.',
+      },
+    ]
+  const network = memberOf(value, 'network')
+  if (version === 1 || (typeof network === 'string' && CAIP_2.test(network))) return []
+  const known = toCaip2(String(network)) ?? 'eip155:8453'
+  return [
+    {
+      what: `${where} names the network ${JSON.stringify(network).slice(0, 40)}, which is no CAIP-2`,
+      change: `Version 2 names networks by CAIP-2: write ${known}.`,
+    },
+  ]
 }
 
 /** The offers that a client could sign, however little of them we can price. */
@@ -168,8 +245,8 @@ function isWhole({ asset, payTo, amount }: X402Offer, value: unknown): boolean {
   return isNamed && asset !== '' && (payTo ?? '') !== '' && /^\d{1,40}$/.test(amount)
 }
 
-function missing(saw: string): ReadTerms {
-  return { found: false, saw }
+function missing(fault: Fault): Extract<ReadTerms, { found: false }> {
+  return { found: false, isTried: true, ...fault }
 }
 
 /** Including the output. @param url the probed address */

@@ -125,6 +125,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
     // Evidence without sentences repeats the name.
     text: tool.description === tool.name ? '' : tool.description,
     tags: [toToolTag(tool)],
+    price: tool.price === undefined ? null : toPriceText(tool.price),
     params: toSchemaParams(tool.input_schema),
     withoutParams: isJsonObject(tool.input_schema.properties)
       ? 'Takes no input.'

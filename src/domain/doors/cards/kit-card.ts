@@ -38,8 +38,8 @@ export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const snippet = toSnippet(kit, choice)
   if (typeof snippet === 'string') return snippet
   const { id, digest, kind, url, cost, name, auth, texts } = kit
-  const { rails, networks, request_headers, response_headers, authority } = kit.payment
-  const payment = { rails, networks, request_headers, response_headers, authority }
+  const { custody: _, fee_usd: _fee, relay: _relay, ...payment } = kit.payment
+  const { rails } = payment
   const about = { id, digest, kind, url, cost, name, auth, ...(rails.length > 0 && { payment }) }
   return fitLists<KitCard>({ ...about, ...called, ...snippet, texts }, LISTS)
 }
