@@ -14,7 +14,7 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'
 import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
-import { rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
+import { countUnknownEffects, rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/to-bytes.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { findAskedEffect, putFittingFirst } from './asked-effect.ts'
@@ -72,6 +72,7 @@ export function createFindOperations({
       notes: [
         ...(meant !== undefined && fitting.length === 0 ? [NONE_FITTING] : []),
         ...notes,
+        ...effectNotes(index, query),
         ...(fitting.length > 0 ? [FITTING] : []),
       ],
       ...(others.length > 0 && { suggested: others.map(toWire) }),
@@ -85,6 +86,15 @@ function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: Ran
   return rankIndex(index, query).rows.filter(
     ({ relevance }) => best !== undefined && relevance >= best.relevance * MIN_FITTING,
   )
+}
+
+/** What `effect=` leaves out although it may do what was asked. */
+function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
+  if (query.effect === undefined) return []
+  const count = countUnknownEffects(index, query)
+  if (count === 0) return []
+  const left = count === 1 ? '1 more match' : `${count} more matches`
+  return [`effect=${query.effect} leaves out ${left} of which nobody says what a call changes.`]
 }
 
 /** Parameters to add to the given ones. */

@@ -247,6 +247,21 @@ describe('what people wrote and what machines read', () => {
     ])
   })
 
+  test('what a call changes is declared, or said by the method', () => {
+    const url = 'https://api.weather.example/v1/orders'
+    const http = [
+      { method: 'POST' as const, url },
+      { method: 'POST' as const, url: `${url}/search`, effect: 'read' as const },
+      { method: 'GET' as const, url: `${url}/card`, effect: 'pay' as const },
+      { method: 'GET' as const, url },
+      { method: 'PUT' as const, url },
+      { method: 'DELETE' as const, url },
+    ]
+    const { operations } = toListing({ facts: { http } }).surface
+    const effects = operations.map(({ effect }) => effect)
+    expect(effects).toEqual([undefined, 'read', 'pay', 'read', 'write', 'delete'])
+  })
+
   test('notices stand newest first', () => {
     const old = { id: 'price_changed' as const, note: 'Was 0.01.', at: '2026-10-01T00:00:00Z' }
     const listing = toListing({

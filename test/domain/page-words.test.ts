@@ -29,12 +29,11 @@ test('markup holds what was put into it as text', () => {
 })
 
 test.each([
-  [{ name: 'wipe_disk', destructive: true }, 'it says it may delete', 'strong'],
-  [{ name: 'save_note', destructive: true }, 'it says it may delete', 'strong'],
-  [{ name: 'delete_note', read_only: false }, 'deletes', 'strong'],
-  [{ name: 'delete_note' }, 'deletes?', 'strong'],
-  [{ name: 'find_note', destructive: true, read_only: true }, 'reads', 'plain'],
-])('of %j a page never says more than was said: %s', (said, text, tone) => {
+  [{ name: 'wipe_disk', destructive: true }, [{ text: 'it says it may delete', tone: 'strong' }]],
+  [{ name: 'delete_note', read_only: false }, [{ text: 'writes', tone: 'strong' }]],
+  [{ name: 'delete_note' }, []],
+  [{ name: 'find_note', destructive: true, read_only: true }, [{ text: 'reads', tone: 'plain' }]],
+])('of %j a page never says more than the seller does', (said, tags) => {
   const tool = { description: 'x', input_schema: { type: 'object' }, ...said }
   const at = '2026-11-20T00:00:00Z'
   const listing = toListing({
@@ -43,7 +42,7 @@ test.each([
   })
   const { trust } = toListingView(listing, VIEW_CONTEXT)
   const [row] = toCallRows(toKitView(listing, { baseUrl: BASE_URL, trust }))?.rows ?? []
-  expect(row?.tags).toEqual([{ text, tone }])
+  expect(row?.tags).toEqual(tags)
 })
 
 test('a source is named once, by the words it asks for, and its licence is not said twice', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import { EFFECTS } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import {
@@ -173,6 +174,22 @@ describe('what to call for a task', () => {
         listing.id,
       ).toEqual(said.has(listing.id) ? expect.arrayContaining([rail]) : undefined)
   })
+
+  test.each(['', 'q=email&', 'q=request&rail=mpp&'])(
+    'effect= says how many rows of %j it left out as unknown',
+    (asked) => {
+      const totalOf = (more: string) => {
+        const found = find(`${asked}limit=1${more}`)
+        if ('problems' in found) throw new Error(JSON.stringify(found.problems))
+        return found
+      }
+      const known = EFFECTS.map((effect) => totalOf(`&effect=${effect}`))
+      const unknown = totalOf('').total - known.reduce((sum, { total }) => sum + total, 0)
+      expect(unknown).toBeGreaterThan(0)
+      for (const { notes } of known)
+        expect(notes.join(' ')).toContain(`leaves out ${unknown} more match`)
+    },
+  )
 
   test('what a call changes is a filter of operations alone', () => {
     for (const effect of ['read', 'write']) {

@@ -59,8 +59,8 @@ export const operationLine = {
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
   task: v.optional(v.string()),
-  /** What a call changes; `assumed` has it where nobody declares it. */
-  effect: v.picklist(EFFECTS),
+  /** What a call changes; absent where neither a declaration, a hint nor the method says it. */
+  effect: v.optional(v.picklist(EFFECTS)),
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
   seen: v.optional(SeenCallSchema),
 }
@@ -70,8 +70,7 @@ export const OperationLineSchema = v.object(operationLine)
 const text = v.string()
 const ToolLineSchema = v.object({
   ...{ name: text, title: v.optional(text), description: text },
-  effect: v.picklist(EFFECTS),
-  assumed: v.optional(v.array(v.literal('effect'))),
+  effect: v.optional(v.picklist(EFFECTS)),
 })
 const SkillLineSchema = v.object({ id: text, name: text, description: text })
 

@@ -51,7 +51,7 @@ export const FoundOperationSchema = v.object({
     /** The package of such a server, where no command starts it: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
-    /** What a call changes; absent for a whole server or agent. */
+    /** What a call changes; absent where nobody says it, and for a whole server or agent. */
     effect: v.optional(v.picklist(EFFECTS)),
     price: v.optional(OperationPriceSchema),
     /** Without prices where `price` says them. */
@@ -89,7 +89,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   return {
     ...{ method, url },
     ...(description !== undefined && { description: shorten(description) }),
-    effect,
+    ...(effect !== undefined && { effect }),
     ...(price !== undefined && { price }),
     ...(offers !== undefined && { offers: toOffers(offers, price) }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
@@ -131,7 +131,7 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
     name: tool.name,
     ...toPlace(reached),
     ...(tool.description !== tool.name && { description: shorten(tool.description) }),
-    effect: tool.effect,
+    ...(tool.effect !== undefined && { effect: tool.effect }),
     ...(tool.price !== undefined && { price: tool.price }),
     ...(tool.offers !== undefined && { offers: toOffers(tool.offers, tool.price) }),
     ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),

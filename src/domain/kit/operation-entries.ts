@@ -31,7 +31,7 @@ export interface OperationEntry {
   networks: readonly string[]
   offers: NonNullable<Operation['offers']>
   minUsd: number | null
-  /** What a call of it changes; null for a whole server or agent. */
+  /** What a call of it changes; null where nobody says it. */
   effect: Effect | null
 }
 

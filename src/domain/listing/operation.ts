@@ -75,7 +75,7 @@ export const PayloadSchema = v.strictObject({
   example: v.optional(v.unknown()),
 })
 
-/** Known by people; otherwise `judgeEffect` decides. */
+/** Written by people; without it the method or the seller's hint says it, or nothing does. */
 export const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
 
 export function createOperationSchema(rules: UrlRules) {

@@ -43,10 +43,8 @@ const WrittenToolSchema = v.strictObject({
 /** A tool with what a call of it changes, as pages and kits show it. */
 export const ShownToolSchema = v.strictObject({
   ...ToolSchema.entries,
-  effect: EffectSchema,
+  effect: v.optional(EffectSchema),
   task: v.optional(TaskIdSchema),
-  /** The effect is our guess. */
-  assumed: v.optional(v.array(v.literal('effect'))),
 })
 
 export const SkillSchema = v.strictObject({

@@ -51,10 +51,7 @@ export function judgeQuality(
       operations: operations.length > 0 && operations.every(isDescribed),
       ...(operations.length > 0 && {
         response: operations.every(({ response }) => response !== undefined && isShaped(response)),
-        no_guess: operations.every(({ assumed = [] }) =>
-          // A rule reads the effect from the name of nearly every operation.
-          assumed.every((field) => field === 'effect'),
-        ),
+        no_guess: operations.every(({ assumed = [] }) => assumed.length === 0),
       }),
     }),
     ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),

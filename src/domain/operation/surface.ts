@@ -11,16 +11,14 @@ import {
 } from '../listing/tools-and-skills.ts'
 import type { Interface, SeenOperation } from '../trust/interface.ts'
 import type { SeenAnswer } from '../trust/seen-answer.ts'
-import type { Effect } from '../wire/vocabulary.ts'
-import { judgeEffect } from './effect.ts'
+import type { Effect, HttpMethod } from '../wire/vocabulary.ts'
 import { toOperationKey } from './is-at-address.ts'
 import { saysMoreThanName } from './plain-description.ts'
 
 /** The result of our probe's call of an operation, with its time; texts stay in the evidence. */
 export type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
-/** Including what a call of it changes. */
-export type SurfaceOperation = Operation & { effect: Effect; seen?: SeenCall }
+export type SurfaceOperation = Operation & { seen?: SeenCall }
 
 export type Surface = ReturnType<typeof toSurface>
 
@@ -49,7 +47,7 @@ export function toSurface(
 function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): ShownTool[] {
   const seen = new Map(read.map((tool) => [tool.name, tool]))
   const known = new Set(written.map(({ name }) => name))
-  const merged = written.map(({ input_schema, ...tool }) => {
+  const merged: ShownTool[] = written.map(({ input_schema, ...tool }) => {
     const read = seen.get(tool.name)
     const description = tool.description ?? read?.description ?? tool.name
     return {
@@ -61,10 +59,10 @@ function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): Sho
   })
   return [...merged, ...read.filter(({ name }) => !known.has(name))]
     .slice(0, MAX_TOOLS)
-    .map((tool) => {
-      const { effect, isGuess } = judgeEffect(tool)
+    .map((tool: ShownTool) => {
       const description = saysMoreThanName(tool) ? tool.description : tool.name
-      return { ...tool, description, effect, ...(isGuess && { assumed: ['effect' as const] }) }
+      const effect = tool.effect ?? hintedEffect(tool)
+      return { ...tool, description, ...(effect !== undefined && { effect }) }
     })
 }
 
@@ -98,14 +96,23 @@ function mergeOperations(
   return [...written, ...found].slice(0, MAX_OPERATIONS).map(withEffect)
 }
 
-function withEffect(operation: TimedOperation): SurfaceOperation {
-  const { url, assumed = [] } = operation
-  const { effect, isGuess } = judgeEffect({ ...operation, name: lastPartOf(url) })
-  return {
-    ...operation,
-    effect,
-    ...(isGuess && { assumed: [...new Set([...assumed, 'effect' as const])] }),
-  }
+/** RFC 9110, 9.2.1: a GET is safe. What a POST changes only people can say. */
+const EFFECT_BY_METHOD: Partial<Record<HttpMethod, Effect>> = {
+  GET: 'read',
+  PUT: 'write',
+  PATCH: 'write',
+  DELETE: 'delete',
+}
+
+function withEffect(operation: SurfaceOperation): SurfaceOperation {
+  const effect = operation.effect ?? EFFECT_BY_METHOD[operation.method]
+  return effect === undefined ? operation : { ...operation, effect }
+}
+
+/** By the seller's hints: a destructive tool may delete, so all that is known is that it writes. */
+function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
+  if (read_only === true) return 'read'
+  return read_only === false || destructive === true ? 'write' : undefined
 }
 
 /**
@@ -120,9 +127,7 @@ export function lastPartOf(url: string): string {
     .join(' ')
 }
 
-type TimedOperation = Omit<SurfaceOperation, 'effect'>
-
-function withTime({ seen, ...operation }: SeenOperation, at: string): TimedOperation {
+function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOperation {
   if (seen === undefined) return operation
   const { saw: _, verdict: _verdict, at: seenAt = at, ...answer } = seen
   return { ...operation, seen: { at: seenAt, ...answer } }

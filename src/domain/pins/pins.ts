@@ -167,7 +167,7 @@ interface CallerFacts {
   payees: readonly string[]
   invoke: readonly Called[]
   operations: readonly CalledOperation[]
-  tools: readonly { name: string; input_schema: unknown; effect?: unknown; assumed?: unknown }[]
+  tools: readonly { name: string; input_schema: unknown; effect?: unknown }[]
   skills: readonly Skill[]
 }
 
@@ -195,7 +195,7 @@ type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 /**
  * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. The order of
  * operations, tools, offers and payees is not part of it, and neither is prose about the listing,
- * an example, our guess at what a call changes, the version of a package, or a probe's results.
+ * an example, what a call changes, the version of a package, or a probe's results.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({
@@ -203,7 +203,7 @@ export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts):
     invoke: toSet(facts.invoke.flatMap(toCalled)),
     operations: toSet(facts.operations.map(toTold)),
     tools: toSet(
-      facts.tools.map(({ input_schema, effect: _, assumed: __, ...tool }) => ({
+      facts.tools.map(({ input_schema, effect: _, ...tool }) => ({
         ...tool,
         input_schema: toUnordered(input_schema),
       })),

@@ -56,7 +56,6 @@ export const ASSUMABLE = [
   'params',
   'body',
   'response',
-  'effect',
   'safe',
 ] as const
 

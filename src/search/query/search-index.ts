@@ -13,13 +13,14 @@ import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import type { SearchQuery } from '../../domain/search/search-query.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { Explanation, Facets } from '../../domain/search/search-response.ts'
-import { SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
+import { EFFECTS, SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
 import { multiplierOf, NO_TRUST } from '../index/columns.ts'
 import type { RowRange, SearchIndex } from '../index/index-shape.ts'
 import { readId } from '../index/load-index.ts'
 import type { RangeName } from '../index/terms.ts'
 import { type Advice, type Suggestion, suggestCategory, suggestFilters } from './advice.ts'
 import {
+  allRows,
   bitsFor,
   countFacets,
   countRows,
@@ -188,6 +189,19 @@ function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Arr
   for (const { rows } of exactRows(index, index.organic, { text, bits: null }))
     for (const row of rows) setBit(bits, row, true)
   return bits
+}
+
+/** How many rows pass all filters of a query but `effect`, because nobody says what they change. */
+export function countUnknownEffects(index: SearchIndex, query: SearchQuery): number {
+  const { q: text, effect: _, ...others } = query
+  const rows = filterRows(index, toRowFilter(others)) ?? allRows(index)
+  if (text !== undefined) intersect(rows, matchesOf(index, text, listingDatabase(index).plan(text)))
+  const total = countRows(rows, index.organic)
+  const known = EFFECTS.map((effect) => {
+    const bits = bitsFor(index, index.filterPlaces.get(`effect:${effect}`))
+    return countRows(intersect(bits.slice(), rows), index.organic)
+  })
+  return known.reduce((left, count) => left - count, total)
 }
 
 /** Notes where nothing was found. */

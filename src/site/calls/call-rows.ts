@@ -4,8 +4,8 @@ import { encodeBody } from '../../domain/operation/example-request.ts'
 import { isJsonPayload, toOutputFields } from '../../domain/operation/output-fields.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 import { isJsonObject } from '../../domain/wire/parse-json.ts'
+import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
-import { toEffectTag, toToolTag } from './effect-tags.ts'
 
 /** One deed of a listing: an operation, a tool or a skill. */
 export interface CallRow {
@@ -118,13 +118,32 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
 
 const PLAIN = { verb: null, price: null, tags: [], assumed: [], returns: null, trial: null }
 
+const EFFECT_TAGS: Record<Effect, CallTag> = {
+  read: { text: 'reads', tone: 'plain' },
+  write: { text: 'writes', tone: 'strong' },
+  delete: { text: 'deletes', tone: 'bad' },
+  pay: { text: 'spends money', tone: 'bad' },
+}
+
+/** Nothing where it is unknown. A hint is the seller's statement, never our finding. */
+function toEffectTags({ effect, destructive }: Changing): CallTag[] {
+  if (effect === undefined) return []
+  const isHint = effect === 'write' && destructive === true
+  return [isHint ? { text: 'it says it may delete', tone: 'strong' } : EFFECT_TAGS[effect]]
+}
+
+interface Changing {
+  effect?: Effect | undefined
+  destructive?: boolean | undefined
+}
+
 function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
     ...PLAIN,
     name: tool.name,
     // Evidence without sentences repeats the name.
     text: tool.description === tool.name ? '' : tool.description,
-    tags: [toToolTag(tool)],
+    tags: toEffectTags(tool),
     price: tool.price === undefined ? null : toPriceText(tool.price),
     params: toSchemaParams(tool.input_schema),
     withoutParams: isJsonObject(tool.input_schema.properties)
@@ -144,7 +163,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
     price: price === undefined ? null : toPriceText(price),
-    tags: [toEffectTag(operation), ...(seenTag === null ? [] : [seenTag])],
+    tags: [...toEffectTags(operation), ...(seenTag === null ? [] : [seenTag])],
     params: [
       ...params.map((param) => ({
         name: param.name,
@@ -158,7 +177,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     ],
     withoutParams: 'No input is described.',
     returns: operation.response === undefined ? null : toReturns(operation.response),
-    assumed: (operation.assumed ?? []).filter((field) => field !== 'effect'),
+    assumed: operation.assumed ?? [],
     // Where neither the listing nor our probe required a key, and the relay can call it.
     trial:
       operation.relay_url !== undefined &&

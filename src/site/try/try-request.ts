@@ -15,7 +15,7 @@ export interface TryField {
   value: string
 }
 
-type Operation = Pick<KitOperation, 'method' | 'url' | 'params' | 'body' | 'example' | 'effect'>
+type Operation = Pick<KitOperation, 'method' | 'url' | 'params' | 'body' | 'example'>
 
 /** The fields of the form, filled with the operation's own example. */
 export function toTryFields({ params = [], body, example }: Operation): TryField[] {
