@@ -75,11 +75,11 @@ export const ABLATIONS: readonly Ablation[] = [
   { name: 'repair: everyday words are not slips', lists: ['everyday'] },
   {
     name: 'pairs of neighbours',
-    edits: [[PLAN, 'pairTerms(index, queryTerms, pairWeight)', '[]']],
+    edits: [[PLAN, 'pairTerms(index, queryTerms, weight)', '[]']],
   },
   {
     name: 'pairs: less in long questions',
-    edits: [[PLAN, '(isLong(kept) ? TERM_WEIGHTS.told : 1)', '1']],
+    edits: [[PLAN, '(isStory ? TERM_WEIGHTS.told : 1)', '1']],
   },
   {
     name: 'two words read as one (`whats app`)',
