@@ -13,7 +13,11 @@ const PLACES: Record<DiscoveryFile, readonly string[]> = {
   x402_manifest: ['/.well-known/x402', '/.well-known/x402.json'],
   agent_card: CARD_PATHS,
   ard: ['/.well-known/ard.json'],
+  mcp_card: ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json'],
 }
+
+/** ARD comes before the cards that it names. */
+const KINDS = ['openapi', 'ard', 'agent_card', 'mcp_card', 'llms_txt', 'x402_manifest'] as const
 
 const MAX_TITLE = 300
 /** Card paths from a manifest that are tried; the first valid card counts. */
@@ -28,6 +32,8 @@ export interface FoundSeller {
   /** Its x402 manifest. */
   manifest: DescribedApi | null
   card: Record<string, unknown> | null
+  /** Its MCP server card. */
+  serverCard: Record<string, unknown> | null
   /** Other paths of its cards according to its ARD manifest. */
   cardPaths: readonly string[]
   /** First heading of its llms.txt. */
@@ -39,7 +45,7 @@ export interface FoundSeller {
 /** Reads a seller's own files: at most one request per path, in turn, following nothing. */
 export async function findSeller(origin: string, client: Fetcher): Promise<FoundSeller> {
   const found = toNothing(origin, null)
-  for (const kind of ['openapi', 'ard', 'agent_card', 'llms_txt', 'x402_manifest'] as const)
+  for (const kind of KINDS)
     for (const path of [...PLACES[kind], ...(kind === 'agent_card' ? found.cardPaths : [])]) {
       const reply = await client.fetch({
         method: 'GET',
@@ -66,7 +72,7 @@ export async function findSeller(origin: string, client: Fetcher): Promise<Found
 export function toNothing(origin: string, fault: string | null): FoundSeller {
   return {
     ...{ origin, fault, files: {}, cardPaths: [] },
-    ...{ api: null, manifest: null, card: null, title: null },
+    ...{ api: null, manifest: null, card: null, serverCard: null, title: null },
   }
 }
 
@@ -93,10 +99,18 @@ function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: st
     found.manifest = readX402Manifest(value, address)
     return found.manifest !== null
   }
-  if (typeof value.name !== 'string' || (!('skills' in value) && !('url' in value))) return false
+  if (kind === 'mcp_card') {
+    const isCard = ['remotes', 'transport', 'serverInfo', 'tools'].some((name) => name in value)
+    found.serverCard = isCard ? value : null
+    return isCard
+  }
+  if (typeof value.name !== 'string' || !OF_CARDS.some((name) => name in value)) return false
   found.card = value
   return true
 }
+
+/** Of A2A, and of the files that others publish in its place. */
+const OF_CARDS = ['skills', 'url', 'supportedInterfaces', 'capabilities', 'endpoint']
 
 /** Paths of the agent cards that ARD entries place on this same origin. */
 function cardPathsOf(entries: readonly unknown[], origin: string): string[] {

@@ -11,7 +11,7 @@ import {
   type LintReport,
   toLintReport,
 } from '../../src/domain/lint/lint.ts'
-import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { toDriftSentence } from '../../src/domain/probe/drift.ts'
 import {
@@ -60,7 +60,8 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
 export function createCheck(parts: CheckParts): Check {
   const { config, limits, clock, runs, plans, declared, whyNotListed } = parts
   const ownUrl = new URL(config.BASE_URL)
-  return async ({ url, as, caller }) => {
+  return async ({ url: written, as, caller }) => {
+    const url = withAsciiHosts(written)
     if (url === '') return { kind: 'empty' }
     const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
     if (fault !== null) return refuse('invalid-parameter', `${fault}.`)

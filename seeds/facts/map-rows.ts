@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { marksOf } from '../../src/domain/sources/listing-marks.ts'
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import { addressSlug } from '../text/address-slug.ts'
@@ -19,7 +20,7 @@ export function parseRow<Schema extends v.GenericSchema>(
   value: unknown,
   key: string,
 ): { row: v.InferOutput<Schema> } | { ok: false; refusal: Refusal } {
-  const result = v.safeParse(schema, value)
+  const result = v.safeParse(schema, withAsciiHosts(value))
   if (result.success) return { row: result.output }
   const name = isJsonObject(value) && typeof value[key] === 'string' ? value[key] : `(no ${key})`
   return refuse(name.slice(0, 250), {

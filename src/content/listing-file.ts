@@ -12,7 +12,7 @@ import {
 } from '../domain/listing/listing-facts.ts'
 import { isListingId } from '../domain/listing/listing-id.ts'
 import { findTextFault } from '../domain/listing/listing-text.ts'
-import type { UrlRules } from '../domain/listing/target-url.ts'
+import { type UrlRules, withAsciiHosts } from '../domain/listing/target-url.ts'
 import { joinFacts } from '../domain/sources/join-facts.ts'
 import type { NamedRow, SourceFacts } from '../domain/sources/source-row.ts'
 import { ListingViewSchema } from '../domain/views/listing-view.ts'
@@ -319,7 +319,7 @@ export function parseFrontMatter(text: string): FrontMatter {
       ok: false,
       faults: [{ line: 1, message: 'expected front matter between two lines of ---' }],
     }
-  return { ok: true, data: file.data, yaml, body: file.content.trim() }
+  return { ok: true, data: withAsciiHosts(file.data), yaml, body: file.content.trim() }
 }
 
 function findFileFault(text: string): YamlFault | null {

@@ -58,6 +58,18 @@ describe('an agent', () => {
         .end(JSON.stringify(card(`http://${req.headers.host}`)))
     })
 
+  test.each([
+    ['of 0.3', { supportedInterfaces: null, preferredTransport: null, provider: null }],
+    ['of 1.0', { url: null, protocolVersion: null, iconUrl: null }],
+  ])('may write null for what its card %s does not say', async (_name, nulls) => {
+    const site = await serve((url) => {
+      const skills = [{ id: 's', name: 'S', description: 'S.', tags: [], examples: null }]
+      const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: null }]
+      return { ...former, skills, url, supportedInterfaces, ...nulls }
+    }, CARD_PATHS[0])
+    expect(await probe(site)).toMatchObject({ outcome: 'spoke', sight: { skills: [{ id: 's' }] } })
+  })
+
   test('of protocol 0.3 speaks from its former place', async () => {
     const site = await serve((url) => ({ ...former, url: `${url}/a2a` }), CARD_PATHS[1])
     expect(await probe(site)).toMatchObject({ outcome: 'spoke', version: '0.3.0' })

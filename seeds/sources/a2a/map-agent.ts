@@ -20,16 +20,18 @@ const SkillSchema = v.object({
 type AgentSkill = v.InferOutput<typeof SkillSchema>
 
 /**
- * An agent card of protocol 0.3 (one `url`) or 1.0 (`supportedInterfaces`), alone or as a registry
- * stores it with the address it was read from.
+ * An agent card of protocol 0.3 (one `url`) or 1.0 (`supportedInterfaces`), an `agent.json` that
+ * names its `capabilities` instead of skills, alone or as a registry stores it with the address it
+ * was read from.
  */
 const CardSchema = v.pipe(
   v.object({
     name: v.pipe(member.text, v.maxLength(2000)),
-    ...member.texts('description', 'url', 'a2aEndpoint', 'version', 'protocolVersion'),
+    ...member.texts('description', 'url', 'endpoint', 'a2aEndpoint', 'version', 'protocolVersion'),
     ...member.texts('preferredTransport', 'wellKnownURI'),
     supportedInterfaces: member.optionalList,
     skills: v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(1000))),
+    capabilities: v.optional(v.unknown()),
     securitySchemes: v.nullish(v.record(v.string(), v.unknown())),
   }),
   v.transform(({ name, description, version, ...card }) => {
@@ -39,12 +41,14 @@ const CardSchema = v.pipe(
       description,
       version,
       /** Where messages go. */
-      url: textOf(preferred?.url) ?? card.a2aEndpoint ?? card.url ?? '',
+      url: textOf(preferred?.url) ?? card.a2aEndpoint ?? card.url ?? card.endpoint ?? '',
       protocol: textOf(preferred?.protocolVersion) ?? card.protocolVersion,
       binding: textOf(preferred?.protocolBinding) ?? card.preferredTransport ?? 'JSONRPC',
       /** Where the card itself was read, if known. */
       cardUrl: card.wellKnownURI ?? null,
-      skills: (card.skills ?? []).filter((skill) => v.is(SkillSchema, skill)),
+      skills: [card.skills ?? card.capabilities]
+        .flatMap((list) => (Array.isArray(list) ? list.slice(0, 1000) : []))
+        .filter((skill) => v.is(SkillSchema, skill)),
       auth: toAuth(card.securitySchemes ?? {}),
     }
   }),
@@ -62,11 +66,15 @@ function textOf(value: unknown): string | null {
 
 /** The first scheme a card declares; a card without one says nothing about keys. */
 function toAuth(schemes: Record<string, unknown>): Auth {
-  const [first] = Object.values(schemes).filter(isJsonObject)
-  if (first === undefined) return { type: 'unknown' }
-  const type = textOf(first.type) ?? Object.keys(first)[0] ?? ''
+  const [scheme] = Object.values(schemes).filter(isJsonObject)
+  if (scheme === undefined) return { type: 'unknown' }
+  // Version 1.0 names the type around the scheme.
+  const [kind = ''] = Object.keys(scheme).filter((each) => isJsonObject(scheme[each]))
+  const type = textOf(scheme.type) ?? kind
+  const inner = scheme[type]
+  const first = isJsonObject(inner) ? inner : scheme
   if (/^apiKey/i.test(type)) {
-    const place = textOf(first.in)
+    const place = textOf(first.in ?? first.location)
     const name = textOf(first.name) ?? ''
     const isPlaced = (place === 'header' || place === 'query') && /^[\w-]{1,100}$/.test(name)
     return isPlaced ? { type: 'api_key', in: place, name } : { type: 'api_key' }

@@ -4,6 +4,7 @@ import { defaultAddress } from '../../../src/domain/listing/invoke.ts'
 import { toSlug } from '../../../src/domain/listing/listing-id.ts'
 import { offersOf, pricingOf } from '../../../src/domain/listing/offers.ts'
 import type { SignIn } from '../../../src/domain/listing/sign-in.ts'
+import { readTools, toToolFacts } from '../../../src/domain/probe/mcp.ts'
 import { uniteOperations } from '../../../src/domain/sources/unite-operations.ts'
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { ID_PREFIXES, type Kind } from '../../../src/domain/wire/vocabulary.ts'
@@ -39,7 +40,7 @@ interface FoundTarget {
 export const discovery: SeedSource = {
   id: 'discovery',
   title:
-    'the files of sellers that are listed: openapi.json, llms.txt, agent cards, x402 and ARD manifests',
+    'the files of sellers that are listed: openapi.json, llms.txt, agent cards, MCP server cards, x402 and ARD manifests',
   liveUrl: '',
   promisesAll: false,
   shape: { lists: [], expected: 'no --from: it reads the sellers of listings', isRow: () => false },
@@ -138,13 +139,23 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
   }
 }
 
-function toInterfaceOf(kind: Kind, { api, manifest, card }: FoundSeller, rules: MapRules) {
+function toInterfaceOf(kind: Kind, found: FoundSeller, rules: MapRules) {
+  const { api, manifest, card, serverCard } = found
   const said = [api, manifest].flatMap((each) => each?.operations ?? [])
   if (kind === 'http_api' && said.length > 0) {
     const operations = withPlainWords(uniteOperations(said))
     const isCut = api?.truncated === true || manifest?.truncated === true
     const from = (api?.operations.length ?? 0) > 0 ? 'openapi' : 'x402'
     return { interface: { at: rules.now, from, operations, ...(isCut && { truncated: true }) } }
+  }
+  if (kind === 'mcp_server' && Array.isArray(serverCard?.tools)) {
+    const { items, isCut } = readTools(serverCard.tools)
+    // Its sentences stay the seller's.
+    const tools = items.map(toToolFacts)
+    if (tools.length === 0) return null
+    return {
+      interface: { at: rules.now, from: 'server_card', tools, ...(isCut && { truncated: true }) },
+    }
   }
   if (kind !== 'a2a_agent' || card === null) return null
   const parsed = parseAgentCard(card)

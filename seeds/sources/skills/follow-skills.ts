@@ -1,3 +1,4 @@
+import { isJsonObject, memberOf, parseJson } from '../../../src/domain/wire/parse-json.ts'
 import type { Refusal } from '../../facts/refusal.ts'
 import type { SellerReader } from '../../facts/seed-source.ts'
 
@@ -7,9 +8,19 @@ const MAX_LENGTH = 32 * 1024 * 1024
 const ADDRESS =
   /^https:\/\/(?:github\.com\/([\w-]+\/[\w.-]+)(?:\/(?:tree|blob)\/([\w.-]+)(?:\/([\w.@/-]+?))?)?|raw\.githubusercontent\.com\/([\w-]+\/[\w.-]+)\/([\w.-]+)\/([\w.@/-]+))\/?$/
 
+interface Place {
+  repo: string
+  /** Where the paths lie. */
+  root: string
+  commit?: string | null
+  paths: readonly string[]
+  files?: string[] | undefined
+}
+
 /**
- * Addresses of skills on GitHub become rows: addresses of the file itself, of its folder, or of the
- * folder of a plugin whose only skill has its name. Other rows stay as they are.
+ * Addresses of skills become rows: on GitHub of the file itself, of its folder, or of the folder of
+ * a plugin whose only skill has its name; elsewhere of a `skill.md`, or of an index of several on
+ * the same host. Other rows stay as they are.
  */
 export async function followSkills(
   values: readonly unknown[],
@@ -17,48 +28,90 @@ export async function followSkills(
 ) {
   const refused: Refusal[] = []
   let length = 0
-  const followed = await reader.each(values, async (value): Promise<unknown[]> => {
-    if (typeof value !== 'string') return [value]
-    const place = parseAddress(value)
-    const refuseIt = (reason: Refusal['reason'], detail: string) => {
-      refused.push({ reason, name: value, detail })
-      return []
-    }
-    if (place === null) return refuseIt('invalid_url', 'expected the address of a skill on GitHub')
-    if (length > MAX_LENGTH) return refuseIt('unreadable_seller', 'expected fewer skills')
-    const { repo, ref } = place
-    const root = `https://raw.githubusercontent.com/${repo}/${ref}`
+  const refuseIt = (name: string, reason: Refusal['reason'], detail: string) => {
+    refused.push({ reason, name, detail })
+    return []
+  }
+  const read = async (name: string, place: Place): Promise<unknown[]> => {
+    const { repo, root, commit = null, paths, files } = place
+    if (length > MAX_LENGTH) return refuseIt(name, 'unreadable_seller', 'expected fewer skills')
     let fault = ''
-    for (const path of place.paths) {
+    for (const path of paths) {
       const answer = await reader.read(`${root}/${path}`)
       if (!answer.ok) {
         fault = answer.detail
         continue
       }
       length += answer.text.length
-      const licence = await reader.read(`${root}/LICENSE`)
-      const license = licence.ok ? nameLicence(licence.text) : null
-      const commit = /^[0-9a-f]{40}$/.test(ref) ? ref : null
-      return [{ repo, path, commit, text: answer.text, license }]
+      const licence = repo === root ? null : await reader.read(`${root}/LICENSE`)
+      const license = licence?.ok === true ? nameLicence(licence.text) : null
+      return [
+        { repo, path, commit, text: answer.text, license, ...(files !== undefined && { files }) },
+      ]
     }
-    return refuseIt('unreadable_seller', fault)
+    return refuseIt(name, 'unreadable_seller', fault)
+  }
+  const readIndex = async (address: string): Promise<unknown[]> => {
+    const answer = await reader.read(address)
+    if (!answer.ok) return refuseIt(address, 'unreadable_seller', answer.detail)
+    const listed = memberOf(parseJson(answer.text), 'skills')
+    const rows: unknown[] = []
+    for (const each of (Array.isArray(listed) ? listed : [])
+      .filter(isJsonObject)
+      .slice(0, MAX_INDEXED)) {
+      const url = String(URL.parse(String(each.url ?? `${each.name}/SKILL.md`), address))
+      const place = url.startsWith(`${new URL(address).origin}/`) ? parseAddress(url) : null
+      const found =
+        place === null
+          ? refuseIt(url, 'invalid_url', 'expected a skill.md on the host of its index')
+          : await read(url, { ...place, files: textsOf(each.files) })
+      for (const row of found) rows.push(row)
+    }
+    return rows
+  }
+  const followed = await reader.each(values, async (value): Promise<unknown[]> => {
+    if (typeof value !== 'string') return [value]
+    if (INDEX.test(value)) return readIndex(value)
+    const place = parseAddress(value)
+    return place === null
+      ? refuseIt(
+          value,
+          'invalid_url',
+          'expected the address of a skill on GitHub, of a skill.md or of an index.json',
+        )
+      : read(value, place)
   })
   return { values: followed.flat(), refused }
 }
 
+function textsOf(files: unknown): string[] | undefined {
+  return Array.isArray(files) ? files.filter((file) => typeof file === 'string') : undefined
+}
+
+/** Skills of one index. */
+const MAX_INDEXED = 200
+const INDEX = /^https:\/\/[a-z0-9.-]+\/(?:[\w.-]+\/)*index\.json$/
+
 /** @returns null for an address of something else */
-function parseAddress(address: string) {
+function parseAddress(address: string): Place | null {
   const [, page, pageRef = 'HEAD', pagePath = '', raw, rawRef, rawPath = ''] =
     ADDRESS.exec(address) ?? []
   const repo = page ?? raw
-  if (repo === undefined) return null
+  if (repo === undefined) {
+    const { origin = '', pathname = '' } = URL.parse(address) ?? {}
+    const isSkill = origin.startsWith('https://') && /\/skill\.md$/i.test(pathname)
+    return isSkill ? { repo: origin, root: origin, paths: [pathname.slice(1)] } : null
+  }
+  const ref = rawRef ?? pageRef
+  const commit = /^[0-9a-f]{40}$/.test(ref) && { commit: ref }
+  const there = { repo, root: `https://raw.githubusercontent.com/${repo}/${ref}`, ...commit }
   const path = page === undefined ? rawPath : pagePath
-  if (path.endsWith('SKILL.md')) return { repo, ref: rawRef ?? pageRef, paths: [path] }
+  if (/skill\.md$/i.test(path)) return { ...there, paths: [path] }
   if (page === undefined) return null
   const below = path === '' ? '' : `${path}/`
   const last = path.split('/').at(-1)
   const plugin = path === '' ? [] : [`${below}skills/${last}/SKILL.md`]
-  return { repo, ref: pageRef, paths: [`${below}SKILL.md`, ...plugin] }
+  return { ...there, paths: [`${below}SKILL.md`, ...plugin, `${below}skill.md`] }
 }
 
 /** By the title of a licence's text, if well known. */

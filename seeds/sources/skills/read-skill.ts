@@ -22,7 +22,7 @@ export function readSkill(text: string): ReadSkill | Fault {
     return faultOf('invalid_row', 'SKILL.md: expected front matter between two lines of ---')
   if (HIDDEN.test(text))
     return faultOf('misleading_text', 'SKILL.md: expected text that can be seen')
-  const front = readYaml(yaml)
+  const front = readYaml(yaml) ?? readYaml(quoteColons(yaml))
   if (!isJsonObject(front))
     return faultOf('invalid_row', 'SKILL.md: expected front matter in YAML, as names and values')
   const { name, description, license } = front
@@ -36,6 +36,14 @@ export function readSkill(text: string): ReadSkill | Fault {
     allowed: front['allowed-tools'],
     body: text.slice(head.length),
   }
+}
+
+/** Many write a sentence with a colon, as their agents read front matter line by line. */
+function quoteColons(yaml: string): string {
+  return yaml.replace(
+    /^([\w-]+): +([^\s'"[\]{}|>&*!%@#`].*: .*|[^\s'"[\]{}|>&*!%@#`].*:)$/gm,
+    (_, name: string, said: string) => `${name}: ${JSON.stringify(said.trim())}`,
+  )
 }
 
 /** Common spellings of well-known licences, each with its SPDX id. */

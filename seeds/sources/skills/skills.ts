@@ -18,15 +18,21 @@ const MAX_FILES = 5000
 /** Characters of a whole `SKILL.md`; a row may be no longer anyway. */
 const MAX_SKILL_LENGTH = 256 * 1024
 
-/** One `SKILL.md` of a public repository, with the files next to it. */
+/** One `SKILL.md` of a public repository, or of a host of its own, with the files next to it. */
 const RowSchema = v.object({
   repo: v.pipe(
     member.text,
-    v.regex(/^[A-Za-z0-9][\w-]{0,38}\/[\w.-]{1,100}$/, 'expected owner/name on GitHub'),
+    v.regex(
+      /^(?:[A-Za-z0-9][\w-]{0,38}\/[\w.-]{1,100}|https:\/\/[a-z0-9.-]+)$/,
+      'expected owner/name on GitHub, or the origin of a host',
+    ),
   ),
   path: v.pipe(
     member.text,
-    v.regex(/^(?:[\w@][\w.@-]*\/|\.[\w-]+\/){0,12}SKILL\.md$/, 'expected a path to SKILL.md'),
+    v.regex(
+      /^(?:[\w@][\w.@-]*\/|\.[\w-]+\/){0,12}(?:SKILL|skill)\.md$/,
+      'expected a path to SKILL.md',
+    ),
   ),
   commit: v.nullish(v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/, 'expected a commit'))),
   /** Null means that the repository no longer has it. */
@@ -45,8 +51,10 @@ type Row = v.InferOutput<typeof RowSchema>
 
 function mapSkill(row: Row, rules: MapRules): MappedSeed {
   const { repo, path, text } = row
-  const folder = path.replace(/\/?SKILL\.md$/, '')
-  const key = folder === '' ? repo : `${repo}/${folder}`
+  const folder = path.replace(/\/?SKILL\.md$/i, '')
+  const host = repo.startsWith('https://') ? repo.slice('https://'.length) : null
+  const owner = host ?? repo.split('/')[0] ?? ''
+  const key = folder === '' ? (host ?? repo) : `${host ?? repo}/${folder}`
   if (text === null) return refuse(key, faultOf('deleted', 'expected a file, and it is gone'))
   const read = readSkill(text)
   if ('reason' in read) return refuse(key, read)
@@ -56,8 +64,8 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
       key,
       faultOf('no_licence', `expected a licence, got ${JSON.stringify(read.license)}`),
     )
-  const url = `https://github.com/${repo}${folder === '' ? '' : `/tree/HEAD/${folder}`}`
-  const [owner = ''] = repo.split('/')
+  const below = folder === '' ? '' : `/tree/HEAD/${folder}`
+  const url = host === null ? `https://github.com/${repo}${below}` : `${repo}/${path}`
   const mapped = mapTold(
     {
       key,
@@ -136,7 +144,8 @@ export const skills: SeedSource = {
   promisesAll: false,
   shape: {
     lists: ['skills'],
-    expected: 'rows of repo, path, commit, text and files, or addresses of skills on GitHub',
+    expected:
+      'rows of repo, path, commit, text and files, or addresses of skills: on GitHub, of a skill.md, of an index.json',
     isRow: ({ repo, path }) => typeof repo === 'string' && typeof path === 'string',
     takesAddresses: true,
   },

@@ -2,6 +2,7 @@ import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { offersOf, pricingOf } from '../listing/offers.ts'
 import { railsOf } from '../listing/pricing.ts'
+import { findHostForgery } from '../listing/shown-host.ts'
 import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
 import type { PayoutStanding } from '../owners/payout-standing.ts'
@@ -148,7 +149,19 @@ function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
   const firstSeen = (name: string) =>
     evidence.drift?.find((row) => row.name === name)?.at ?? `${facts.added}T00:00:00Z`
   const found = toSuspicionNotice([...tools, ...skills], firstSeen)
-  return [...(evidence.notices ?? []), ...notices, ...found].sort(byNewest)
+  const host = URL.parse(facts.url)?.host ?? ''
+  const forgery = findHostForgery(host)
+  const forged =
+    forgery === null
+      ? []
+      : [
+          {
+            id: 'suspicious_text' as const,
+            note: `The host ${host} looks like another: ${forgery.replace('expected one script in a word, got ', '')}. Check that it is whose you think.`,
+            at: `${facts.added}T00:00:00Z`,
+          },
+        ]
+  return [...(evidence.notices ?? []), ...notices, ...found, ...forged].sort(byNewest)
 }
 
 const byNewest = (a: Notice, b: Notice) => (a.at < b.at || (a.at === b.at && a.id > b.id) ? 1 : -1)

@@ -1,3 +1,4 @@
+import { toShownHost } from '../listing/shown-host.ts'
 import { grantsOf, type Registration, registrationOf, type SignIn } from '../listing/sign-in.ts'
 
 const GRANT_WORDS: Readonly<Record<string, string>> = {
@@ -31,7 +32,7 @@ export function toSignInText(signIn: SignIn): string {
   const by = grants.length === 0 ? '' : `, by ${inWords(grants)}`
   const { code_challenge_methods_supported: methods = [] } = signIn
   const proof = methods.includes('S256') ? ', with PKCE' : ''
-  const host = new URL(signInUrlOf(signIn)).host
+  const host = toShownHost(new URL(signInUrlOf(signIn)).host)
   return `Sign in at ${host}${by}${proof}. ${REGISTRATION_WORDS[registrationOf(signIn)]}`
 }
 

@@ -1,4 +1,5 @@
 import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
+import { isJsonObject } from '../wire/parse-json.ts'
 import { checkedText } from '../wire/shapes.ts'
 
 /**
@@ -63,6 +64,30 @@ export function findUrlFault(text: string, { allowPrivate }: UrlRules): string |
   if (url.username !== '' || url.password !== '')
     return 'expected no user name or password in the URL'
   return findHostFault(url, allowPrivate) ?? findRepair(text, url)
+}
+
+/**
+ * Addresses with the host as clients send it, punycode for letters beyond ASCII, in texts however
+ * deep; every other text stays as it is.
+ *
+ * @example withAsciiHosts('https://größe.example.org/ü') → 'https://xn--gre-6ka8i.example.org/ü'
+ */
+export function withAsciiHosts<Value>(value: Value): Value {
+  // Only hosts change: every shape stays.
+  return withAsciiHost(value) as Value
+}
+
+function withAsciiHost(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withAsciiHost)
+  if (typeof value === 'string')
+    return value.replace(/^(https?:\/\/)([^/?#]*)/i, (start, scheme: string, host: string) => {
+      const isForeign = /[^!-~]/.test(host) && !/[%@\\\p{Z}\p{C}]/u.test(host)
+      return (isForeign && URL.parse(start)?.host.replace(/^/, scheme)) || start
+    })
+  if (!isJsonObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, withAsciiHost(each)]),
+  )
 }
 
 /** True for a host that is an address, in any spelling WHATWG normalises. */

@@ -121,8 +121,17 @@ function toVersion(declared: string | undefined, otherwise: string): string {
   return declared !== undefined && VERSION.test(declared) ? declared : otherwise
 }
 
+/** Many write null for what a card does not say. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isJsonObject(value)) return value
+  const said = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(said.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
 /** @returns the error where it is not a card of either kind */
-function readCard(value: unknown) {
+function readCard(card: unknown) {
+  const value = withoutNulls(card)
   const current = v.safeParse(CurrentCardSchema, value, { abortEarly: true })
   if (current.success) return current.output
   const former = v.safeParse(FormerCardSchema, value, { abortEarly: true })

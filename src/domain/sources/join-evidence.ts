@@ -46,7 +46,8 @@ function withoutTold({
 }
 
 function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
-  const own = read.filter(({ from }) => from !== 'catalog')
+  // Neither saw the server itself answer.
+  const own = read.filter(({ from }) => from !== 'catalog' && from !== 'server_card')
   const [newest, ...older] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   if (newest !== undefined) return withDocuments(newest, older)
   const [first, ...others] = read

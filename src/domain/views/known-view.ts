@@ -3,6 +3,7 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow } from '../derived/source-table.ts'
 import type { Switches } from '../derived/switches.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
+import { toShownHost } from '../listing/shown-host.ts'
 import { toSumText } from '../operation/price-text.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { dayOfUse, type ReportedUse } from '../trust/reported-use.ts'
@@ -59,7 +60,7 @@ const nameIn = (sources: Sources) => (id: string) => sources.get(id)?.name ?? id
 function toOwner({ facts, status }: DerivedListing, sources: Sources): KnownFact {
   const [first] = facts.sources
   const listed = { as_of: facts.added, ...(first !== undefined && { source: first.source }) }
-  const host = URL.parse(facts.url)?.hostname ?? facts.url
+  const host = toShownHost(URL.parse(facts.url)?.hostname ?? facts.url)
   if (facts.first_party) return { known: true, text: 'it is ours', ...listed }
   if (status === 'claimed')
     return { known: true, text: `its owner proved ${host}`, source: OWN_EVIDENCE }

@@ -94,6 +94,7 @@ export const INTERFACE_ORIGINS = [
   'http',
   'mcp',
   'agent_card',
+  'server_card',
   'catalog',
 ] as const
 
@@ -104,6 +105,7 @@ export const DISCOVERY_FILES = [
   'x402_manifest',
   'agent_card',
   'ard',
+  'mcp_card',
 ] as const
 export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
 
@@ -113,6 +115,7 @@ export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
   x402_manifest: 'x402 manifest',
   agent_card: 'agent card',
   ard: 'ARD manifest',
+  mcp_card: 'MCP server card',
 }
 
 export const STATUSES = ['unclaimed', 'claimed'] as const

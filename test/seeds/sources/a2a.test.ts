@@ -90,14 +90,39 @@ describe('A2A agents', () => {
         supportedInterfaces: [
           { url: 'https://one.example/a2a/v1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         ],
-        securitySchemes: { key: { apiKeySecurityScheme: { in: 'header', name: 'X-Key' } } },
+        securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
+        provider: null,
+        url: null,
       },
     ])
     const [row] = Object.values(content.rows('a2a'))
     expect(row?.id).toMatch(/^a2a\..*one\.example\.v1-[0-9a-f]{8}$/)
     const fields = content.fields(`listings/${row?.id.replace('.', '/')}.md`)
     expect(fields?.get('url')).toBe('https://one.example/a2a/v1')
-    expect(fields?.get('auth')).toEqual({ type: 'api_key' })
+    expect(fields?.get('auth')).toEqual({ type: 'api_key', in: 'header', name: 'X-Key' })
+  })
+
+  test('an agent.json that is no card of A2A says what the agent does', async () => {
+    await seed([
+      {
+        ...{ name: 'Harbour Guide', description: 'Answers questions about harbours.' },
+        ...{ endpoint: 'https://guide.example/api', skills: null },
+        capabilities: [
+          { id: 'tides', description: 'Tells the tide.' },
+          'currents',
+          { name: 'pilots', description: 'Names pilots.' },
+        ],
+      },
+    ])
+    const [row] = Object.values(content.rows('a2a'))
+    expect(row?.evidence).toMatchObject({
+      interface: {
+        skills: [
+          { id: 'tides', name: 'tides' },
+          { id: 'skill-2', name: 'pilots' },
+        ],
+      },
+    })
   })
 
   test('agents of one host keep ids of their own, and a second run changes nothing', async () => {

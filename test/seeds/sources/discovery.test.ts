@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { toNothing } from '../../../functions/discovery/find-seller.ts'
+import { findSeller, toNothing } from '../../../functions/discovery/find-seller.ts'
 import { payeesOf } from '../../../seeds/facts/seed-facts.ts'
 import { discovery } from '../../../seeds/sources/discovery/discovery.ts'
 import { readOpenApi } from '../../../src/domain/discovery/openapi.ts'
 import { readX402Manifest } from '../../../src/domain/discovery/x402-manifest.ts'
 import { joinEvidence } from '../../../src/domain/sources/join-evidence.ts'
 import { EvidenceSchema } from '../../../src/domain/trust/evidence.ts'
+import { createTestClient } from '../../probe/probe-world.ts'
 import { createContentFixture } from '../content-fixture.ts'
 import { RULES } from '../map-row.ts'
 import { createRegistryServer, sendJson } from '../registry-server.ts'
@@ -73,6 +74,31 @@ describe('discovery', () => {
     await discover()
     expect(content.listing('listings/x402/tides.md')).not.toContain('agent_card')
     expect(content.listing('listings/x402/tides.md')).not.toContain('x402_manifest')
+  })
+
+  test('an MCP server card is read: its tools, with what they cost', async () => {
+    const tool = { name: 'find_tide', description: 'Finds.', inputSchema: { type: 'object' } }
+    const _meta = { 'agents-x402/priceUSD': 0.01 }
+    seller.answer = (request, response) => {
+      const card = {
+        serverInfo: { name: 'tides', version: '1.0.0' },
+        transport: { type: 'streamable-http', endpoint: '/mcp' },
+        tools: [{ ...tool, _meta, annotations: null }, 7],
+      }
+      if (request.url === '/.well-known/mcp/server-card.json') return sendJson(response, card)
+      response.writeHead(404).end()
+    }
+    const client = createTestClient()
+    const found = await findSeller(seller.origin, client)
+    await client.close()
+    expect(found.files).toEqual({ mcp_card: `${seller.origin}/.well-known/mcp/server-card.json` })
+    const target = { id: 'mcp.tides', kind: 'mcp_server', name: 'Tides', origin: seller.origin }
+    const { seeds } = discovery.choose([{ target, found }], RULES)
+    expect(seeds[0]?.evidence?.interface).toMatchObject({
+      from: 'server_card',
+      tools: [{ name: 'find_tide', price: { max_usd: 0.01 } }],
+    })
+    expect(v.is(EvidenceSchema, seeds[0]?.evidence)).toBe(true)
   })
 
   test('an ARD manifest is read, and the agent card it names on the same host', async () => {

@@ -70,8 +70,57 @@ describe('saved skills', () => {
     expect(refused.map(({ name, reason }) => [name, reason])).toEqual([
       ['harbour-example/skills/skills/unlicensed', 'no_licence'],
       ['skills/no-repo/SKILL.md', 'invalid_row'],
-      ['harbour-example/skills/skills/broken', 'invalid_row'],
+      ['harbour-example/skills/skills/broken', 'no_description'],
     ])
+  })
+
+  test('may be written with a colon that YAML would want quoted, or in a file in small letters', async () => {
+    const front = 'name: tides\ndescription: Reads tables: tides, currents. Use when: sailing'
+    const { refused } = await seed([skill(front, { path: 'skills/tides/skill.md' })])
+    expect(refused).toEqual([])
+    expect(content.rows('skills')[TIDES]?.facts).toMatchObject({ name: 'tides by harbour-example' })
+  })
+
+  test('of a seller’s own index are read at their addresses', async () => {
+    const texts: Record<string, string> = {
+      'https://tides.example/.well-known/agent-skills/index.json': JSON.stringify({
+        skills: [
+          { name: 'tides', description: 'Reads tide tables.', files: ['SKILL.md', 'run.sh'] },
+          { name: 'far', url: 'https://else.example/SKILL.md' },
+          null,
+        ],
+      }),
+      'https://tides.example/.well-known/agent-skills/tides/SKILL.md': skill(
+        `${FINE}\nlicense: MIT`,
+      ).text,
+      'https://charts.example/skill.md': skill('name: charts\ndescription: Draws.\nlicense: MIT')
+        .text,
+    }
+    const read = async (url: string) => {
+      const text = texts[url]
+      return text === undefined
+        ? { ok: false as const, detail: 'status 404' }
+        : { ok: true as const, text }
+    }
+    const each: SellerReader['each'] = (items, work) => Promise.all(items.map(work))
+    const { values, refused } = await followSkills(
+      [
+        'https://tides.example/.well-known/agent-skills/index.json',
+        'https://charts.example/skill.md',
+      ],
+      { read, each },
+    )
+    expect(refused).toMatchObject([{ name: 'https://else.example/SKILL.md' }])
+    await seed(values)
+    const rows = content.rows('skills')
+    expect(rows['tides.example/.well-known/agent-skills/tides']).toMatchObject({
+      facts: {
+        name: 'tides by tides.example',
+        url: 'https://tides.example/.well-known/agent-skills/tides/SKILL.md',
+      },
+      skill: { files: ['SKILL.md', 'run.sh'], licence: 'MIT' },
+    })
+    expect(rows['charts.example']).toMatchObject({ facts: { name: 'charts by charts.example' } })
   })
 
   test('change nothing when they are read again', async () => {
@@ -221,7 +270,7 @@ test('addresses are read from the repository: a file, a folder, or a plugin of o
       `${github}/tree/HEAD/plugins/tides`,
       `${github}/blob/main/skills/tides/SKILL.md`,
       `${github}/tree/main/none`,
-      'https://evil.example/SKILL.md',
+      'https://evil.example/skills',
       skill(FINE),
     ],
     reader,
