@@ -23,8 +23,17 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
   await prepare()
   const log = createLog((line) => process.stdout.write(line), Date.now)
   const service = await createService({ config, log })
-  service.server.listen(config.PORT, config.HOST)
-  await once(service.server, 'listening')
+  try {
+    service.server.listen(config.PORT, config.HOST)
+    await once(service.server, 'listening')
+  } catch (error) {
+    // Its timers and its lock would outlive the failure.
+    await service.close()
+    const reason = error instanceof Error && 'code' in error ? error.code : error
+    throw new OperatorError(
+      `${config.HOST}:${config.PORT} cannot be listened on (${String(reason)}): set HOST and PORT to a free address of this machine`,
+    )
+  }
   console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
   onStop(service.close)
   await loadDoors()

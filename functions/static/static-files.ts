@@ -50,32 +50,55 @@ interface Sent {
   full: Record<string, string>
 }
 
+/** The file of an address, and how it is sent by the codings that a client takes. */
+interface Found {
+  /** From the folder. */
+  file: string
+  bytes: number
+  sent: Map<string, Sent>
+}
+
+/** What an address takes in memory besides its file's bytes. */
+const FOUND_BYTES = 1024
+
 /** @param root the release's `public` folder */
 export function createStaticFiles(root: string, report: ReportFailure): StaticFiles {
-  const held = new Map<string, Sent>()
+  const held = new Map<string, Found>()
   let size = 0
-  const keep = (key: string, sent: Sent) => {
-    held.set(key, sent)
-    size += sent.bytes?.length ?? 0
-    for (const [oldest, { bytes }] of held) {
+  const addSize = (bytes: number) => {
+    size += bytes
+    for (const [oldest, { sent }] of held) {
       if (size <= MAX_HELD_BYTES) return
       held.delete(oldest)
-      size -= bytes?.length ?? 0
+      size -= FOUND_BYTES
+      for (const { bytes } of sent.values()) size -= bytes?.length ?? 0
     }
   }
-  const find = (path: string, accepted: string | undefined): Sent | null => {
-    const wanted = isDumpCopy(path) ? '' : toCodings(accepted)
-    const key = `${wanted}${path}`
-    const known = held.get(key)
+  const look = (path: string): Found | null => {
+    const known = held.get(path)
     if (known !== undefined) return known
-    const file = findFile(root, path)
-    if (file === null) return null
-    const sent = load(root, file, wanted)
-    keep(key, sent)
+    const found = findFile(root, path)
+    if (found !== null) {
+      held.set(path, found)
+      addSize(FOUND_BYTES)
+    }
+    return found
+  }
+  const find = (path: string, accepted: string | undefined): Sent | null => {
+    const found = look(path)
+    if (found === null) return null
+    const wanted = isDumpCopy(path) ? '' : toCodings(accepted)
+    const known = found.sent.get(wanted)
+    if (known !== undefined) return known
+    const sent = load(root, found, wanted)
+    if (held.get(path) === found) {
+      found.sent.set(wanted, sent)
+      addSize(sent.bytes?.length ?? 0)
+    }
     return sent
   }
   return {
-    has: (path) => findFile(root, path) !== null,
+    has: (path) => look(path) !== null,
     serve(req, res, path, status = 200) {
       try {
         const sent = find(path, req.headers['accept-encoding'])
@@ -101,13 +124,17 @@ function toCodings(accepted: string | undefined): string {
   return CODINGS.map(([coding]) => (acceptsEncoding(accepted, coding) ? coding[0] : '')).join('')
 }
 
-/** The path below `root` of the file that an address answers with. */
-function findFile(root: string, path: string): string | null {
+/** The file below `root` that an address answers with. */
+function findFile(root: string, path: string): Found | null {
   if (!path.startsWith('/') || !PLAIN.test(path) || HIDDEN.test(path)) return null
   if (path.length > 1 && path.endsWith('/')) return null
   const base = path === '/' ? '' : path
   const names = [`${base}/index.html`, `${base}/index.json`, ...(base === '' ? [] : [base])]
-  return names.find((name) => statFile(root + name) !== null) ?? null
+  for (const file of names) {
+    const bytes = statFile(root + file)?.size
+    if (bytes !== undefined) return { file, bytes, sent: new Map() }
+  }
+  return null
 }
 
 /** An address may be longer than any name of a file: then it is nobody's. */
@@ -121,28 +148,38 @@ function statFile(place: string): Stats | null {
   }
 }
 
-function load(root: string, path: string, wanted: string): Sent {
-  const copies = CODINGS.filter(([, ending]) => statFile(`${root}${path}${ending}`) !== null)
-  const [coding, ending = ''] = copies.find(([name]) => wanted.includes(name[0] ?? '')) ?? []
-  const place = `${root}${path}${ending}`
-  const { size, mtimeMs } = statSync(place)
-  const bytes = size > MAX_READ_BYTES ? null : readFileSync(place)
-  const etag =
-    bytes === null
-      ? `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"`
-      : `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
-  const file = path.slice(1)
-  const fixed = fileHeaders({ file, type: findContentType(file) })
-  const vary = [fixed.vary, copies.length > 0 ? 'accept-encoding' : undefined].filter(
+function load(root: string, { file, bytes: plainBytes }: Found, wanted: string): Sent {
+  const isThere = ([, ending]: (typeof CODINGS)[number]) =>
+    statFile(`${root}${file}${ending}`) !== null
+  const copy = CODINGS.filter(([name]) => wanted.includes(name[0] ?? '')).find(isThere)
+  const [coding, ending = ''] = copy ?? []
+  const place = `${root}${file}${ending}`
+  const bytes = plainBytes > MAX_READ_BYTES ? null : readFileSync(place)
+  const { length, etag } =
+    bytes === null ? statLong(place) : { length: bytes.length, etag: tag(bytes) }
+  const name = file.slice(1)
+  const fixed = fileHeaders({ file: name, type: findContentType(name) })
+  const hasCopies = copy !== undefined || CODINGS.some(isThere)
+  const vary = [fixed.vary, hasCopies ? 'accept-encoding' : undefined].filter(
     (name) => name !== undefined,
   )
   const bare = { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
   const full = {
     ...bare,
     ...(coding !== undefined && { 'content-encoding': coding }),
-    'content-length': String(size),
+    'content-length': String(length),
   }
   return { place, bytes, etag, bare, full }
+}
+
+function tag(bytes: Buffer): string {
+  return `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
+}
+
+/** Of a file that is not read whole. Releases never change, so its time is as good as its bytes. */
+function statLong(place: string) {
+  const { size, mtimeMs } = statSync(place)
+  return { length: size, etag: `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"` }
 }
 
 function send(req: IncomingMessage, res: ServerResponse, sent: Sent, status: number): void {

@@ -70,7 +70,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   const digest = digestInputs(settings, ledger)
   const there = findRelease(outDir, digest)
   if (there !== null) return publish(settings, there)
-  using ends = new DisposableStack()
+  await using ends = new AsyncDisposableStack()
   const pages =
     settings.compiledDir === undefined
       ? startPages(join(outDir, WORK))
@@ -118,7 +118,7 @@ interface Parts {
   content: ReturnType<typeof createContentReader>
   ledger: LedgerFacts
   pages: Pages
-  ends: DisposableStack
+  ends: AsyncDisposableStack
   stage: (name: string) => void
 }
 

@@ -72,8 +72,8 @@ export interface Folder {
   room(): Promise<void>
   /** Paths of every file so far. */
   names: ReadonlySet<string>
-  /** Ends the thread, whatever it was doing. */
-  end(): void
+  /** Ends the thread, whatever it was doing, and removes what has no name yet. */
+  end(): Promise<void>
   /** Waits until all files are written, and gives the folder its name. */
   finish(release: Omit<ReleaseFile, 'checksums' | 'files'>): Promise<void>
 }
@@ -141,7 +141,10 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
       }
     },
     room: thread.room,
-    end: thread.end,
+    async end() {
+      await thread.end()
+      rmSync(root, { recursive: true, force: true })
+    },
     async finish(release) {
       const hashed = [...names].filter((path) => isHashed(path.slice('public/'.length)))
       folder.writeJson(MEMORY, { inputs, keys, hashed })
@@ -196,7 +199,7 @@ function startThread(workerData: { root: string; before: string | null; hasCopie
       while (waiting > MAX_WAITING_BYTES)
         await Promise.race([failed, new Promise<void>((resolve) => (wake = resolve))])
     },
-    end: () => void worker.terminate(),
+    end: () => worker.terminate(),
     async finish() {
       flush()
       worker.postMessage(null)

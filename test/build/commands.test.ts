@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -10,6 +12,7 @@ function run(command: string, env: Record<string, string>) {
   const done = spawnSync(process.execPath, [`functions/commands/${command}.ts`], {
     env: { ...process.env, ...FIXTURE_ENV, OUT_DIR: '.cache/never', ...env },
     encoding: 'utf8',
+    timeout: 60_000,
   })
   return { status: done.status, said: done.stdout + done.stderr }
 }
@@ -34,6 +37,23 @@ test('npm run build says so when OUT_DIR cannot be written to', () => {
   expect(said).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
   expect(said).not.toMatch(/\n\s+at /)
 })
+
+test('npm run serve ends, and says so, when its port is taken', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const PORT = String(typeof address === 'object' ? address?.port : '')
+  const { OUT_DIR } = FIXTURE_ENV
+  const { status, said } = run('serve', {
+    OUT_DIR,
+    PORT,
+    STATE_DIR: mkdtempSync(join(tmpdir(), 'taken-')),
+  })
+  other.close()
+  expect(said).toMatch(/127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)/)
+  expect(said).not.toMatch(/\n\s+at /)
+  expect(status).toBe(1)
+}, 120_000)
 
 test('npm run build begins no release before the content is read and sound', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bad-'))

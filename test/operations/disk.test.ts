@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -13,6 +13,8 @@ import type { Ledger } from '../../functions/parts/parts.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { Click } from '../../functions/store/schema/click.ts'
 import { SqliteError } from '../../functions/store/schema/store-error.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { copyRelease, currentOf, switchRelease } from '../support/fixture-release.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { silentLog } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -44,12 +46,37 @@ if (small === null)
   console.log('skipped: tests of full and read-only disks need the right to mount')
 
 afterAll(() => {
-  for (const folder of [small, readOnly]) {
+  for (const folder of [small, readOnly, forBuild]) {
     if (folder === null) continue
     execFileSync('umount', ['-l', folder])
     rmSync(folder, { recursive: true })
   }
 })
+
+const forBuild = mountSmallDisk('size=16m')
+
+test.skipIf(forBuild === null)(
+  'a build on a disk that gets full leaves the release before it',
+  {
+    timeout: 120_000,
+  },
+  () => {
+    const outDir = join(forBuild ?? '', 'dist')
+    copyRelease(outDir, 'served')
+    switchRelease(outDir, 'served')
+    const { bavail, bsize } = statfsSync(outDir)
+    // Room for some of its files, not for all.
+    writeFileSync(join(forBuild ?? '', 'filler'), Buffer.alloc(bavail * bsize - 2 ** 21))
+    const built = spawnSync(process.execPath, ['functions/commands/build.ts'], {
+      env: { ...process.env, ...FIXTURE_ENV, OUT_DIR: outDir },
+      encoding: 'utf8',
+    })
+    expect(built.stderr).toMatch(/^The disk is full .*Existing files are unchanged\. Make room/s)
+    expect(built.status).toBe(1)
+    expect(currentOf(outDir)).toBe('served')
+    expect(readdirSync(join(outDir, 'releases'))).toEqual(['served'])
+  },
+)
 
 describe.skipIf(small === null)('a disk that is full', () => {
   const go = (world: World) => fetch(`${world.url}/go/x402.a`, { redirect: 'manual' })
