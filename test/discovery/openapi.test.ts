@@ -61,6 +61,7 @@ describe('servers of an OpenAPI document', () => {
     ['none', undefined, 'https://api.shop.example/a'],
     ['a path', [{ url: '/v2' }], 'https://api.shop.example/v2/a'],
     ['a path from where the document is', [{ url: './v2/' }], 'https://api.shop.example/v2/a'],
+    ['its writer’s own machine', [{ url: 'http://localhost:4022' }], 'https://api.shop.example/a'],
     [
       'another host first',
       [{ url: 'https://cdn.shop.example' }, { url: 'https://api.shop.example/v1' }],
@@ -191,6 +192,17 @@ test('a table of prices for the whole document prices its operations', () => {
     paths: { '/a': get(), '/b': { post: { summary: 'Write' } } },
   }
   expect(read(document)?.operations.map(({ price }) => price?.max_usd)).toEqual([0.02, 0])
+})
+
+test('a price in members of the writer’s own prices its operation', () => {
+  const info = { title: 'Tides', 'x-x402': { network: 'base', payee: `0x${'11'.repeat(20)}` } }
+  const paths = { '/a': get({ 'x-x402-price': '$0.001' }) }
+  const document = { openapi: '3.1.0', info, paths }
+  const read = readOpenApi(document, 'https://api.shop.example/openapi.json')
+  expect(read?.operations).toMatchObject([
+    { price: { max_usd: 0.001 }, offers: [{ rail: 'x402', network: 'eip155:8453' }] },
+  ])
+  expect(read?.payees).toEqual([`eip155:8453:0x${'11'.repeat(20)}`])
 })
 
 test('no other document is one', () => {

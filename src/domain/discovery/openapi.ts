@@ -109,7 +109,10 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
   })
 }
 
-/** At the operation, else in a table of the whole document, by method and path. */
+/**
+ * At the operation, else in a table of the whole document, by method and path, else in members of
+ * its writer's own: `x-x402-price` beside `info.x-x402` with network and payee.
+ */
 function paymentInfoOf(
   operation: Record<string, unknown>,
   name: string,
@@ -117,7 +120,19 @@ function paymentInfoOf(
 ): unknown {
   const own = operation['x-payment-info']
   const table = memberOf(memberOf(document.info, 'x-payment-info'), 'endpoints')
-  return own === undefined ? memberOf(table, name) : dereference(own, document)
+  if (own !== undefined) return dereference(own, document)
+  return memberOf(table, name) ?? readOwnMembers(operation, document)
+}
+
+function readOwnMembers(operation: Record<string, unknown>, document: Record<string, unknown>) {
+  const named = Object.entries(operation).filter(([name]) => /^x-.*(?:x402|mpp|price)/i.test(name))
+  if (named.length === 0) return undefined
+  const [whole, shared] = [named.find(([, value]) => isJsonObject(value))?.[1], document.info]
+  const price = named.find(([name]) => /price/i.test(name))?.[1]
+  const protocols = named.some(([name]) => /x402/i.test(name)) ? ['x402'] : []
+  const ways = toObject(memberOf(shared, 'x-x402') ?? document['x-x402'])
+  const { network, payTo, payee } = ways
+  return { protocols, ...present({ network, payTo: payTo ?? payee, price }), ...toObject(whole) }
 }
 
 const MAX_SERVERS = 20
@@ -126,14 +141,22 @@ const MAX_CHOICES = 30
 /** The first server on the seller's own origin; the origin itself where none is named. */
 function findBase(named: readonly unknown[], address: string): string | null {
   const { origin } = new URL(address)
-  const list = named.find((each) => Array.isArray(each) && each.length > 0)
-  if (!Array.isArray(list)) return origin
+  const lists = named.map((each) => listOf(each).filter((server) => !isOfWriter(server)))
+  const list = lists.find((each) => each.length > 0)
+  if (list === undefined) return origin
   for (const server of list.slice(0, MAX_SERVERS).filter(isJsonObject))
     for (const url of fillVariables(server)) {
       const base = URL.parse(url, address)
       if (base?.origin === origin) return base.href.replace(/\/+$/, '')
     }
   return null
+}
+
+/** Where its writer runs it: of no use to anybody else, and often forgotten in a document. */
+function isOfWriter(server: unknown): boolean {
+  const hosts = fillVariables(toObject(server)).map((url) => URL.parse(url)?.hostname ?? '')
+  const local = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
+  return hosts.length > 0 && hosts.every((host) => local.test(host))
 }
 
 /** A server's address with its variables filled in: the defaults, then each choice of one. */

@@ -97,7 +97,7 @@ function readWay(value: unknown): Way[] {
 /** The coin may stand as its symbol, and the amount in dollars. */
 function readX402Way(value: Record<string, unknown>, named: string): Way {
   const network = toCaip2(named)
-  const symbol = textOf(value.asset ?? value.token) ?? ''
+  const symbol = textOf(value.asset ?? value.token ?? value.currency) ?? ''
   const coin = network === null || !isDollar(symbol) ? null : usdAssetOf(network, TEST_COINS)
   const asset = coin?.address ?? value.asset
   const offer = readX402Offer({ ...value, ...(typeof asset === 'string' && { asset }) })

@@ -21,7 +21,9 @@ const MAX_PARAMS = 30
 
 /** Names under which manifests hold their entries, as a list or by `METHOD /path`. */
 const LISTS =
-  `resources endpoints items paidHttpResources services routes paths capability_catalog`.split(' ')
+  `resources endpoints items paidHttpResources services routes paths apis capability_catalog`.split(
+    ' ',
+  )
 
 const schema = createOperationSchema({ allowPrivate: false })
 

@@ -158,7 +158,10 @@ export function defaultAddress(entry: Templated): string | null {
 export function sampleAddress({ url, ...entry }: Templated): string {
   return fillAddress({ url, ...entry }, ({ name, choices = [], ...variable }) => {
     const isBase = url.startsWith(`{${name}}`)
-    return variable.default ?? choices[0] ?? (isBase ? 'https://host.example' : 'x')
+    const isHost =
+      /^https?:\/\/$/.test(url.split(`{${name}}`)[0] ?? '') && !url.includes(`{${name}}.`)
+    const own = isHost ? 'host.example' : 'x'
+    return variable.default ?? choices[0] ?? (isBase ? 'https://host.example' : own)
   })
 }
 
