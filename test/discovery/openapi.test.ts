@@ -205,6 +205,38 @@ test('a price in members of the writer’s own prices its operation', () => {
   expect(read?.payees).toEqual([`eip155:8453:0x${'11'.repeat(20)}`])
 })
 
+describe('a price in a sentence', () => {
+  const read = (description: string, more: object = {}) => {
+    const responses = { '200': { description: 'ok' }, '402': { description: 'Pay' }, ...more }
+    const document = { openapi: '3.0.0', paths: { '/a': get({ description, responses }) } }
+    return readOpenApi(document, 'https://api.shop.example/openapi.json')?.operations[0]
+  }
+
+  test.each([
+    ['Requires an x402 payment of $0.018 USDC on Base mainnet.', 0.018],
+    ['Checks a number. Costs 0.005 USDC via x402.', 0.005],
+    ['Costs $0.002 per call.', 0.002],
+  ])('%s is a guess at the price', (said, usd) => {
+    expect(read(said)).toMatchObject({
+      price: { min_usd: usd, max_usd: usd, per: 'call' },
+      assumed: ['price'],
+    })
+  })
+
+  test.each([
+    'Costs $0.002 USDC per IBAN via x402.',
+    'Costs $0.002 for ten, $0.02 for a hundred.',
+    'Finds goods above $5.',
+    'Pay what you like.',
+  ])('%s is none', (said) => {
+    expect(read(said)?.price).toBeUndefined()
+  })
+
+  test('is none where the document knows no 402', () => {
+    expect(read('Costs $0.002 per call.', { '402': undefined })?.price).toBeUndefined()
+  })
+})
+
 test('no other document is one', () => {
   for (const document of [
     null,

@@ -12,7 +12,7 @@ import {
 import { findOperationFaults } from '../operation/operation-faults.ts'
 import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
-import { readPaymentInfo, type StatedPayment } from './payment-info.ts'
+import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
 
 /** Limits of a listing's evidence; a longer description is cut and marked as such. */
 const MAX_OPERATIONS = 100
@@ -101,10 +101,13 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
     const description = textOf(told.summary) ?? textOf(told.description) ?? undefined
     const body = method === 'GET' ? undefined : readBody(told.requestBody, document)
     const payment = readPaymentInfo(paymentInfoOf(told, `${method} ${path}`, document))
-    const { price, offers } = payment
+    const { offers, price } = payment
+    const guess = price === undefined ? readSentence(told) : undefined
     const response = readResponse(told, source)
     const shapes = { ...withPlaces(url, params), ...present({ body, response }) }
-    const operation = { method, url, ...present({ description, price, offers }), ...shapes }
+    const sold = present({ description, price: price ?? guess, offers })
+    const assumed = guess === undefined ? {} : { assumed: ['price' as const] }
+    const operation = { method, url, ...sold, ...shapes, ...assumed }
     return [{ operation, payment }]
   })
 }
@@ -122,6 +125,18 @@ function paymentInfoOf(
   const table = memberOf(memberOf(document.info, 'x-payment-info'), 'endpoints')
   if (own !== undefined) return dereference(own, document)
   return memberOf(table, name) ?? readOwnMembers(operation, document)
+}
+
+/** A paid operation may state its price in words alone: one amount for one call, else none. */
+function readSentence({ summary, description, responses }: Record<string, unknown>) {
+  if ((memberOf(responses, '402') ?? null) === null) return undefined
+  const said = `${textOf(summary) ?? ''}. ${textOf(description) ?? ''}`
+  const [costs, ...more] = said.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)[^.]*/g) ?? []
+  const isOfCall = /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee)\b/i.test(said)
+  if (costs === undefined || more.length > 0 || !isOfCall) return undefined
+  if (/\bper (?!call|request|query|lookup)|\/|\bfor\b.*\$|\+/.test(costs)) return undefined
+  const read = readPriceWords(`$${/\d+(?:\.\d+)?/.exec(costs)?.[0]}`)
+  return read === null ? undefined : { ...read.bounds, per: 'call' as const }
 }
 
 function readOwnMembers(operation: Record<string, unknown>, document: Record<string, unknown>) {
