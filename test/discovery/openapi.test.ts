@@ -216,6 +216,7 @@ describe('a price in a sentence', () => {
     ['Requires an x402 payment of $0.018 USDC on Base mainnet.', 0.018],
     ['Checks a number. Costs 0.005 USDC via x402.', 0.005],
     ['Costs $0.002 per call.', 0.002],
+    ['Weather (0.02 USDC). Weather of a city. Costs 0.02 USDC.', 0.02],
   ])('%s is a guess at the price', (said, usd) => {
     expect(read(said)).toMatchObject({
       price: { min_usd: usd, max_usd: usd, per: 'call' },

@@ -4,6 +4,10 @@ import { readYaml } from '../../text/read-yaml.ts'
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
 
+/** A plain page, as sellers publish for agents: its title, and its first paragraph. */
+const TITLED =
+  /^\ufeff?\s*# +(\S[^\n]*?)\s*\n\s*\n(?:> *)?([^\s#>`|-][^\n]*(?:\n(?:> *)?[^\s#>][^\n]*)*)/
+
 /** Text that people don't see but a model reads. */
 const HIDDEN = /[\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]/u
 
@@ -17,11 +21,15 @@ export interface ReadSkill {
 }
 
 export function readSkill(text: string): ReadSkill | Fault {
-  const [head, yaml] = FRONT_MATTER.exec(text) ?? []
-  if (head === undefined || yaml === undefined)
-    return faultOf('invalid_row', 'SKILL.md: expected front matter between two lines of ---')
   if (HIDDEN.test(text))
     return faultOf('misleading_text', 'SKILL.md: expected text that can be seen')
+  const [head, yaml] = FRONT_MATTER.exec(text) ?? []
+  if (head === undefined || yaml === undefined) {
+    const [, name, description] = TITLED.exec(text) ?? []
+    return name === undefined || description === undefined
+      ? faultOf('invalid_row', 'SKILL.md: expected front matter between two lines of ---')
+      : { name, description, license: null, allowed: undefined, body: text }
+  }
   const front = readYaml(yaml) ?? readYaml(quoteColons(yaml))
   if (!isJsonObject(front))
     return faultOf('invalid_row', 'SKILL.md: expected front matter in YAML, as names and values')

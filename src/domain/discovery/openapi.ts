@@ -131,11 +131,15 @@ function paymentInfoOf(
 function readSentence({ summary, description, responses }: Record<string, unknown>) {
   if ((memberOf(responses, '402') ?? null) === null) return undefined
   const said = `${textOf(summary) ?? ''}. ${textOf(description) ?? ''}`
-  const [costs, ...more] = said.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)[^.]*/g) ?? []
+  const costs = said.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
+  const amounts = new Set(
+    costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
+  )
   const isOfCall = /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee)\b/i.test(said)
-  if (costs === undefined || more.length > 0 || !isOfCall) return undefined
-  if (/\bper (?!call|request|query|lookup)|\/|\bfor\b.*\$|\+/.test(costs)) return undefined
-  const read = readPriceWords(`$${/\d+(?:\.\d+)?/.exec(costs)?.[0]}`)
+  const isMetered = costs.some((cost) => /\bper (?!call|request|query|lookup)|\/|\+/.test(cost))
+  const [amount] = amounts
+  if (amount === undefined || amounts.size > 1 || !isOfCall || isMetered) return undefined
+  const read = readPriceWords(`$${amount}`)
   return read === null ? undefined : { ...read.bounds, per: 'call' as const }
 }
 

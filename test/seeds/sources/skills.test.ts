@@ -81,6 +81,14 @@ describe('saved skills', () => {
     expect(content.rows('skills')[TIDES]?.facts).toMatchObject({ name: 'tides by harbour-example' })
   })
 
+  test('may be a page without front matter: its title and its first paragraph say what it is', async () => {
+    const text = '# Tide tables\n\n> Reads the tide\n> of a harbour.\n\n## Endpoints\n'
+    await seed([skill(FINE, { text, path: 'skills/tides/skill.md' })])
+    expect(content.rows('skills')[TIDES]?.facts).toMatchObject({
+      name: 'Tide tables by harbour-example',
+    })
+  })
+
   test('of a seller’s own index are read at their addresses', async () => {
     const texts: Record<string, string> = {
       'https://tides.example/.well-known/agent-skills/index.json': JSON.stringify({
