@@ -39,7 +39,7 @@ test('limits and choices of a parameter are said in words', () => {
   expect(types).toMatchObject({
     rail: 'one of x402, mpp',
     limit: 'integer, 1 to 50, default 20',
-    has: 'list of one of openapi, llms_txt, x402_manifest, agent_card, ard',
+    has: 'list of one of openapi, llms_txt, x402_manifest, agent_card, ard, mcp_card',
   })
 })
 

@@ -22,19 +22,51 @@ interface Place {
  * a plugin whose only skill has its name; elsewhere of a `skill.md`, or of an index of several on
  * the same host. Other rows stay as they are.
  */
-export async function followSkills(
-  values: readonly unknown[],
-  reader: Pick<SellerReader, 'read' | 'each'>,
-) {
+export async function followSkills(values: readonly unknown[], reader: Reader) {
   const refused: Refusal[] = []
-  let length = 0
-  const refuseIt = (name: string, reason: Refusal['reason'], detail: string) => {
+  const refuse = (name: string, reason: Refusal['reason'], detail: string) => {
     refused.push({ reason, name, detail })
     return []
   }
-  const read = async (name: string, place: Place): Promise<unknown[]> => {
+  const read = createReading(reader, refuse)
+  const readIndex = async (address: string): Promise<unknown[]> => {
+    const answer = await reader.read(address)
+    if (!answer.ok) return refuse(address, 'unreadable_seller', answer.detail)
+    const listed = memberOf(parseJson(answer.text), 'skills')
+    const rows: unknown[] = []
+    for (const each of [listed].flat().filter(isJsonObject).slice(0, MAX_INDEXED)) {
+      const url = String(URL.parse(String(each.url ?? `${each.name}/SKILL.md`), address))
+      const place = url.startsWith(`${new URL(address).origin}/`) ? parseAddress(url) : null
+      const found =
+        place === null
+          ? refuse(url, 'invalid_url', 'expected a skill.md on the host of its index')
+          : await read(url, { ...place, files: textsOf(each.files) })
+      for (const row of found) rows.push(row)
+    }
+    return rows
+  }
+  const followed = await reader.each(values, async (value): Promise<unknown[]> => {
+    if (typeof value !== 'string') return [value]
+    if (INDEX.test(value)) return readIndex(value)
+    const place = parseAddress(value)
+    return place === null ? refuse(value, 'invalid_url', EXPECTED) : read(value, place)
+  })
+  return { values: followed.flat(), refused }
+}
+
+type Reader = Pick<SellerReader, 'read' | 'each'>
+
+const EXPECTED = 'expected the address of a skill on GitHub, of a skill.md or of an index.json'
+
+/** The first of a place's paths that is there, as a row. */
+function createReading(
+  reader: Reader,
+  refuse: (name: string, reason: Refusal['reason'], detail: string) => never[],
+) {
+  let length = 0
+  return async (name: string, place: Place): Promise<unknown[]> => {
     const { repo, root, commit = null, paths, files } = place
-    if (length > MAX_LENGTH) return refuseIt(name, 'unreadable_seller', 'expected fewer skills')
+    if (length > MAX_LENGTH) return refuse(name, 'unreadable_seller', 'expected fewer skills')
     let fault = ''
     for (const path of paths) {
       const answer = await reader.read(`${root}/${path}`)
@@ -45,43 +77,10 @@ export async function followSkills(
       length += answer.text.length
       const licence = repo === root ? null : await reader.read(`${root}/LICENSE`)
       const license = licence?.ok === true ? nameLicence(licence.text) : null
-      return [
-        { repo, path, commit, text: answer.text, license, ...(files !== undefined && { files }) },
-      ]
+      return [{ repo, path, commit, text: answer.text, license, ...(files && { files }) }]
     }
-    return refuseIt(name, 'unreadable_seller', fault)
+    return refuse(name, 'unreadable_seller', fault)
   }
-  const readIndex = async (address: string): Promise<unknown[]> => {
-    const answer = await reader.read(address)
-    if (!answer.ok) return refuseIt(address, 'unreadable_seller', answer.detail)
-    const listed = memberOf(parseJson(answer.text), 'skills')
-    const rows: unknown[] = []
-    for (const each of (Array.isArray(listed) ? listed : [])
-      .filter(isJsonObject)
-      .slice(0, MAX_INDEXED)) {
-      const url = String(URL.parse(String(each.url ?? `${each.name}/SKILL.md`), address))
-      const place = url.startsWith(`${new URL(address).origin}/`) ? parseAddress(url) : null
-      const found =
-        place === null
-          ? refuseIt(url, 'invalid_url', 'expected a skill.md on the host of its index')
-          : await read(url, { ...place, files: textsOf(each.files) })
-      for (const row of found) rows.push(row)
-    }
-    return rows
-  }
-  const followed = await reader.each(values, async (value): Promise<unknown[]> => {
-    if (typeof value !== 'string') return [value]
-    if (INDEX.test(value)) return readIndex(value)
-    const place = parseAddress(value)
-    return place === null
-      ? refuseIt(
-          value,
-          'invalid_url',
-          'expected the address of a skill on GitHub, of a skill.md or of an index.json',
-        )
-      : read(value, place)
-  })
-  return { values: followed.flat(), refused }
 }
 
 function textsOf(files: unknown): string[] | undefined {
