@@ -28,6 +28,8 @@ const PAGES = {
   '/sellers': 'sellers/sellers-page',
   '/sources': 'reference/sources-page',
   '/stats': 'reference/stats-page',
+  '/tasks': 'tasks/tasks-page',
+  '/tasks/[id]': 'tasks/task-page',
   '/trust': 'trust/trust-page',
 }
 

@@ -6,7 +6,7 @@ import type { PolicyView } from './domain/derived/policy.ts'
 import type { Tables } from './domain/derived/tables.ts'
 import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
-import type { TaskView } from './domain/plans/task-views.ts'
+import type { TaskPage } from './domain/plans/task-views.ts'
 import type { HandshakesView } from './domain/probe/merge.ts'
 import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
@@ -41,8 +41,6 @@ export interface CompiledListing {
   view: ListingView
   /** What lists print of its view. Every list of the directory reads it, so it is made without the rest. */
   brief: ListingBrief
-  /** Tasks that its operations do. */
-  tasks: readonly string[]
   /** kit.json of the listing, as served. */
   kit: KitView
   /** The description rendered to HTML; raw HTML of the source is shown as text. */
@@ -103,8 +101,8 @@ export interface CompiledSite {
   /** Drawings of the brand marks of listings, as SVG, by id. */
   marks: Readonly<Record<string, string>>
   tasks: Tables['tasks']
-  /** The same on the wire, with how many sellers each has. */
-  task_views: TaskView[]
+  /** The same with everybody who does it. */
+  task_pages: TaskPage[]
 }
 
 export interface Compiled {
@@ -127,7 +125,7 @@ export interface Shared {
 /** Of a listing what lists need of it, and where the rest lies in the file of the rest. */
 export type CompiledHead = Pick<
   CompiledListing,
-  'key' | 'id' | 'brief' | 'tasks' | 'added' | 'changed' | 'relay_reason' | 'similar'
+  'key' | 'id' | 'brief' | 'added' | 'changed' | 'relay_reason' | 'similar'
 > & { at: number; length: number }
 export type CompiledRest = Omit<CompiledListing, keyof CompiledHead>
 
@@ -227,9 +225,6 @@ class StoredListing implements CompiledListing {
   }
   get brief() {
     return this.#head.brief
-  }
-  get tasks() {
-    return this.#head.tasks
   }
   get added() {
     return this.#head.added

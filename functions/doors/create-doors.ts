@@ -5,7 +5,9 @@ import {
   toCategoryMarkdown,
   toCompareMarkdown,
   toListingMarkdown,
+  toTaskMarkdown,
 } from '../../src/domain/doors/markdown-variant.ts'
+import type { TaskPage } from '../../src/domain/plans/task-views.ts'
 import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
 import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
@@ -49,6 +51,7 @@ export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handle
     search_feed: feed,
     category_markdown: markdown,
     compare_markdown: markdown,
+    task_markdown: markdown,
     mcp: opensOnce(async () => (await loadMcp()).createMcpDoor(parts, relay)),
     a2a: opensOnce(async () => (await loadA2a()).createA2aDoor(parts)),
     ...createRegistryDoors(parts),
@@ -91,6 +94,10 @@ function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
     async compare(slug) {
       const view = await readBuilt<CompareView>(parts.release(), `/api/v1/compare/${slug}`)
       return view === null ? null : toCompareMarkdown(view)
+    },
+    async tasks(id) {
+      const view = await readBuilt<TaskPage>(parts.release(), `/api/v1/tasks/${id}`)
+      return view === null ? null : toTaskMarkdown(view, baseUrl)
     },
   }
   return async function markdownDoor({ req, url }: H3Event): Promise<Response> {

@@ -164,7 +164,6 @@ export function toCompiled(
     id: listing.id,
     view,
     brief: toListingBrief(listing),
-    tasks: listing.surface.operations.flatMap(({ task }) => task ?? []),
     kit: toKitView(listing, { baseUrl: catalogue.baseUrl, trust: view.trust }),
     description_html: renderDescription(listing.description),
     added: listing.facts.added,
@@ -184,24 +183,13 @@ function beginCompiled(dir: string) {
   let at = 0
   return {
     add(compiled: CompiledListing, json: { view: string; kit: string }): void {
-      const {
-        key,
-        id,
-        brief,
-        tasks,
-        added,
-        changed,
-        relay_reason,
-        similar,
-        view: _,
-        kit: __,
-        ...rest
-      } = compiled
+      const { key, id, brief, added, changed, relay_reason, similar, ...others } = compiled
+      const { view: _, kit: __, ...rest } = others
       const members: Omit<CompiledRest, 'view' | 'kit'> = rest
       const made = JSON.stringify(members).slice(1)
       const bytes = Buffer.from(`{"view":${json.view},"kit":${json.kit},${made}\n`)
       const head: CompiledHead = {
-        ...{ key, id, brief, tasks, added, changed, relay_reason, similar, at },
+        ...{ key, id, brief, added, changed, relay_reason, similar, at },
         length: bytes.length,
       }
       heads.push(JSON.stringify(head))

@@ -14,6 +14,7 @@ import {
 } from '../domain/doors/catalog-documents.ts'
 import { toFirstCall } from '../domain/kit/first-call.ts'
 import { toKitView } from '../domain/kit/kit-view.ts'
+import { toTaskView } from '../domain/plans/task-views.ts'
 import { toTrustView } from '../domain/views/trust-view.ts'
 import { DOORS, type StaticDoorId } from '../domain/wire/door-table.ts'
 import { ROUTES, type StaticRouteId } from '../domain/wire/route-table.ts'
@@ -43,8 +44,8 @@ const ENDPOINTS: Readonly<
 > = {
   categories: (site) => site.categories,
   sources: (site) => site.sources,
-  tasks: (site) => ({ tasks: site.task_views }),
-  task: (site) => new Map(site.task_views.map((view) => [view.id, view])),
+  tasks: (site) => ({ tasks: site.task_pages.map(toTaskView) }),
+  task: (site) => new Map(site.task_pages.map((view) => [view.id, view])),
   stats: (site) => site.stats,
   trust_method: (site) => site.trust_method,
   business_model: (site) => site.business_model,

@@ -5,8 +5,8 @@ import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareView } from '../domain/compare/compare-view.ts'
 import { toPolicyView } from '../domain/derived/policy.ts'
 import type { ReleaseFile, SearchChoices } from '../domain/derived/release-file.ts'
-import { toTaskOperations } from '../domain/plans/task-operations.ts'
-import { toTaskView } from '../domain/plans/task-views.ts'
+import { toTaskOffers } from '../domain/plans/task-offers.ts'
+import { toTaskPages } from '../domain/plans/task-views.ts'
 import type { TrustLedgerFacts } from '../domain/trust/published-ledger.ts'
 import { toOtherHosts, withoutListed } from '../domain/unlisted/not-listed.ts'
 import { toMarketReportsView } from '../domain/views/market-view.ts'
@@ -30,7 +30,9 @@ export function toCompiledSite(
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
-  const done = listings.flatMap((listing) => toTaskOperations(listing))
+  const offers = listings.flatMap((listing) =>
+    toTaskOffers(listing, { tasks: tables.tasks, baseUrl }),
+  )
   return {
     base_url: baseUrl,
     stats: toStatsView(listings, dump, trustLedger, sources),
@@ -49,7 +51,7 @@ export function toCompiledSite(
     not_listed: withoutListed(tables.notListed, listings),
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
-    task_views: tables.tasks.map((row) => toTaskView(row, done)),
+    task_pages: toTaskPages(tables.tasks, offers),
   }
 }
 

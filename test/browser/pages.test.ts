@@ -31,6 +31,8 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/listing/x402.former-tides', 410],
   ['/kind/http_api'],
   ['/category/geo_weather'],
+  ['/tasks'],
+  ['/tasks/web_search'],
   ['/compare'],
   ['/compare/web-search'],
   ['/compare?ids=api.hostile-text,x402.brightwell-search,mcp.tenki'],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { TaskOffer } from '../../src/domain/plans/task-offers.ts'
+import { toTaskPages } from '../../src/domain/plans/task-views.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
@@ -120,31 +122,29 @@ test('a listing keeps one of six tints', () => {
 })
 
 describe('tasks of the home page', () => {
-  const tasks = [{ id: 'web_search', name: 'Search the web', words: ['a', 'b'] }]
   const sells = (
     id: string,
-    usd: number,
+    usd: number | null,
     { ms, payments = 0 }: { ms?: number; payments?: number } = {},
-  ) => ({
-    view: {
-      ...{ id, name: id, page: `/listing/${id}`, first_party: false },
-      operations: [
-        { task: 'web_search', price: { min_usd: usd, max_usd: usd, per: 'call' as const } },
-      ],
-      trust:
-        payments === 0
-          ? { evidence: 'no_payment_data' as const }
-          : { evidence: 'verified_non_wash_payments' as const, settlements_30d: payments },
-    },
-    history: {
-      probes:
-        ms === undefined
-          ? []
-          : [{ at: '2026-11-01T08:00:00Z', protocol: 'x402', outcome: 'spoke', ms } as const],
-    },
+  ): TaskOffer => ({
+    listing: { id, name: id, kind: 'http_api', page: `/listing/${id}` },
+    ...{ auth: 'payment', operation: `GET https://${id}.example/search`, usd, digest: 'd' },
+    ...(ms !== undefined && { answered: { at: '2026-11-01T08:00:00Z', ms } }),
+    ...(payments > 0 && {
+      paid: {
+        at: '2026-11-01T08:00:00Z',
+        settlements_30d: payments,
+        as_of: '2026-11-02T00:00:00Z',
+      },
+    }),
   })
-  const choicesOf = (...listings: ReturnType<typeof sells>[]) =>
-    toTaskChoices(tasks, listings)[0]?.choices.map(
+  const toPages = (...offers: TaskOffer[]) =>
+    toTaskPages(
+      [{ id: 'web_search', name: 'Search the web', words: ['a', 'b'] }],
+      offers.map((offer) => ({ task: 'web_search', offer })),
+    )
+  const choicesOf = (...offers: TaskOffer[]) =>
+    toTaskChoices(toPages(...offers))[0]?.choices.map(
       ({ label, name, value }) => `${label}: ${name}, ${value}`,
     )
 
@@ -159,7 +159,15 @@ describe('tasks of the home page', () => {
     ).toEqual(['Cheapest: a, $0.01', 'Fastest: b, 90 ms', 'Most paid: c, 7 payments'])
   })
 
-  test('need two services', () => {
-    expect(toTaskChoices(tasks, [sells('a', 0.01)])).toEqual([])
+  test('free comes before every price, and an unknown price after it', () => {
+    const [page] = toPages(sells('a', null), sells('b', 0.01), sells('c', 0))
+    expect(page?.offers.map(({ listing }) => listing.id)).toEqual(['c', 'b', 'a'])
+    expect(page).toMatchObject({ sellers: 3, min_usd: 0 })
+    expect(choicesOf(sells('a', null), sells('b', 0.01), sells('c', 0))).toEqual(['Free: c, '])
+  })
+
+  test('need two services with a price', () => {
+    expect(choicesOf(sells('a', 0.01))).toBeUndefined()
+    expect(choicesOf(sells('a', 0.01), sells('b', null))).toBeUndefined()
   })
 })

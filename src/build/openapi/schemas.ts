@@ -21,7 +21,7 @@ import { LintReportSchema } from '../../domain/lint/lint.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-skills.ts'
 import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
-import { TasksSchema, TaskViewSchema } from '../../domain/plans/task-views.ts'
+import { TaskPageSchema, TasksSchema } from '../../domain/plans/task-views.ts'
 import {
   ReceiptDaysSchema,
   ReceiptKeysSchema,
@@ -91,7 +91,7 @@ export const SCHEMAS = {
   Compare: CompareSchema,
   LintReport: LintReportSchema,
   Tasks: TasksSchema,
-  Task: TaskViewSchema,
+  Task: TaskPageSchema,
   TaskPlan: TaskPlanSchema,
   OperationsAnswer: search.OperationsAnswerSchema,
   LoginBody: sellers.LoginBodySchema,

@@ -35,6 +35,8 @@ export const CompareSchema = v.object({
       id: v.string(),
       title: v.string(),
       note: v.string(),
+      /** The task that its listings do. */
+      task: v.optional(v.string()),
       rows: v.array(CompareRowSchema),
     }),
   ),
@@ -80,7 +82,8 @@ export function toCompareView(
       ...row,
       focus: focus.get(row.id) ?? ('broad' as const),
     }))
-    return { id, title, note, rows: placed.sort(compareRows) }
+    const sorted = placed.sort(compareRows)
+    return { id, title, note, ...(task !== undefined && { task }), rows: sorted }
   })
   const ids = new Set(sections.flatMap((section) => section.rows.map((row) => row.id)))
   const isThin = ids.size < MIN_ROWS

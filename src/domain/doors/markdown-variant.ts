@@ -6,6 +6,8 @@ import type { KitView } from '../kit/kit-view.ts'
 import { toSignInText } from '../kit/sign-in-text.ts'
 import { toNetworkName } from '../listing/networks.ts'
 import { railsOf } from '../listing/pricing.ts'
+import type { TaskOffer } from '../plans/task-offers.ts'
+import type { TaskPage } from '../plans/task-views.ts'
 import type { CompactRow } from '../search/search-response.ts'
 import { SESSIONS_NOT_COUNTED } from '../settlement/schemes/schemes.ts'
 import type { ListingView } from '../views/listing-view.ts'
@@ -159,6 +161,30 @@ export function toCompareMarkdown(view: CompareView): string {
       ].join('\n'),
     ]),
   ])
+}
+
+/** `/tasks/<id>.md`: everybody who does it, with price and request. */
+export function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
+  const shown = task.offers.slice(0, MOST_OFFERS)
+  const rest = task.offers.length - shown.length
+  return toDocument([
+    `# ${inert(task.name)}`,
+    `> Free ones first, then by the price of one call.`,
+    FOREIGN,
+    shown.map((offer) => toOfferLine(offer, baseUrl)).join('\n'),
+    ...(rest > 0 ? [`${rest} more: <${baseUrl}/api/v1/tasks/${task.id}>`] : []),
+    ...(task.plan === undefined
+      ? []
+      : [`Plan, with the task's input as parameters: <${baseUrl}${task.plan}>`]),
+  ])
+}
+
+/** Rows of a task in its Markdown variant. */
+const MOST_OFFERS = 40
+
+function toOfferLine({ listing, usd, auth, operation }: TaskOffer, baseUrl: string): string {
+  const price = usd === null ? 'price not published' : usd === 0 ? 'free' : `$${usd}`
+  return `- [${inert(listing.name)}](${baseUrl}${listing.page}.md): ${price}, access ${auth}, \`${operation.replaceAll('`', '')}\``
 }
 
 function toLine({ id, name, summary, price }: CompactRow, baseUrl: string): string {

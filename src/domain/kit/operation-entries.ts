@@ -23,6 +23,8 @@ export interface OperationEntry {
   found: FoundOperation
   /** Its name and task. */
   names: string[]
+  /** Id of its task. */
+  task?: string | undefined
   description: string
   /** Slots of its example that a query can fill. */
   slots: ArgumentSlot[]
@@ -69,20 +71,22 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     ...toKitOperations(listing, relayUrl).map((operation) => {
       const { url, task, description } = operation
       const names = [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])]
-      return toEntry(toFoundHttp(operation), names, description, operation, toHttpSlots(operation))
+      const entry = toEntry(
+        toFoundHttp(operation),
+        names,
+        description,
+        operation,
+        toHttpSlots(operation),
+      )
+      return { ...entry, task }
     }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
       const said = tool.description === tool.name ? '' : tool.description
       const found = toFoundTool(tool, reached)
       const given = found.example?.arguments
-      return toEntry(
-        found,
-        names,
-        said,
-        tool,
-        slotsIn(['arguments'], given, tool.input_schema, true),
-      )
+      const slots = slotsIn(['arguments'], given, tool.input_schema, true)
+      return { ...toEntry(found, names, said, tool, slots), task: tool.task }
     }),
     ...surface.skills.map((skill) => {
       const said = [skill.description, ...(skill.examples ?? [])].join(' ')

@@ -6,6 +6,7 @@ import {
   comparePath,
   kindPath,
   pagePath,
+  taskPath,
 } from '../wire/links.ts'
 
 /** Pages with an address of their own that are offered to search engines. */
@@ -25,6 +26,7 @@ export const FIXED_PAGES = [
   '/sellers',
   '/sources',
   '/stats',
+  '/tasks',
   '/trust',
 ] as const
 
@@ -43,8 +45,8 @@ export const PAGE_TEMPLATES: readonly string[] = [
   '/opensearch.xml',
   '/robots.txt',
   '/sitemap.xml',
-  ...[pagePath, badgePath, badgeDataPath, comparePath, kindPath, categoryPath].map((toPath) =>
-    toPath('*'),
+  ...[pagePath, badgePath, badgeDataPath, comparePath, kindPath, categoryPath, taskPath].map(
+    (toPath) => toPath('*'),
   ),
   '/problems/*',
 ]

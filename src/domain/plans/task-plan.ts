@@ -226,7 +226,7 @@ function toOffer(
 }
 
 /** The path and query as the relay's own parameter: nothing in it is mistaken for the relay's. */
-function toRelayUrl(baseUrl: string, id: string, url: string): string {
+export function toRelayUrl(baseUrl: string, id: string, url: string): string {
   const { pathname, search } = new URL(url)
   return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { TaskRow } from '../tasks/task.ts'
-import { smallestOf } from '../wire/extremes.ts'
-import type { TaskOperation } from './task-operations.ts'
+import { taskPath } from '../wire/links.ts'
+import { compareTaskOffers, type OfferOfTask, TaskOfferSchema } from './task-offers.ts'
 
 const schema = v.record(v.string(), v.unknown())
 
@@ -11,14 +11,15 @@ export const TaskViewSchema = v.object({
   name: v.string(),
   /** What people say for it; `|` stands between words that say the same. */
   words: v.array(v.string()),
+  page: v.string(),
+  /** Listings that do it. */
+  sellers: v.number(),
+  /** Lowest known price of one call in US dollars, 0 for free; null where none is known. */
+  min_usd: v.nullable(v.number()),
   /** The contract: JSON Schemas of the input and the output; absent until it is written. */
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
-  /** Listings that do it. */
-  sellers: v.number(),
-  /** The lowest price of one call in US dollars: 0 where one is free; null where none is known. */
-  min_usd: v.nullable(v.number()),
   /** The address of the plan, with the members of the input as parameters. */
   plan: v.optional(v.string()),
 })
@@ -27,19 +28,34 @@ export type TaskView = v.InferOutput<typeof TaskViewSchema>
 /** `GET /api/v1/tasks`. */
 export const TasksSchema = v.object({ tasks: v.array(TaskViewSchema) })
 
-export function toTaskView(row: TaskRow, operations: readonly TaskOperation[]): TaskView {
-  const { id, name, words, input, output, example } = row
-  const own = operations.filter(({ task }) => task === id)
-  const prices = own.flatMap(({ usd }) => usd ?? [])
-  return {
-    ...{ id, name, words },
-    ...(input !== undefined && { input }),
-    ...(output !== undefined && { output }),
-    ...(example !== undefined && { example }),
-    sellers: new Set(own.map(({ listing }) => listing.id)).size,
-    min_usd: prices.length === 0 ? null : smallestOf(prices),
-    ...(input !== undefined && { plan: planPath(id) }),
-  }
+/** `GET /api/v1/tasks/<id>`: with everybody who does it, free ones first, then by price. */
+export const TaskPageSchema = v.object({
+  ...TaskViewSchema.entries,
+  offers: v.array(TaskOfferSchema),
+})
+export type TaskPage = v.InferOutput<typeof TaskPageSchema>
+
+/** @param all offers of every task */
+export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[]): TaskPage[] {
+  const byTask = Map.groupBy(all, ({ task }) => task)
+  return rows.map((row) => {
+    const { id, name, words, input, output, example } = row
+    const offers = (byTask.get(id) ?? []).map(({ offer }) => offer).sort(compareTaskOffers)
+    const [first] = offers
+    return {
+      ...{ id, name, words, page: taskPath(id), sellers: offers.length },
+      min_usd: first?.per === undefined ? (first?.usd ?? null) : null,
+      ...(input !== undefined && { input, plan: planPath(id) }),
+      ...(output !== undefined && { output }),
+      ...(example !== undefined && { example }),
+      offers,
+    }
+  })
+}
+
+/** For the list of all tasks. */
+export function toTaskView({ offers: _, ...view }: TaskPage): TaskView {
+  return view
 }
 
 export function planPath(id: string): string {

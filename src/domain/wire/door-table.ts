@@ -47,6 +47,7 @@ export const DOORS = {
   search_feed: live('JSON feed of a search', 'Feeds', '/search.json'),
   category_markdown: live('Markdown twin of a category', 'Markdown', '/category/:category.md'),
   compare_markdown: live('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
+  task_markdown: live('Markdown twin of a task', 'Markdown', '/tasks/:task_id.md'),
 }
 
 function live<const Name extends string>(
@@ -81,7 +82,7 @@ export function isDoorPath(path: string): boolean {
   return LIVE_PATTERNS.some((pattern) => pattern.test(path))
 }
 
-export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare'] as const
+export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] as const
 
 const WITH_MARKDOWN = new RegExp(`^/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+$`)
 

@@ -22,6 +22,7 @@ export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.
 /** Drawings for links to a page: of a listing by a function, of lists by the build. */
 export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
 export const categoryCardPath = (id: string) => `/og/category/${id}.png`
+export const taskPath = (id: string) => `/tasks/${id}`
 export const kindPath = (kind: string) => `/kind/${kind}`
 export const categoryPath = (id: string) => `/category/${id}`
 

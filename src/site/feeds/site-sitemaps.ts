@@ -2,6 +2,7 @@ import type { CompiledListing } from '../../compiled.ts'
 import type { CompareView } from '../../domain/compare/compare-view.ts'
 import { isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
 import { FIXED_PAGES } from '../../domain/listing/page-templates.ts'
+import type { TaskView } from '../../domain/plans/task-views.ts'
 import type { CategoriesView } from '../../domain/views/reference-views.ts'
 import { categoryPath, comparePath, kindPath, pagePath } from '../../domain/wire/links.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
@@ -17,6 +18,7 @@ interface Catalogue {
   site: {
     categories: CategoriesView
     compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
+    task_pages: readonly Pick<TaskView, 'page' | 'sellers'>[]
     texts?: { switches: Switches }
   }
   listings: readonly Pick<CompiledListing, 'id' | 'changed'>[]
@@ -35,6 +37,7 @@ export function toSitePages({ site, listings }: Catalogue): SitePage[] {
     ...KIND_ORDER.map(kindPath),
     ...site.categories.categories.map(({ id }) => categoryPath(id)),
     ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),
+    ...site.task_pages.filter(({ sellers }) => sellers > 0).map(({ page }) => page),
     ...PROBLEM_CODES.map((code) => `/problems/${code}`),
   ]
   return [

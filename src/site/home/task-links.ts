@@ -1,9 +1,10 @@
-import type { Tables } from '../../domain/derived/tables.ts'
+import type { TaskPage } from '../../domain/plans/task-views.ts'
 
 const MOST = 4
 
-/** Words a directory's buyers use, of tasks far apart in its table; none where it has no tasks. */
-export function toSearches(tasks: Tables['tasks']): string[] {
-  const step = Math.ceil(tasks.length / MOST)
-  return tasks.flatMap(({ words }, at) => (at % step === 0 ? (words[0] ?? []) : []))
+/** Tasks that somebody here does, far apart in their table; none where it has none. */
+export function toTaskLinks(tasks: readonly TaskPage[]): TaskPage[] {
+  const done = tasks.filter(({ sellers }) => sellers > 0)
+  const step = Math.ceil(done.length / MOST)
+  return done.filter((_, at) => at % step === 0)
 }

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { readRealPages } from './real-pages.ts'
+
+/** The home page of the content that is published, and the pages it leads to. */
+const pages = readRealPages()
+const read = (path: string) => pages.readAsset(`${path.replace(/#.*/, '').slice(1)}/index.html`)
+const home = pages.readAsset('index.html').toString()
+const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+/** Of a task's page the first seller, with its price, as text. */
+function readFirstRow(task: string) {
+  const [row = ''] = /<li class="offer".*?<\/li>/s.exec(read(task).toString()) ?? []
+  const [, page = ''] = /<a href="([^"]+)"/.exec(row) ?? []
+  return { page, text: textOf(row) }
+}
+
+test('a card names the seller that stands first on its task’s page, at that price', () => {
+  const cards = home.match(/<li>\s*<h3>.*?<\/li>/gs) ?? []
+  expect(cards.length).toBe(3)
+  for (const card of cards) {
+    const [, task = ''] = /<h3><a href="([^"]+)"/.exec(card) ?? []
+    const [line = ''] = /<dt>(?:Free|Cheapest).*?<\/div>/s.exec(card) ?? []
+    const [, page = '', name = ''] = /<a href="([^"]+)"><bdi>([^<]+)/.exec(line) ?? []
+    const price = /\$[\d.]+/.exec(textOf(line))?.[0] ?? 'free'
+    const first = readFirstRow(task)
+    expect(first).toMatchObject({ page })
+    expect(first.text).toContain(name)
+    expect(first.text).toContain(price)
+    // A listing's page has other words for what costs nothing.
+    const shown = textOf(read(page).toString())
+    if (price === 'free') expect(shown).toMatch(/\bfree\b|no account, no key/i)
+    else expect(shown).toContain(price)
+  }
+})
+
+test('a price beside a task’s name is the one of its first row; “Try” leads to somebody who does it', () => {
+  const flow = [
+    ...home.matchAll(/<a href="(\/tasks\/[^"]+)">[^<]+<\/a>\s*<span class="soft">([^<]+)/g),
+  ]
+  expect(flow.length).toBeGreaterThan(5)
+  for (const [, task = '', from = ''] of flow)
+    expect(readFirstRow(task).text).toContain(from.replace('from ', ''))
+  const [hints = ''] = /<p class="sign-hints">.*?<\/p>/s.exec(home) ?? []
+  const tried = [...hints.matchAll(/href="([^"]+)"/g)]
+  expect(tried.length).toBe(4)
+  for (const [, task = ''] of tried) expect(readFirstRow(task).page).toMatch(/^\/listing\//)
+})
+
+test('every price of a task’s page stands on the page of its listing', () => {
+  const wrong: string[] = []
+  for (const [, task = ''] of read('/tasks')
+    .toString()
+    .matchAll(/href="(\/tasks\/[^"]+)"/g))
+    for (const row of read(task)
+      .toString()
+      .match(/<li class="offer".*?<\/p>/gs) ?? []) {
+      const [, page = ''] = /<a href="([^"]+)"/.exec(row) ?? []
+      const price = /\$[\d.]+/.exec(textOf(row))?.[0]
+      if (price !== undefined && !textOf(read(page).toString()).includes(price))
+        wrong.push(`${task} ${page} ${price}`)
+    }
+  expect(wrong).toEqual([])
+})
