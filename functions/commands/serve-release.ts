@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { createService } from '../app/service.ts'
 import { loadDoors } from '../doors/create-doors.ts'
@@ -43,15 +41,4 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     await service.close()
     throw error
   }
-}
-
-/**
- * Builds a release when the current one is stale or damaged, in a process of its own: a build's
- * memory is not the server's.
- */
-export async function compileWhatIsStale(): Promise<void> {
-  const command = fileURLToPath(new URL('build.ts', import.meta.url))
-  const build = spawn(process.execPath, [command], { stdio: 'inherit' })
-  const [code] = await once(build, 'exit')
-  if (code !== 0) throw new OperatorError('The content could not be compiled; see above.')
 }

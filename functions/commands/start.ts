@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 
 /**
  * `npm start`: compiles what is stale, then serves until SIGTERM. Compiled modules are kept between
@@ -6,6 +9,25 @@ import { enableCompileCache } from 'node:module'
  */
 enableCompileCache()
 const { runMain } = await import('../operations/run-main.ts')
-const { compileWhatIsStale } = await import('./serve-release.ts')
-const { serve } = await import('./serve-release.ts')
-await runMain(() => serve(compileWhatIsStale))
+const { parseConfig } = await import('../ports/config.ts')
+const { OperatorError } = await import('../../src/domain/wire/operator-error.ts')
+await runMain(async () => {
+  parseConfig(process.env)
+  const build = compileWhatIsStale()
+  build.catch(() => undefined)
+  // Loaded while the build looks whether anything changed.
+  const { serve } = await import('./serve-release.ts')
+  await serve(() => build)
+})
+
+/**
+ * Builds a release when the current one is stale or damaged, in a process of its own: a build's
+ * memory is not the server's.
+ */
+async function compileWhatIsStale(): Promise<void> {
+  const build = spawn(process.execPath, [join(import.meta.dirname, 'build.ts')], {
+    stdio: 'inherit',
+  })
+  const [code] = await once(build, 'exit')
+  if (code !== 0) throw new OperatorError('The content could not be compiled; see above.')
+}

@@ -77,7 +77,7 @@ export async function build(settings: BuildSettings): Promise<string> {
       : shownByAstro(settings.compiledDir)
   ends.defer(pages.end)
   const data = await writeData(settings, { digest, content, ledger, pages, ends, stage })
-  collectGarbage()
+  if (settings.compiledDir === undefined) collectGarbage()
   await writePages(settings, { ...data, pages })
   stage('pages')
   const { folder, tables, baseUrl } = data
