@@ -134,7 +134,9 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
   if (terms !== undefined && paid === undefined)
     printNote(`the seller asks: ${JSON.stringify(terms.accepts)}`)
   if (status === 402 && paid === undefined)
-    for (const term of challengesIn(headers).flatMap((each) => toMppTerm(each) ?? []))
+    for (const term of challengesIn(headers).flatMap(
+      (each) => toMppTerm(Object.fromEntries(each)) ?? [],
+    ))
       printNote(`the seller asks by MPP: ${JSON.stringify(term)}`)
   if (receipt !== undefined) printNote(`receipt: ${JSON.stringify(receipt)}`)
   const judged = callReceiptIn(response)

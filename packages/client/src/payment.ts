@@ -76,7 +76,11 @@ export function readQuotes(
       return { rail: 'x402' as const, ...readOffer(offer, { allowTestCoins }), sign }
     }),
     ...challenges.map((parameters) => {
-      const { usd = null, payout: payee = null, network } = toMppTerm(parameters) ?? {}
+      const {
+        usd = null,
+        payout: payee = null,
+        network,
+      } = toMppTerm(Object.fromEntries(parameters)) ?? {}
       const isTest = network != null && isTestNetwork(network)
       const sign = () => signMpp(wallet, parameters)
       return { rail: 'mpp' as const, usd: isTest && !allowTestCoins ? null : usd, payee, sign }

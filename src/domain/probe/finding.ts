@@ -1,7 +1,6 @@
 import type { Operation } from '../listing/operation.ts'
 import type { SignIn } from '../listing/sign-in.ts'
 import type { Skill, Tool } from '../listing/tools-and-skills.ts'
-import { toCountText } from '../operation/price-text.ts'
 import type { Accept } from '../trust/seen-answer.ts'
 import { parseJson } from '../wire/parse-json.ts'
 import type {
@@ -96,7 +95,7 @@ export function toOfferWords(terms: readonly PaymentTerm[]): string {
   const offers = terms.map(({ scheme, network, usd }) => {
     return `${usd === null ? scheme : `$${usd}`} on ${network ?? 'another network'}`
   })
-  return `${toCountText(terms.length, 'offer')}: ${offers.join(', ')}`
+  return `${terms.length} offer${terms.length === 1 ? '' : 's'}: ${offers.join(', ')}`
 }
 
 /** A finding whose foreign words are inert. @param answer the answer it is based on */

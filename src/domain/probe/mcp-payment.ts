@@ -41,7 +41,7 @@ function readTerms(said: unknown): PaymentTerm[] {
   })
   return [
     ...toX402Terms(accepts ?? []),
-    ...(challenges ?? []).flatMap((each) => toMppTerm(each) ?? []),
+    ...(challenges ?? []).flatMap((each) => (isJsonObject(each) && toMppTerm(each)) || []),
   ]
 }
 

@@ -53,7 +53,7 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
 }
 
 /** The terms of a challenge; null where it cannot be parsed. Over MCP its request is plain JSON. */
-export function toMppTerm(challenged: unknown): PaymentTerm | null {
+export function toMppTerm(challenged: Readonly<Record<string, unknown>>): PaymentTerm | null {
   const challenge = v.safeParse(ChallengeSchema, challenged)
   if (!challenge.success) return null
   const { method, intent, request } = challenge.output
