@@ -14,6 +14,7 @@ export interface SearchTexts {
   also_search: readonly { name: string; url: string; note: string }[]
   ranking: string
   attribution: readonly string[]
+  tasks?: ReleaseFile['tasks']
 }
 
 /** What the texts add to every response over one index: rows, and bytes between them. */
@@ -24,14 +25,18 @@ export interface PreparedTexts {
   /** From the end of those to the notes, and from there to the end. */
   beforeNotes: Uint8Array
   afterNotes: Uint8Array
+  /** By id, as an answer to a query that names the task has it. */
+  tasks: ReadonlyMap<string, string>
 }
 
 export function toSearchTexts({
   texts,
   also_search,
-}: Pick<ReleaseFile, 'texts' | 'also_search'>): SearchTexts {
+  tasks,
+}: Pick<ReleaseFile, 'texts' | 'also_search'> & Partial<Pick<ReleaseFile, 'tasks'>>): SearchTexts {
   const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
-  return { featured: showcase, featured_label, sponsored_policy, also_search, ranking, attribution }
+  const said = { featured_label, sponsored_policy, also_search, ranking, attribution }
+  return { featured: showcase, ...said, ...(tasks !== undefined && { tasks }) }
 }
 
 export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTexts {
@@ -42,6 +47,11 @@ export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTe
     featured: featuredRows(index, texts.featured),
     afterFeatured: toBytes(`],"featured_label":${label},"featured_first_party":[`),
     beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),
+    tasks: new Map(
+      (texts.tasks ?? []).flatMap((task) =>
+        task.sellers === 0 ? [] : [[task.id, `,"tasks":[${JSON.stringify(task)}]`]],
+      ),
+    ),
     afterNotes: toBytes(`,"attribution":${JSON.stringify(attribution)}}`),
   }
 }

@@ -57,7 +57,7 @@ export function writeSearchResponse(input: SearchResponseInput): Uint8Array<Arra
   bytes.add(texts.afterFeatured)
   addRows('firstParty', firstParty.rows, explained?.firstParty)
   bytes.add(texts.beforeNotes)
-  bytes.text(besideOf(outcome))
+  bytes.text(besideOf(outcome, texts))
   bytes.add(texts.afterNotes)
   return bytes.take()
 }
@@ -92,7 +92,14 @@ function startBytes() {
 }
 
 /** The compact view: short rows, no showcase, no texts; for the page our own kits that match, too. */
-function compactText({ index, searchId, query, outcome, page }: SearchResponseInput): string {
+function compactText({
+  index,
+  searchId,
+  query,
+  outcome,
+  texts,
+  page,
+}: SearchResponseInput): string {
   const { organic, firstParty, explained } = outcome
   const rows = organic.rows.map(({ row }, at) => {
     const more = { ...(explained && { explain: explained.organic[at] }), ...page?.[at] }
@@ -102,7 +109,7 @@ function compactText({ index, searchId, query, outcome, page }: SearchResponseIn
   const own = firstParty.rows.map(({ row }) => `${summaryOf(index, row)}}`)
   return [
     `${echoOf(searchId, query, organic.total)}${rows.join()}],"sponsored":[],"payments_enabled":false,"notes":`,
-    besideOf(outcome),
+    besideOf(outcome, texts),
     page === undefined || own.length === 0 ? '' : `,"featured_first_party":[${own.join()}]`,
     '}',
   ].join('')
@@ -113,9 +120,13 @@ function echoOf(searchId: string, query: SearchQuery, total: number): string {
 }
 
 /** The notes and the hints next to them. */
-function besideOf({ notes, suggested, facets }: SearchOutcome): string {
+function besideOf(
+  { notes, task, suggested, facets }: SearchOutcome,
+  { tasks }: PreparedTexts,
+): string {
   return [
     JSON.stringify(notes),
+    (task !== null && tasks.get(task)) || '',
     suggested.length === 0 ? '' : `,"suggested":${JSON.stringify(suggested)}`,
     facets === undefined ? '' : `,"facets":${JSON.stringify(facets)}`,
   ].join('')

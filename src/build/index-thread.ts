@@ -11,6 +11,7 @@ import { createWordSets } from '../search/words/word-sets.ts'
 export interface IndexTables {
   categories: string[]
   sources: string[]
+  tasks: string[]
   words: SearchWords
 }
 

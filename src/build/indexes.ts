@@ -85,6 +85,7 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
   return {
     categories: tables.categories.map(({ id }) => id),
     sources: tables.sources.map(({ id }) => id),
+    tasks: tables.tasks.map(({ id }) => id),
     words: {
       ...tables.searchWords,
       foreign: tables.foreignWords,
@@ -110,6 +111,7 @@ export function toOperationDocuments(
       name: names[0] ?? document.name,
       rails: [...entry.rails],
       networks: [...entry.networks],
+      tasks: entry.task === undefined ? [] : [entry.task],
       offers: offers.map(({ rail, network, min_usd }) => ({
         rail,
         ...(network !== undefined && { network }),
@@ -159,6 +161,7 @@ export function toSearchDocument(
     auth: facts.auth.type,
     runs: runsOf(facts),
     networks: [...networksOf(facts.pricing)],
+    tasks: tasksOf(listing),
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
     ...toPaidFacts(listing, sources),
@@ -187,4 +190,9 @@ function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
     ...{ answered, lastPaid },
     ...(paid !== null && { paid }),
   }
+}
+
+function tasksOf({ surface }: DerivedListing): string[] {
+  const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
+  return [...new Set(done)]
 }

@@ -70,7 +70,9 @@ export function toReleaseFile(
     not_listed: site.not_listed,
     other_hosts: toOtherHosts(listings),
     search_choices: toSearchChoices(site.stats, site.categories, site.sources),
-    tasks: site.tasks.map(({ id, name }) => ({ id, name })),
+    tasks: site.task_pages.map(({ id, name, page, sellers, min_usd }) => ({
+      ...{ id, name, page, sellers, min_usd },
+    })),
   }
 }
 

@@ -52,7 +52,7 @@ describe('a network', () => {
 
 describe('the search by network', () => {
   const networks = ['eip155:8453', NAMELESS, SOLANA]
-  const known = { categories: [], sources: [], networks }
+  const known = { categories: [], sources: [], networks, tasks: [] }
   const index = indexOf(
     networks.map((network, at) =>
       sampleDocument({ id: `x402.n${at}`, name: 'weather', networks: [network] }),

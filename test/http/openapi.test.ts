@@ -123,6 +123,7 @@ describe('search parameters', () => {
         'network',
         'runs',
         'sort',
+        'task',
         'view',
         'q',
         'kind',

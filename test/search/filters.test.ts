@@ -22,6 +22,7 @@ const KNOWN = {
   categories: ['data_weather', 'web_search'],
   sources: ['mcp_registry', 'x402_list'],
   networks: ['eip155:8453', 'eip155:4217'],
+  tasks: ['geocoding', 'web_search'],
 }
 const FACTS: Partial<SearchDocument>[] = [
   {
@@ -32,7 +33,13 @@ const FACTS: Partial<SearchDocument>[] = [
     auth: 'payment',
     networks: ['eip155:8453'],
   },
-  { kind: 'http_api', rails: ['mpp', 'x402'], minUsd: 2, has: ['openapi', 'llms_txt'] },
+  {
+    kind: 'http_api',
+    rails: ['mpp', 'x402'],
+    minUsd: 2,
+    has: ['openapi', 'llms_txt'],
+    tasks: ['web_search'],
+  },
   { kind: 'mcp_server', runs: ['local'], auth: 'none', sources: ['mcp_registry'] },
   { kind: 'mcp_server', runs: ['local', 'remote'], auth: 'oauth', categories: ['web_search'] },
   { kind: 'a2a_agent', has: ['llms_txt'], minUsd: 0, categories: ['data_weather', 'web_search'] },
@@ -65,7 +72,7 @@ describe.each(ofListings)('filter %s', (name, filter) => {
 
   test('takes its example and no other thing', () => {
     const text = String(filter.example)
-    const known = { categories: [text], sources: [text], networks: [text] }
+    const known = { categories: [text], sources: [text], networks: [text], tasks: [text] }
     expect(parseSearchParameters(`${name}=${text}`, known)).toMatchObject({
       query: { [name]: filter.example },
     })

@@ -31,7 +31,12 @@ export const ReleaseFileSchema = v.strictObject({
   not_listed: v.optional(v.array(NotListedSchema), []),
   /** Hosts that listings are called at, in addition to those of their own addresses. */
   other_hosts: v.optional(v.array(v.tuple([v.string(), v.string()])), []),
-  tasks: v.array(v.strictObject({ id: v.string(), name: v.string() })),
+  tasks: v.array(
+    v.strictObject({
+      ...{ id: v.string(), name: v.string(), page: v.string() },
+      ...{ sellers: v.number(), min_usd: v.nullable(v.number()) },
+    }),
+  ),
   /** Of `public`: how many, and their length together. */
   files: v.strictObject({ count, bytes: count }),
   /** Hex SHA-256 of each file that a server loads, by its path. */

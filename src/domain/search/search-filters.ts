@@ -24,6 +24,8 @@ export interface FilterFacts {
   runs: readonly string[]
   /** CAIP-2 ids. */
   networks: readonly string[]
+  /** Ids of the tasks it does; none where nobody says. */
+  tasks?: readonly string[] | undefined
   /** For an operation: what a call of it changes. */
   effect?: string | undefined
 }
@@ -33,6 +35,7 @@ export interface KnownValues {
   categories: readonly string[]
   sources: readonly string[]
   networks: readonly string[]
+  tasks: readonly string[]
 }
 
 /** Its list on the search page, and its position among the others. */
@@ -204,6 +207,15 @@ export const FILTERS = {
     text: 'Only listings that somebody was seen to pay on this day or later: the last day of a counted payment.',
     example: '2026-07-01',
     words: (value) => `paid since ${value}`,
+  },
+  task: {
+    takes: 'one',
+    values: 'tasks',
+    of: ({ tasks = [] }) => tasks,
+    text: 'Only what does this task; /api/v1/tasks has the identifiers.',
+    example: 'web_search',
+    words: (value) => value.replaceAll('_', ' '),
+    list: { label: 'Does', place: 10 },
   },
   effect: {
     takes: 'one',

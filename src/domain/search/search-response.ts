@@ -15,6 +15,8 @@ const ExplanationSchema = v.object({
    * kind, which puts it first.
    */
   exact: v.optional(v.picklist(['id', 'host', 'vendor', 'name', 'product'])),
+  /** The task the query names, if the listing does it: see `ranking`. */
+  task: v.optional(v.string()),
   matched: v.array(
     v.object({
       /** The words of the query, and the word or pair of the listing they matched. */
@@ -67,6 +69,19 @@ export const SuggestedSchema = v.optional(
   ),
 )
 
+/** The task that the query names, with how many do it and for how much; absent where it names none. */
+export const NamedTasksSchema = v.optional(
+  v.pipe(
+    v.array(
+      v.object({
+        ...{ id: v.string(), name: v.string(), page: v.string() },
+        ...{ sellers: v.number(), min_usd: v.nullable(v.number()) },
+      }),
+    ),
+    v.length(1),
+  ),
+)
+
 /** GET /api/v1/operations: operations for a task, with all inputs of the first call. */
 export const OperationsAnswerSchema = v.object({
   total: v.pipe(v.number(), v.integer(), v.minValue(0)),
@@ -115,6 +130,7 @@ export const SearchResponseSchema = v.object({
   ranking: v.string(),
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
+  tasks: NamedTasksSchema,
   suggested: SuggestedSchema,
   /** For each requested facet, its values with the number of matches, the most frequent first. */
   facets: v.optional(FacetsSchema),
@@ -130,6 +146,7 @@ export const CompactResponseSchema = v.object({
   sponsored: SearchResponseSchema.entries.sponsored,
   payments_enabled: v.literal(false),
   notes: v.array(v.string()),
+  tasks: NamedTasksSchema,
   suggested: SuggestedSchema,
   facets: SearchResponseSchema.entries.facets,
 })

@@ -38,6 +38,7 @@ const DEFAULTS: IndexOptions = {
   categories: [],
   sources: [],
   networks: [],
+  tasks: [],
   words: NO_SEARCH_WORDS,
 }
 /** What is kept of a document beside its postings. */
@@ -118,6 +119,7 @@ function withValuesOf(
     categories: sorted([...known.categories, ...facts.flatMap(({ categories }) => categories)]),
     sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
     networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
+    tasks: sorted([...known.tasks, ...facts.flatMap(({ tasks = [] }) => tasks)]),
   }
 }
 

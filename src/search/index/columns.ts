@@ -11,6 +11,7 @@ export interface FilterVocabulary {
   categories: readonly string[]
   sources: readonly string[]
   networks: readonly string[]
+  tasks: readonly string[]
 }
 
 const MILLISECONDS_A_DAY = 86_400_000

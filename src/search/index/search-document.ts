@@ -44,6 +44,8 @@ const SearchDocumentSchema = v.object({
   runs: v.array(v.picklist(RUNS)),
   /** Networks it takes payment on, as CAIP-2 ids. */
   networks: v.array(v.string()),
+  /** Ids of the tasks it does. */
+  tasks: v.optional(v.array(v.string())),
   /** For an operation: its offers, each judged separately; a listing is judged as a whole. */
   offers: v.optional(
     v.array(
@@ -157,9 +159,17 @@ function documentFields(document: SearchDocument): Record<SearchField, FieldInpu
       texts: [repository ?? document.name],
       terms: [],
     },
-    labels: { texts: [...document.tags, ...document.categories], terms: [] },
+    labels: {
+      texts: [...document.tags, ...document.categories, ...toTaskTexts(document)],
+      terms: [],
+    },
     summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
   }
+}
+
+/** A listing is found by what its operations do. */
+function toTaskTexts({ tasks = [] }: SearchDocument): string[] {
+  return tasks.map((id) => id.replaceAll('_', ' '))
 }
 
 /** An owner finds its listings, weakly: `github` in `io.github.someone` must not. */

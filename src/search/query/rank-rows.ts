@@ -19,7 +19,7 @@ import {
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
-import { bitsOf, passes, setBit } from './filter-rows.ts'
+import { bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
@@ -58,6 +58,8 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   // An exact row may hold no term, as an id or a host is not text.
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
   const best = createTopKeys(Math.min(most, range.end - range.start))
+  const doing = taskBits(index, plan)
+  const done = createTopKeys(Math.min(doing === null ? 0 : most, range.end - range.start))
   let total = known.size
   /** A row with a lower score, before multiplication, cannot get on the page any more. */
   let minScore = Number.NEGATIVE_INFINITY
@@ -68,6 +70,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
       return
     }
     total += 1
+    if (doing !== null && passes(doing, row)) done.offer(toKey(row, score))
     if (score < minScore) return
     const threshold = best.offer(toKey(row, score))
     // With a step of slack for the rounding.
@@ -76,7 +79,23 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
   )
-  return { total, rows: [...first, ...best.take()].slice(0, most).map(toRow) }
+  const others = putDoingFirst(best.take(), done.take(), span)
+  return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
+}
+
+/** The listings that do the task which the query names; null where it names none, or they are operations. */
+function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32Array | null {
+  if (task === null || index.noun !== 'listing') return null
+  const place = index.filterPlaces.get(`task:${task}`)
+  return place === undefined ? null : bitsFor(index, place)
+}
+
+/** Those that do the task come first, where they are at least half as relevant as the best row. */
+function putDoingFirst(best: Float64Array, done: Float64Array, span: number): number[] {
+  const half = Math.floor((best[0] ?? 0) / span) / 2
+  const first = [...done].filter((key) => Math.floor(key / span) >= half)
+  const known = new Set(first)
+  return [...first, ...[...best].filter((key) => !known.has(key))]
 }
 
 /** Reports every row that holds a term, with its score. */
@@ -329,6 +348,7 @@ export function explainRows(
   const wanted = rows.map(({ row }) => row)
   const scores = explainScores(index, range, plan.terms, wanted)
   const exact = exactRows(index, range, { text, bits: null })
+  const doing = taskBits(index, plan)
   return wanted.map((row) => {
     const { total, terms } = scores.get(row) ?? { total: 0, terms: [] }
     const standing = index.standings[row] ?? NO_TRUST
@@ -336,6 +356,7 @@ export function explainRows(
     const kind = kindOf(exact, row)
     return {
       ...(kind !== null && { exact: kind }),
+      ...(plan.task !== null && doing !== null && passes(doing, row) && { task: plan.task }),
       matched: terms
         .map(({ term, fields, score }) => ({ term: term.asked, as: term.written, fields, score }))
         .sort((a, b) => b.score - a.score),

@@ -19,6 +19,8 @@ export interface SearchResults {
   own: readonly OwnRow[]
   /** How the words were understood. */
   notes: readonly string[]
+  /** The task that the words name. */
+  tasks?: PageResponse['tasks']
   /** Searches that notes name, each with how many results it has. */
   suggested?: PageResponse['suggested']
   facets: Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
@@ -36,11 +38,22 @@ export function toResults(answer: PageResponse): SearchResults {
     query,
     results: rows,
     notes,
+    tasks,
     suggested,
     facets = {},
     featured_first_party: own = [],
   } = answer
-  return { kind: 'results', total, offset: query.offset, rows, own, notes, suggested, facets }
+  return {
+    kind: 'results',
+    total,
+    offset: query.offset,
+    rows,
+    own,
+    notes,
+    tasks,
+    suggested,
+    facets,
+  }
 }
 
 /** @param answer result of `createPageSearch`; undefined without functions */

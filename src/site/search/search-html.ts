@@ -1,4 +1,4 @@
-import { toUsd } from '../../domain/operation/price-text.ts'
+import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import { pagePath } from '../../domain/wire/links.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 import { html, type Markup } from '../frame/html.ts'
@@ -11,7 +11,7 @@ import type { NotePiece, SearchOption, SearchView } from './search-view.ts'
  * The markup of an answer for each slot of the search page, by name (`data-<name>`): the server
  * prints it, and so does the browser while somebody types.
  */
-export function toSearchParts({ own }: SearchResults, view: SearchView) {
+export function toSearchParts({ own, tasks = [] }: SearchResults, view: SearchView) {
   const { rows, notes, status, nothing, chips, sorts, facets, previous, next, feed } = view
   return {
     status: html`${status}`,
@@ -28,7 +28,7 @@ export function toSearchParts({ own }: SearchResults, view: SearchView) {
     sorts: html`${sorts.map(
       ({ text, path, isActive }) => html`<a href="${path}"${toCurrent(isActive)}>${text}</a>`,
     )}`,
-    notes: html`${notes.map((note) => html`<p class="small soft" dir="auto">${note.map(toNotePiece)}</p>`)}`,
+    notes: html`${tasks.map(toTaskLine)}${notes.map((note) => html`<p class="small soft" dir="auto">${note.map(toNotePiece)}</p>`)}`,
     results: html`${toHits(rows)}`,
     empty: html`${nothing !== '' && html`<p class="notice">${nothing}${toElsewhere(rows.length, view)}</p>`}`,
     'filter-end': html`Show ${status}`,
@@ -48,6 +48,14 @@ function toElsewhere(shown: number, { previous }: SearchView): Markup | false {
     html` Or <a href="/#categories">look through the categories</a>,
       ${' '}or <a href="/report">propose a service</a> that should be here.`
   )
+}
+
+/** Who does the named task, by price, is a page of its own. */
+function toTaskLine({ name, page, sellers, min_usd }: NonNullable<SearchResults['tasks']>[number]) {
+  const price = min_usd === 0 ? 'free' : min_usd !== null && `from ${toUsd(min_usd)}`
+  return html`
+    <p class="task-line"><a href="${page}">${name}</a>
+      <span class="soft">${toCountText(sellers, 'service')}${price && html`, <span class="money">${price}</span>`}</span></p>`
 }
 
 function toNotePiece(piece: NotePiece) {

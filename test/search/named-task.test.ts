@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
+import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import { sampleDocument } from './search-samples.ts'
+
+const TASKS = [{ id: 'geocoding', words: ['address to coordinates', 'geocode'] }]
+const documents = [
+  sampleDocument({ id: 'api.both', name: 'Address coordinates', summary: 'coordinates address' }),
+  sampleDocument({
+    id: 'api.doing',
+    name: 'Coordinates',
+    summary: 'address',
+    tasks: ['geocoding'],
+  }),
+  sampleDocument({ id: 'api.weak', name: 'Weather', summary: 'an address', tasks: ['geocoding'] }),
+  ...Array.from({ length: 20 }, (_, at) =>
+    sampleDocument({ id: `api.other-${at}`, name: 'Other' }),
+  ),
+]
+const index = loadSearchIndex(
+  buildSearchIndex(documents, { words: { ...NO_SEARCH_WORDS, tasks: TASKS } }),
+)
+const find = (q: string, limit = 10) => {
+  const { task, organic, explained } = searchIndex(index, { q, limit, offset: 0, explain: true })
+  return {
+    task,
+    ids: organic.rows.map(({ row }) => readId(index, row)),
+    relevances: organic.rows.map(({ relevance }) => relevance),
+    explained: explained?.organic.map((each) => each.task),
+  }
+}
+
+test('listings that do the named task come first among rows at least half as relevant as the best', () => {
+  const { task, ids, relevances, explained } = find('address to coordinates')
+  expect(task).toBe('geocoding')
+  expect(ids.slice(0, 2)).toEqual(['api.doing', 'api.both'])
+  // It is an order: the relevance stays that of the formula.
+  expect(relevances[0]).toBeLessThan(relevances[1] ?? 0)
+  expect(explained?.slice(0, 2)).toEqual(['geocoding', undefined])
+  // A page of one row is the first of all rows.
+  expect(find('address to coordinates', 1).ids).toEqual(['api.doing'])
+})
+
+test('a row that is far less relevant stays where it was, and so do all where no task is named', () => {
+  const { ids } = find('address to coordinates')
+  expect(ids.indexOf('api.weak')).toBeGreaterThan(ids.indexOf('api.both'))
+  expect(find('coordinates address').ids[0]).toBe('api.both')
+})
