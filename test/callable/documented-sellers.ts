@@ -105,6 +105,18 @@ const SHAPES: Record<string, Shape> = {
       minProperties: 1,
     },
   },
+  // github.com/firecrawl/firecrawl-docs: scrape of v1, as Tempo's gateway passes it on
+  'POST firecrawl.mpp.tempo.xyz/v1/scrape': {
+    paid: true,
+    headers: json,
+    body: object(['url'], {
+      url: address,
+      formats: {
+        ...texts,
+        items: { enum: ['markdown', 'html', 'rawHtml', 'links', 'screenshot'] },
+      },
+    }),
+  },
   // github.com/orthogonal-sh/skills: olostep; docs.olostep.com, scrapes
   'POST mpp.orthogonal.com/olostep/v1/scrapes': {
     paid: true,

@@ -26,7 +26,7 @@ describe('the form in the address', () => {
       new URLSearchParams({
         view: 'compact',
         limit: '20',
-        facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source,network',
+        facets: 'kind,category,max_price_usd,rail,auth,runs,min_trust,source,network,task',
         q: 'a b',
         min_trust: '40',
       }),

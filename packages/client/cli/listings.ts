@@ -26,6 +26,7 @@ const TEXTS = [
   'auth',
   'runs',
   'network',
+  'task',
   'answered-since',
   'paid-since',
   'has',

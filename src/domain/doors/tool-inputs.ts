@@ -104,6 +104,7 @@ export const SearchToolInput = toolInput({
   paid_since: optional(v.string(), 'Only what somebody was seen to pay since this day.'),
   auth: LISTS.auth(),
   network: optional(v.string(), 'Only listings paid on this network: base, solana, eip155:4217.'),
+  task: optional(v.string(), 'Only what does this task: web_search.'),
   runs: optional(v.picklist(RUNS), 'remote at its host, or local from a package.'),
   sort: LISTS.sort(),
   limit: optional(
