@@ -21,9 +21,9 @@ export function putCallableFirst(
   { effect, facts, fitting, read }: Wanted,
 ): FoundRow[] {
   if (facts === null || !saysArguments(facts)) return [...rows]
-  const most = largestOf(rows.map(({ relevance }) => relevance))
-  const close = rows
-    .slice(0, fitting > 0 ? fitting : rows.length)
+  const head = rows.slice(0, fitting > 0 ? fitting : rows.length)
+  const most = largestOf(head.map(({ relevance }) => relevance))
+  const close = head
     .filter(
       ({ row, relevance }) => relevance >= most * MIN_FITTING && doesAsked(index, row, effect),
     )
@@ -36,7 +36,7 @@ export function putCallableFirst(
 interface Wanted {
   effect: Effect | null
   facts: QuestionFacts | null
-  /** How many rows pass words that sound like a filter and so stay first; 0 without such words. */
+  /** How many rows stay first: they do the task, or pass words that sound like a filter; 0 for all. */
   fitting: number
   read: ReadRow
 }

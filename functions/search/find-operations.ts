@@ -1,4 +1,4 @@
-import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
+import { type QuestionFacts, readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
@@ -19,7 +19,7 @@ import { toBytes } from '../http/to-bytes.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { findAskedEffect, putFittingFirst } from './asked-effect.ts'
 import { putCallableFirst } from './callable-first.ts'
-import { putNamedFirst, spread } from './order-operations.ts'
+import { putNamedFirst, putTaskFirst, spread } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
 import { createRowReader, type ReadRow } from './stored-rows.ts'
 
@@ -52,19 +52,18 @@ export function createFindOperations({
       offset: 0,
       limit: Math.max(LOOKED_AT, end),
     }
-    const { organic, notes, suggested } = searchIndex(index, asked)
+    const { organic, notes, suggested, task } = searchIndex(index, asked)
     const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
     const fitting =
       meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
-    const effect = findAskedEffect(index, query.q ?? '')
-    const ordered = [fitting, organic.rows].flatMap((rows) => putFittingFirst(index, rows, effect))
-    const once = new Map(ordered.map((row) => [row.row, row]))
-    const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
     const read = createRowReader(index, facts)
-    const inOrder = putNamedFirst(index, { q: query.q ?? '', rows: found, end, effect, read })
-    const callable = { effect, facts, fitting: fitting.length, read }
-    const rows = spread(putCallableFirst(index, inOrder, callable), read)
+    const narrowed = fitting.length > 0 ? { ...asked, ...meant?.parameters } : asked
+    const doing = findDoing(index, narrowed, task)
+    const rows = orderRows(index, {
+      ...{ q: query.q ?? '', end, task, facts, read },
+      lists: toLists(fitting, organic.rows, doing),
+    })
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,
@@ -79,6 +78,48 @@ export function createFindOperations({
       texts: SELLER_TEXTS,
     })
   }
+}
+
+/** What does a task: by the words of the question or, where no such row has one, by trust. */
+function findDoing(
+  index: SearchIndex,
+  asked: SearchQuery,
+  task: string | null,
+): readonly RankedRow[] {
+  if (task === null) return []
+  const { rows } = rankIndex(index, { ...asked, task })
+  return rows.length > 0 ? rows : rankIndex(index, { ...asked, task, q: undefined }).rows
+}
+
+/** Rows that pass words which sound like a filter stay first; then what does the task must pass too. */
+function toLists(fitting: Rows, found: Rows, doing: Rows): Rows[] {
+  return fitting.length > 0 ? [[...fitting, ...doing], found] : [[], found, doing]
+}
+
+type Rows = readonly RankedRow[]
+
+interface Ordering {
+  q: string
+  /** First what passes words that sound like a filter; then all that was found and does the task. */
+  lists: readonly Rows[]
+  end: number
+  task: string | null
+  facts: QuestionFacts | null
+  read: ReadRow
+}
+
+/** The found rows, each once, in the order they are shown. */
+function orderRows(index: SearchIndex, { q, lists, end, task, facts, read }: Ordering) {
+  const effect = findAskedEffect(index, q)
+  const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
+  const once = new Map(ordered.map((row) => [row.row, row]))
+  const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
+  const named = putNamedFirst(index, { q, rows: found, end, effect, read })
+  const { rows, count } = putTaskFirst(index, named, {
+    task,
+    fitting: new Set(lists[0]?.map(({ row }) => row)).size,
+  })
+  return spread(putCallableFirst(index, rows, { effect, facts, fitting: count, read }), read)
 }
 
 /** Results of a narrower search that are at least half as relevant as the best without it. */

@@ -1,7 +1,9 @@
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
 import type { Effect } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { hasValue } from '../../src/search/query/filter-rows.ts'
 import { splitText, stemWord } from '../../src/search/words/split-text.ts'
 import { doesAsked } from './asked-effect.ts'
 import type { FoundRow, ReadRow } from './stored-rows.ts'
@@ -58,6 +60,28 @@ export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }
 
 function wordsOf(text: string): string[] {
   return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
+}
+
+/**
+ * Those that do the task of the question, if they are at least half as relevant as the best that
+ * does: `address to coordinates` gets what geocodes before what finds an address. `count` of them stand
+ * first; rows that pass words which sound like a filter stay before all others.
+ *
+ * @param fitting how many rows pass such words; 0 without them
+ */
+export function putTaskFirst(
+  index: SearchIndex,
+  rows: readonly FoundRow[],
+  { task, fitting }: { task: string | null; fitting: number },
+): { rows: readonly FoundRow[]; count: number } {
+  const place = task === null ? undefined : index.filterPlaces.get(`task:${task}`)
+  const head = fitting > 0 ? rows.slice(0, fitting) : rows
+  const able = head.filter(({ row }) => place !== undefined && hasValue(index, place, row))
+  const most = largestOf(able.map(({ relevance }) => relevance))
+  const doing = able.filter(({ relevance }) => relevance >= most * MIN_FITTING)
+  if (doing.length === 0) return { rows, count: fitting }
+  const first = new Set(doing)
+  return { rows: [...doing, ...rows.filter((row) => !first.has(row))], count: doing.length }
 }
 
 /**

@@ -16,6 +16,7 @@ const UNITS = 'query/known-terms.ts'
 const FOREIGN = 'query/foreign-words.ts'
 const LEXICON = 'words/word-sets.ts'
 const FIND = 'search/find-operations.ts'
+const ORDER = 'search/order-operations.ts'
 
 /** Every mechanism of reading a question, of ranking and of ordering what was found. */
 export const ABLATIONS: readonly Ablation[] = [
@@ -288,26 +289,33 @@ export const ABLATIONS: readonly Ablation[] = [
   // Operations.
   {
     name: 'deeds: what does what was asked first',
-    edits: [[FIND, "findAskedEffect(index, query.q ?? '')", 'null']],
+    edits: [[FIND, 'findAskedEffect(index, q)', 'null']],
   },
   {
     name: 'deeds: named like the question first',
-    edits: [
-      [FIND, "putNamedFirst(index, { q: query.q ?? '', rows: found, end, effect, read })", 'found'],
-    ],
+    edits: [[FIND, 'putNamedFirst(index, { q, rows: found, end, effect, read })', 'found']],
   },
   {
     name: 'deeds: callable first',
-    edits: [[FIND, 'putCallableFirst(index, inOrder, callable)', 'inOrder']],
+    edits: [
+      [FIND, 'putCallableFirst(index, rows, { effect, facts, fitting: count, read })', 'rows'],
+    ],
   },
   {
     name: 'deeds: two of a listing',
     edits: [
       [
         FIND,
-        'spread(putCallableFirst(index, inOrder, callable), read)',
-        'putCallableFirst(index, inOrder, callable)',
+        'spread(putCallableFirst(index, rows, { effect, facts, fitting: count, read }), read)',
+        'putCallableFirst(index, rows, { effect, facts, fitting: count, read })',
       ],
+    ],
+  },
+  {
+    name: 'deeds: what does the task first',
+    edits: [
+      [FIND, 'if (task === null) return []', "if (task !== 'none') return []"],
+      [ORDER, 'place !== undefined && hasValue', 'false && hasValue'],
     ],
   },
   {

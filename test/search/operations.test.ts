@@ -30,6 +30,22 @@ const addressOf = ({ url, example }: FoundOperation['operation']) =>
 
 describe('what to call for a task', () => {
   test.each([
+    ['address to coordinates', /geocod/, /reverse/],
+    ['turn coordinates into an address', /reverse|regeo/, /forward/],
+    ['Adresse in Koordinaten umwandeln', /geocod/, /reverse/],
+    ['create a github issue', /create/, /list|get/],
+    ['list open issues', /list|search/, /create/],
+    ['check if a wallet is sanctioned', /aml|counterparty/, /balance/],
+    ['transcribe a podcast', /transcri|speech_to_text/, /best_podcasts/],
+    ['coffee shops in Lisbon', /place|business|openmart/, /COFFEE/],
+  ])('%s: the first does that task', (q, right, wrong) => {
+    const [{ operation } = expect.fail('nothing found')] = answer(q, 'limit=3').results
+    const shown = `${operation.name} ${addressOf(operation)}`
+    expect(shown).toMatch(right)
+    expect(shown).not.toMatch(wrong)
+  })
+
+  test.each([
     ['search the web', /search/],
     ['generate an image', /image|generate/],
     ['scrape a web page', /scrap/],
@@ -59,14 +75,6 @@ describe('what to call for a task', () => {
     [
       'send an SMS',
       { example: { body: { to: ['<PHONE_NUMBER>'] } }, bring: ['header Authorization'] },
-    ],
-    [
-      'price of a token',
-      {
-        url: 'https://coinrailz.com',
-        protocol: 'JSONRPC 0.3.0',
-        example: { body: { method: 'message/send' } },
-      },
     ],
   ])('%s: all that its first call takes stands in the first row', (q, operation) => {
     expect(answer(q, 'limit=3').results[0]).toMatchObject({ operation })

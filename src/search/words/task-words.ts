@@ -37,6 +37,8 @@ const SKIPPED = new Set(
 )
 /** Other words that may stand between two of a phrase: `take a full page screenshot`. */
 const MAX_BETWEEN = 3
+/** What each of them takes off: less than a word counts. */
+const OTHER_WORD = 0.1
 
 export type TaskReader = ReturnType<typeof createTaskReader>
 
@@ -62,8 +64,8 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
     const first = stems.findIndex(({ text }) => !opens(text))
     const named = stems.flatMap(({ stem }, at) =>
       (phrases.get(stem) ?? []).flatMap((phrase): NamedTask[] => {
-        const count = matchPhrase(phrase, stems, at)
-        return count === 0 ? [] : [{ task: phrase.task, score: count + Number(at <= first), at }]
+        const score = matchPhrase(phrase, stems, at)
+        return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
       }),
     )
     const run = words.flatMap(({ style, whole }) => (style === 'unspaced' ? whole : [])).join(' ')
@@ -93,7 +95,9 @@ function stemsOf(text: string): string[] {
 /** A joined word by its parts: `text-to-speech` is three, `e-mail` one. */
 function toStems(word: Word): { text: string; stem: string }[] {
   const { whole, parts, style } = word
-  const isOne = style === 'unspaced' || parts.length === 0 || hasSingleLetter(word)
+  // A domain is an argument: `news.example` names no news.
+  const isOne =
+    style === 'unspaced' || style === 'dotted' || parts.length === 0 || hasSingleLetter(word)
   const texts = isOne ? [whole] : parts
   return texts.flatMap((text) => {
     if (SKIPPED.has(text)) return []
@@ -101,7 +105,7 @@ function toStems(word: Word): { text: string; stem: string }[] {
   })
 }
 
-/** How many words of the text a phrase takes from a place on; 0 where it is not there. */
+/** How many words of the text a phrase takes from a place on, others between them counted off; 0 where it is not there. */
 function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], start: number): number {
   let at = start
   for (const part of parts.slice(1)) {
@@ -109,7 +113,8 @@ function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], star
     if (next < 0) return 0
     at += 1 + next
   }
-  return parts.length
+  const others = at - start + 1 - parts.length
+  return parts.length - others * OTHER_WORD
 }
 
 /** As many words as pieces of two letters each. */
