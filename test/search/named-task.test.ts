@@ -48,3 +48,17 @@ test('a row that is far less relevant stays where it was, and so do all where no
   expect(ids.indexOf('api.weak')).toBeGreaterThan(ids.indexOf('api.both'))
   expect(find('coordinates address').ids[0]).toBe('api.both')
 })
+
+test.each(['acme alternative', 'alternative to Acme', 'something like acme'])('%s', (q) => {
+  const named = loadSearchIndex(
+    buildSearchIndex([
+      sampleDocument({ id: 'api.acme', name: 'Acme', tasks: ['geocoding', 'weather'] }),
+      sampleDocument({ id: 'api.both', name: 'Fair', tasks: ['geocoding', 'weather'] }),
+      sampleDocument({ id: 'api.one', name: 'Plain', tasks: ['weather'] }),
+      sampleDocument({ id: 'api.none', name: 'Like Acme' }),
+    ]),
+  )
+  const { organic, notes } = searchIndex(named, { q, limit: 10, offset: 0 })
+  expect(organic.rows.map(({ row }) => readId(named, row))).toEqual(['api.both', 'api.one'])
+  expect(notes[0]).toContain('geocoding')
+})

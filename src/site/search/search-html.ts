@@ -52,7 +52,7 @@ function toElsewhere(shown: number, { previous }: SearchView): Markup | false {
 
 /** Who does the named task, by price, is a page of its own. */
 function toTaskLine({ name, page, sellers, min_usd }: NonNullable<SearchResults['tasks']>[number]) {
-  const price = min_usd === 0 ? 'free' : min_usd !== null && `from ${toUsd(min_usd)}`
+  const price = min_usd === 0 ? 'some free' : min_usd !== null && `from ${toUsd(min_usd)}`
   return html`
     <p class="task-line"><a href="${page}">${name}</a>
       <span class="soft">${toCountText(sellers, 'service')}${price && html`, <span class="money">${price}</span>`}</span></p>`
