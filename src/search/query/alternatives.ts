@@ -38,9 +38,18 @@ export function findAlternatives(
     id,
     doing: bitsFor(index, index.filterPlaces.get(`task:${id}`)),
   }))
-  const shared = known.filter(({ doing }) => [...named].some((row) => passes(doing, row)))
+  const excluded = excludedBy(name)
+  const toShared = () => known.filter(({ doing }) => [...named].some((row) => passes(doing, row)))
+  let shared = toShared()
+  if (shared.length === 0 && excluded.length > 0) {
+    // `openai` alone is nobody's whole name: those named after it say what it does.
+    const others = keepWanted(index, 'organic', { excluded, bits: null })
+    for (let row = index.organic.start; row < index.organic.end; row += 1)
+      if (!passes(others, row)) named.add(row)
+    shared = toShared()
+  }
   if (shared.length === 0) return null
-  const wanted = keepWanted(index, 'organic', { excluded: excludedBy(name), bits })
+  const wanted = keepWanted(index, 'organic', { excluded, bits })
   const rows: RankedRow[] = []
   for (let row = index.organic.start; row < index.organic.end; row += 1) {
     if (named.has(row) || !passes(wanted, row)) continue
