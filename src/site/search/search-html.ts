@@ -11,8 +11,8 @@ import type { NotePiece, SearchOption, SearchView } from './search-view.ts'
  * The markup of an answer for each slot of the search page, by name (`data-<name>`): the server
  * prints it, and so does the browser while somebody types.
  */
-export function toSearchParts({ own, tasks = [] }: SearchResults, view: SearchView) {
-  const { rows, notes, status, nothing, chips, sorts, facets, previous, next, feed } = view
+export function toSearchParts({ own }: SearchResults, view: SearchView) {
+  const { tasks, rows, notes, status, nothing, chips, sorts, facets, previous, next, feed } = view
   return {
     status: html`${status}`,
     'filter-count': html`${chips.length > 0 && `(${chips.length})`}`,

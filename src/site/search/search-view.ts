@@ -35,6 +35,7 @@ export function toSearchView(
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
   return {
+    tasks: (answer.tasks ?? []).map((task) => (hasPayments ? task : { ...task, min_usd: null })),
     notes: toNoteViews(form, answer, names),
     status: toStatus(total, offset, rows.length),
     /** Why the answer has no rows; empty when it has some. */
