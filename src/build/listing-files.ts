@@ -21,6 +21,7 @@ import { planProbe } from '../domain/probe/plan.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import type { LedgerPayment } from '../domain/trust/ledger-payment.ts'
 import { toBadgeEndpoint, toBadgeView } from '../domain/views/badge-view.ts'
+import { toKnownSentence } from '../domain/views/known-view.ts'
 import { toListingBrief } from '../domain/views/listing-brief.ts'
 import { toListingView } from '../domain/views/listing-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
@@ -110,7 +111,7 @@ function writeServed(
   const badge = toBadgeView(view, json.directory)
   folder.write(`public${kitPath(id)}`, `${json.kit}\n`)
   folder.write(`public${listingPath(id)}/index.json`, `${json.view}\n`)
-  folder.write(`public${badgePath(id)}`, renderBadgeSvg(badge))
+  folder.write(`public${badgePath(id)}`, renderBadgeSvg(badge, toKnownSentence(view.known)))
   folder.writeJson(`public${badgeDataPath(id)}`, toBadgeEndpoint(badge))
 }
 
@@ -163,7 +164,7 @@ export function toCompiled(
     key,
     id: listing.id,
     view,
-    brief: toListingBrief(listing),
+    brief: toListingBrief(listing, catalogue.sources),
     kit: toKitView(listing, { baseUrl: catalogue.baseUrl, trust: view.trust }),
     description_html: renderDescription(listing.description),
     added: listing.facts.added,

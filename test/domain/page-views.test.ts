@@ -130,7 +130,7 @@ describe('lists of listings', () => {
   })
 
   const toAdded = (listing: ReturnType<typeof toListing>, added: string) => {
-    return { brief: toListingBrief(listing), view: toView(listing), added }
+    return { brief: toListingBrief(listing, SOURCES), view: toView(listing), added }
   }
 
   test('of the home page keep our own kits apart', () => {

@@ -28,7 +28,7 @@ export const KnownSchema = v.object({
 })
 export type Known = v.InferOutput<typeof KnownSchema>
 
-type Sources = ReadonlyMap<string, Pick<SourceRow, 'name'>>
+export type Sources = ReadonlyMap<string, Pick<SourceRow, 'name'>>
 
 /**
  * Who owns it, whether it answers, and whether anybody paid: each with its day and source. Every

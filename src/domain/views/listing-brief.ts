@@ -1,6 +1,7 @@
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { costOf } from '../listing/pricing.ts'
 import { markPath, pagePath } from '../wire/links.ts'
+import { type Sources, toPaidWords } from './known-view.ts'
 import type { ListingView } from './listing-view.ts'
 import { toInvokeView } from './summary-view.ts'
 import { type TrustSummary, toTrustSummary } from './trust-view.ts'
@@ -21,9 +22,15 @@ export type ListingBrief = Pick<
   | 'mark'
   | 'badges'
   | 'page'
-> & { trust: TrustSummary }
+> & {
+  trust: TrustSummary
+  /** Who was seen to pay, in a few words; absent where nothing is known. */
+  paid?: string
+}
 
-export function toListingBrief({ id, facts, trust, mark, badges }: DerivedListing): ListingBrief {
+export function toListingBrief(listing: DerivedListing, sources: Sources): ListingBrief {
+  const { id, facts, trust, mark, badges } = listing
+  const paid = toPaidWords(listing, sources)
   const { name, summary, kind, categories, tags, pricing, first_party } = facts
   return {
     ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
@@ -32,5 +39,6 @@ export function toListingBrief({ id, facts, trust, mark, badges }: DerivedListin
     ...(mark !== null && { mark: markPath(mark) }),
     page: pagePath(id),
     trust: toTrustSummary(trust),
+    ...(paid !== null && { paid }),
   }
 }

@@ -15,10 +15,12 @@ const MAX_CHARACTERS = 48
  * A sign's arm on its post, 20 px high: no script, no outside reference, a title for screen readers.
  * Widths are estimated and then forced with `textLength`, so that it looks the same whatever
  * font the viewer has.
+ *
+ * @param known a sentence for its title
  */
-export function renderBadgeSvg({ label, message, tone }: BadgeView): string {
+export function renderBadgeSvg({ label, message, tone }: BadgeView, known = ''): string {
   const { left, right, leftText, rightText, leftWidth, width } = layOut(label, message)
-  const title = toXmlText(`${left}: ${right}`)
+  const title = toXmlText(`${left}: ${right}${known && `. ${known}`}`)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${title}">`,
     `<title>${title}</title>`,

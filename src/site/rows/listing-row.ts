@@ -25,6 +25,7 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     /** Where it runs, in a word. */
     runs: kind === 'kit' ? 'a guide' : remote ? 'hosted' : 'locally',
     first_party,
+    ...(view.paid !== undefined && { paid: view.paid }),
   }
 }
 

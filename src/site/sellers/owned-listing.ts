@@ -1,6 +1,7 @@
 import { BADGE_TEXTS, TIER_LABELS } from '../../domain/derived/tiers.ts'
 import { toCountText } from '../../domain/operation/price-text.ts'
 import { reportPath } from '../../domain/reports/report.ts'
+import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { ListingNumbers, OwnedListing, Said } from '../../domain/views/seller-pages.ts'
 import type { ClaimCheckResult, KnownPayout, OwnClaim } from '../../domain/views/seller-views.ts'
@@ -47,7 +48,7 @@ export function toOwnedListing(
       <div class="owned-columns">
         <div>${numbers && toClicksPanel(numbers, now)}${numbers && toDeliveriesPanel(numbers)}${view && toPayoutsPanel(owned, here)}${view && toBadge(view)}</div>
         <div>
-          <section class="panel"><h3>What happens next</h3>${toKnownList(steps)}</section>
+          <section class="panel"><h3>What happens next</h3>${view && html`<p class="small">${toKnownSentence(view.known)}</p>`}${toKnownList(steps)}</section>
           <section class="panel">
             <h3>Proof of the domain</h3>
             ${toClaimSight(claim) || html`<p class="small">Not looked at again yet.</p>`}
