@@ -39,7 +39,7 @@ export const SearchQuerySchema = v.object({
   ...filterEntries(),
   sort: optionally(
     v.picklist(SEARCH_SORTS),
-    'Order of the results; relevance if absent. calls: the most calls that others count in 30 days first (reported_use of the listing). paid: the most settlements that anybody counts, then the most calls. What is unknown comes last, and ties keep the order of relevance.',
+    'Order of the results; relevance if absent. Counted calls of 30 days and settlements (reported_use of the listing) go by the highest count, the most first. What is unknown comes last, and ties keep the order of relevance.',
   ),
   facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),
