@@ -105,13 +105,9 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))
   const origins = toOrigins(file.facts, sayers)
   joined.origins.set(id, origins)
-  // A listing with only one source has no differences.
-  const isCompared = !isWords || live.length > 1
   const said = live.flatMap((named) => {
     const part = toPart(named, origins, evidence.interface)
-    return isCompared
-      ? toSaid(named, part)
-      : (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))
+    return (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))
   })
   if (said.length > 0) joined.said.set(id, said)
 }
@@ -132,22 +128,6 @@ function toPart({ importer, row }: NamedRow, origins: Origins, seen: Evidence['i
   const shown = isShown ? (['tools', 'skills'] as const).filter((name) => read[name]) : []
   const says = [...facts, ...shown]
   return { ...(says.length > 0 && { says }), ...(shown.length > 0 && { at: read?.at }) }
-}
-
-/** A source's own text, to be compared with the listing. */
-function toSaid({ row }: NamedRow, part: Pick<Said, 'says' | 'at'>): Said[] {
-  const { facts, names = {}, evidence } = row
-  const { pricing, http, sources = [] } = facts
-  const operations = names.operations?.map((url) => ({ url })) ?? http?.map(({ url }) => ({ url }))
-  const tools = names.tools ?? evidence?.interface?.tools?.map(({ name }) => name)
-  return sources.map(({ source }) => ({
-    source,
-    ...part,
-    ...(pricing !== undefined && { pricing }),
-    ...(operations !== undefined && { http: operations }),
-    ...(names.payees !== undefined && { payees: names.payees }),
-    ...(tools !== undefined && { tools }),
-  }))
 }
 
 /** Every row of every source. */

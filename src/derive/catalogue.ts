@@ -81,7 +81,8 @@ export function createCatalogue(
   { baseUrl, rules, issuer = GITHUB_ISSUER, asOf, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
-  const { files, said } = readListed(content, ledger, baseUrl)
+  const { said } = content
+  const files = readListed(content, ledger, baseUrl)
   const standings = readPayoutStandings(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
   const delivered = countDelivered(ledger.judgedCalls, ledger.payments, judged.listings)
@@ -142,14 +143,11 @@ export function createCatalogue(
   }
 }
 
-/** The listings whose owner wants them here, and what their sources say of them. */
+/** The listings whose owner wants them here. */
 function readListed(content: Content, ledger: LedgerFacts, baseUrl: string) {
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
-  if (content.tables.site.switches.payments) return { files, said: content.said }
-  return {
-    files: files.map((file) => ({ ...file, facts: withoutPrices(file.facts) })),
-    said: withoutSaidPrices(content.said),
-  }
+  if (content.tables.site.switches.payments) return files
+  return files.map((file) => ({ ...file, facts: withoutPrices(file.facts) }))
 }
 
 /** Of a directory without payments nothing says what a call costs, or who is paid. */
@@ -166,12 +164,6 @@ function withoutPrices({
     auth: facts.auth.type === 'payment' ? { type: 'unknown' } : facts.auth,
     http: facts.http.map(({ price: _price, offers: _offers, ...operation }) => operation),
   }
-}
-
-function withoutSaidPrices(said: Content['said']): Content['said'] {
-  return new Map(
-    [...said].map(([id, rows]) => [id, rows.map(({ pricing: _, payees: __, ...row }) => row)]),
-  )
 }
 
 function judgeOwnSales(files: readonly ListingFile[], ledger: LedgerFacts, tables: Tables) {

@@ -155,36 +155,6 @@ describe('how a listing is claimed', () => {
   })
 })
 
-describe('what a catalogue says otherwise', () => {
-  const tools = ['forecast', 'tides'].map((name) => ({ name, description: 'Tells it.' }))
-  const server = {
-    kind: 'mcp_server',
-    pricing: { model: 'unknown' },
-    invoke: [{ kind: 'mcp', transport: 'streamable-http', url: 'https://mcp.weather.example/mcp' }],
-    tools,
-  }
-  const differsFor = (named: string[]) => {
-    const said = new Map([['mcp.weather', [{ source: 'mcp_registry', tools: named }]]])
-    const listing = toListing({ id: 'mcp.weather', facts: server })
-    return toListingView(listing, { ...VIEW_CONTEXT, said }).sources[0]?.differs
-  }
-
-  test.each([
-    ['the same tools', ['tides', 'forecast'], undefined],
-    ['none, which says nothing of them', [], undefined],
-    ['one tool fewer', ['tides'], { tools_missing: 1 }],
-    ['a tool besides', ['tides', 'forecast', 'wind'], { tools_more: ['wind'] }],
-    ['other tools', ['wind', 'waves'], { tools_missing: 2, tools_more: ['wind', 'waves'] }],
-  ])('%s', (_, named, differs) => {
-    expect(differsFor(named)).toEqual(differs)
-  })
-
-  test('of many tools besides, the first five are named', () => {
-    const many = Array.from({ length: 8 }, (_, number) => `tool-${number}`)
-    expect(differsFor(['tides', 'forecast', ...many])).toEqual({ tools_more: many.slice(0, 5) })
-  })
-})
-
 describe('signals', () => {
   test.each([
     [{}, 'x402-list', {}],

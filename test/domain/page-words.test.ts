@@ -69,14 +69,13 @@ test('a source is named once, by the words it asks for, and its licence is not s
     { source: 'other', ref: 'https://o.example' },
   ]
   expect(toSourceLines({ sources }, table)).toMatchObject([
-    { text: 'Registry', href: 'https://r.example/1', license: 'MIT', says: '', differs: '' },
+    { text: 'Registry', href: 'https://r.example/1', license: 'MIT', says: '' },
     {
       text: 'Bazaar by A (CC BY 4.0)',
       href: 'https://b.example',
       license: '',
       says: 'From it: price, tools, read on 2026-11-22.',
-      differs: '',
     },
-    { text: 'other', href: 'https://o.example', license: '', says: '', differs: '' },
+    { text: 'other', href: 'https://o.example', license: '', says: '' },
   ])
 })

@@ -168,7 +168,7 @@ describe('three sources of one service', () => {
     )
   })
 
-  test('are named on the listing, each with what it says differently', async () => {
+  test('are all named on the listing', async () => {
     const catalogue = [
       { path: '/a', amount: 4000 },
       { path: '/b', amount: 9000 },
@@ -176,25 +176,10 @@ describe('three sources of one service', () => {
     const rows = toRows({ catalogue, index: [{ path: '/a', amount: 5000 }], price: 0.02 })
     const content = await seedIn(IMPORTERS, rows)
     await content.accept()
-    const { pricing, sources, table } = readViews(content.contentDir)
+    const { pricing, sources } = readViews(content.contentDir)
     expect(pricing).toMatchObject({ min_usd: 0.004, max_usd: 0.009 })
-    expect(sources).toMatchObject([
-      { source: 'x402-list', differs: { price: { min_usd: 0.02, max_usd: 0.02 } } },
-      {
-        source: 'cdp_bazaar',
-        differs: {
-          price: { min_usd: 0.005, max_usd: 0.005 },
-          operations_missing: 1,
-          payees: [WALLET.toLowerCase()],
-        },
-      },
-      { source: 'mpp_services' },
-    ])
-    expect(toSourceLines({ sources }, table).map(({ differs }) => differs)).toEqual([
-      'It says $0.02 a call.',
-      `It says $0.005 a call. It leaves out 1 operation. It sends payments to ${WALLET.toLowerCase()}.`,
-      '',
-    ])
+    const ids = sources.map(({ source }) => source)
+    expect(ids).toEqual(['x402-list', 'cdp_bazaar', 'mpp_services'])
   })
 
   test('several services below one host, where an index and a list name the host alone', async () => {
@@ -329,7 +314,6 @@ describe('three sources of one service', () => {
     expect(sources[1]).toMatchObject({
       source: 'cdp_bazaar',
       says: ['cost', 'auth', 'http'],
-      differs: { price: { min_usd: 0.005, max_usd: 0.005 }, payees: [WALLET.toLowerCase()] },
     })
   })
 })
@@ -399,12 +383,8 @@ describe('an MCP server of a registry, two catalogues and its own manifests', ()
       { name: 'tide_now', input_schema: { properties: { harbour: { type: 'string' } } } },
     ])
     await first.accept()
-    const { sources, table } = readViews(first.contentDir)
-    expect(sources[3]).toMatchObject({
-      source: 'toolhive_registry',
-      differs: { tools_missing: 1 },
-    })
-    expect(toSourceLines({ sources }, table)[3]?.differs).toBe('It leaves out 1 tool.')
+    const { sources } = readViews(first.contentDir)
+    expect(sources[3]).toMatchObject({ source: 'toolhive_registry' })
     const orders = fc.shuffledSubarray(tellers, { minLength: tellers.length })
     await fc.assert(
       fc.asyncProperty(orders, async (order) => {

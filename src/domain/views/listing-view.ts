@@ -2,13 +2,12 @@ import * as v from 'valibot'
 import { callableEntries, toCallableView } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
-import { type Pricing, PricingSchema } from '../listing/pricing.ts'
+import { PricingSchema } from '../listing/pricing.ts'
 import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
 import { DeliveredSchema } from '../receipts/delivered.ts'
 import { PastFactsSchema } from '../trust/age.ts'
-import type { Evidence, Signals } from '../trust/evidence.ts'
+import type { Signals } from '../trust/evidence.ts'
 import { ReportedUseSchema } from '../trust/reported-use.ts'
-import { normalizeWallet } from '../wash/wash-rules.ts'
 import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
@@ -41,20 +40,6 @@ export const ListingViewSchema = v.object({
       says: v.optional(v.array(v.string())),
       /** When its tools or skills were read. */
       at: v.optional(v.string()),
-      /** Where that catalogue differs from this listing. */
-      differs: v.optional(
-        v.object({
-          /** Its price, US dollars per call. */
-          price: v.optional(v.object({ min_usd: v.number(), max_usd: v.number() })),
-          /** How many of our operations it lacks. */
-          operations_missing: v.optional(v.number()),
-          /** How many of our tools it lacks, and its first additional ones. */
-          tools_missing: v.optional(v.number()),
-          tools_more: v.optional(v.array(v.string())),
-          /** The first of its payees that are not in this listing. */
-          payees: v.optional(v.array(v.string())),
-        }),
-      ),
     }),
   ),
   pricing: PricingSchema,
@@ -98,20 +83,16 @@ export interface ListingViewContext {
   baseUrl: string
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
-  /** The sources' facts on listings with several of them, by id. */
+  /** What listings have of their sources, by id. */
   said?: ReadonlyMap<string, readonly Said[]>
 }
 
-/** One catalogue's own facts on a listing. */
+/** One catalogue's part of a listing. */
 export interface Said {
   source: string
   /** Facts of the listing taken verbatim from it, and when they were read. */
   says?: readonly string[] | undefined
   at?: string | undefined
-  pricing?: Pricing | undefined
-  http?: readonly { url: string }[] | undefined
-  payees?: readonly string[] | undefined
-  tools?: readonly string[] | undefined
 }
 
 export function toListingView(
@@ -127,7 +108,7 @@ export function toListingView(
     url: facts.url,
     categories: facts.categories,
     tags: facts.tags,
-    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(listing, row.source, said) })),
+    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(said.get(id), row.source) })),
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
@@ -182,61 +163,10 @@ export function toSignalsView(
   return Object.fromEntries(entries)
 }
 
-/** Names that a catalogue has and a listing lacks. */
-const MOST_NAMED = 5
-
-/** What a listing has from a catalogue, and where that one differs. */
-function toSourceWords(
-  { id, facts, surface, evidence }: DerivedListing,
-  source: string,
-  all: ReadonlyMap<string, readonly Said[]>,
-) {
-  const words = (all.get(id) ?? []).filter((each) => each.source === source)
-  const [said = { source: '' }] = words
-  const part = words.find(({ says }) => says !== undefined)
-  const { pricing, http } = facts
-  const price = said.pricing?.model === 'per_call' ? said.pricing : undefined
-  const isSame =
-    pricing.model === 'per_call' &&
-    price?.min_usd === pricing.min_usd &&
-    price.max_usd === pricing.max_usd
-  // Many catalogues guess its method.
-  const operations = compareNames(
-    http.map(({ url }) => url),
-    said.http?.map(({ url }) => url),
-  )
-  const tools = compareNames(
-    surface.tools.map(({ name }) => name),
-    said.tools,
-  )
-  const payees = comparePayees(facts.payout, evidence, said.payees)
-  const differs = {
-    ...(price !== undefined &&
-      !isSame && { price: { min_usd: price.min_usd, max_usd: price.max_usd } }),
-    ...(operations.missing > 0 && { operations_missing: operations.missing }),
-    ...(tools.missing > 0 && { tools_missing: tools.missing }),
-    ...(tools.more.length > 0 && { tools_more: tools.more }),
-    ...(payees.more.length > 0 && { payees: payees.more }),
-  }
-  return {
-    ...(part?.says !== undefined && { says: [...part.says] }),
-    ...(part?.at !== undefined && { at: part.at }),
-    ...(Object.keys(differs).length > 0 && { differs }),
-  }
-}
-
-function comparePayees(own: readonly string[], evidence: Evidence, named?: readonly string[]) {
-  const seen = evidence.interface?.payouts?.map(({ payout }) => payout) ?? []
-  // A catalogue only names the address, a listing also its chain.
-  const here = [...own, ...seen].map((payout) => payout.split(':').at(-1) ?? '')
-  return compareNames(here.map(normalizeWallet), named?.map(normalizeWallet))
-}
-
-/** A catalogue without any has no statement on them. */
-function compareNames(here: readonly string[], there: readonly string[] = []) {
-  const [known, named] = [new Set(here), new Set(there)]
-  return {
-    missing: named.size === 0 ? 0 : here.filter((name) => !named.has(name)).length,
-    more: there.filter((name) => !known.has(name)).slice(0, MOST_NAMED),
-  }
+/** What a listing has from a catalogue. */
+function toSourceWords(words: readonly Said[] = [], source: string) {
+  const part = words.find((each) => each.source === source && each.says !== undefined)
+  if (part === undefined) return {}
+  const { says = [], at } = part
+  return { says: [...says], ...(at !== undefined && { at }) }
 }

@@ -17,10 +17,6 @@ export const MarketReportsSchema = v.object({
         rail: v.picklist(RAILS),
         listings: v.number(),
         median_min_usd: described(v.optional(v.number()), `Absent below ${MIN_PRICES} listings.`),
-        quartiles_min_usd: described(
-          v.optional(v.pipe(v.array(v.number()), v.length(2))),
-          'Half of the lowest prices lie between these two.',
-        ),
       }),
     ),
     measurements: described(
@@ -68,7 +64,7 @@ export function toMarketReportsView(
   }
 }
 
-/** Median of the lowest prices with their spread, by category and rail, sorted by both. */
+/** Median of the lowest prices, by category and rail, sorted by both. */
 function medianPrices(paid: readonly DerivedListing[]) {
   const groups = new Map<string, { category: string; rail: Rail; prices: number[] }>()
   for (const { facts } of paid) {
@@ -88,25 +84,14 @@ function medianPrices(paid: readonly DerivedListing[]) {
       category,
       rail,
       listings: prices.length,
-      ...(prices.length >= MIN_PRICES && toMiddle(prices)),
+      ...(prices.length >= MIN_PRICES && { median_min_usd: medianOf(prices) }),
     }))
 }
 
-function toMiddle(prices: readonly number[]): {
-  median_min_usd: number
-  quartiles_min_usd: number[]
-} {
+/** Of two in the middle, what lies between them, without the dust of binary fractions. */
+function medianOf(prices: readonly number[]): number {
   const sorted = prices.toSorted((a, b) => a - b)
-  return {
-    median_min_usd: quantileOf(sorted, 0.5),
-    quartiles_min_usd: [quantileOf(sorted, 0.25), quantileOf(sorted, 0.75)],
-  }
-}
-
-/** Interpolates between two prices, as R and NumPy do by default. */
-function quantileOf(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share
-  const lower = sorted[Math.floor(place)] ?? 0
-  const upper = sorted[Math.ceil(place)] ?? lower
-  return Number((lower + (upper - lower) * (place % 1)).toPrecision(12))
+  const place = (sorted.length - 1) / 2
+  const [lower = 0, upper = lower] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]]
+  return Number(((lower + upper) / 2).toPrecision(12))
 }

@@ -82,6 +82,7 @@ export const DiscoverySchema = v.object({
   x402_manifest: v.optional(v.string()),
   ard: v.optional(v.string()),
   agent_card: v.optional(v.string()),
+  mcp_card: v.optional(v.string()),
 })
 
 const linksEntries = {

@@ -1,4 +1,3 @@
-import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
@@ -82,8 +81,6 @@ export function toSourceLines(
       license: short !== '' && text.includes(short) ? '' : license,
       /** Facts this listing has from it; empty where people wrote all of it. */
       says: toSaysText(first.get(id) ?? {}),
-      /** Where that catalogue differs; empty where no difference is known. */
-      differs: toDifferenceText(first.get(id)?.differs ?? {}),
     }
   })
 }
@@ -108,25 +105,6 @@ function toSaysText({
   if (says.length === 0) return ''
   const read = at === undefined ? '' : `, read on ${at.slice(0, 10)}`
   return `From it: ${says.map((fact) => FACT_WORDS[fact] ?? fact).join(', ')}${read}.`
-}
-
-/** @example toDifferenceText({ price: { min_usd: 0.01, max_usd: 0.02 } }) → 'It says $0.01 to $0.02 a call.' */
-function toDifferenceText({
-  price,
-  operations_missing: operations = 0,
-  tools_missing: tools = 0,
-  tools_more: more = [],
-  payees = [],
-}: NonNullable<ListingView['sources'][number]['differs']>): string {
-  const range =
-    price === undefined ? [] : [...new Set([toUsd(price.min_usd), toUsd(price.max_usd)])]
-  return [
-    ...(range.length > 0 ? [`It says ${range.join(' to ')} a call.`] : []),
-    ...(operations > 0 ? [`It leaves out ${toCountText(operations, 'operation')}.`] : []),
-    ...(tools > 0 ? [`It leaves out ${toCountText(tools, 'tool')}.`] : []),
-    ...(more.length > 0 ? [`It also names ${more.join(', ')}.`] : []),
-    ...(payees.length > 0 ? [`It sends payments to ${payees.join(', ')}.`] : []),
-  ].join(' ')
 }
 
 /** JSON-LD of a listing's page (schema.org). Foreign text: print it with `toScriptJson` only. */
