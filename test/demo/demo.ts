@@ -1,5 +1,6 @@
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
+import { copyDemoContent } from './demo-content.ts'
 import { resetDemoLedger } from './demo-ledger.ts'
 
 /**
@@ -8,9 +9,11 @@ import { resetDemoLedger } from './demo-ledger.ts'
  * on each page says that nobody in it exists.
  */
 const env = { ...process.env }
+const outDir = env.OUT_DIR || '.cache/demo'
+copyDemoContent('test/fixtures/demo', `${outDir}-content`, Date.now())
 Object.assign(process.env, {
-  CONTENT_DIR: 'test/fixtures/demo',
-  OUT_DIR: env.OUT_DIR || '.cache/demo',
+  CONTENT_DIR: `${outDir}-content`,
+  OUT_DIR: outDir,
   STATE_DIR: env.STATE_DIR || '.cache/demo-state',
   DATABASE_URL: '',
   SMTP_URL: '',
