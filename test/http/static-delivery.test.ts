@@ -50,9 +50,9 @@ describe('compression', () => {
   })
 
   test('a file of under a kilobyte travels as it is', async () => {
-    const badge = await ask('/badge/x402.weather.svg', { 'accept-encoding': 'br' })
+    const badge = await ask('/badge/x402.weather.json', { 'accept-encoding': 'br' })
     expect(badge.headers['content-encoding']).toBeUndefined()
-    expect(badge.headers['content-type']).toBe('image/svg+xml')
+    expect(badge.headers['content-type']).toBe('application/json')
   })
 })
 

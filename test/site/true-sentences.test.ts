@@ -53,7 +53,7 @@ const RULES: [text: string, isDenied: (page: Page) => boolean][] = [
   ],
   ['what it costs', ({ strip }) => /Price/.test(strip)],
   ['how callers sign in', ({ strip }) => /Access/.test(strip)],
-  ['has not claimed it', ({ view }) => view.status === 'claimed' || view.first_party],
+  ['claimed yet, listed', ({ view }) => view.status === 'claimed' || view.first_party],
 ]
 
 test.each(RULES)('no page of the default directory says “%s”, and denies it', (text, isDenied) => {

@@ -44,7 +44,7 @@ export function toKnown(listing: DerivedListing, sources: Sources): Known {
 /**
  * One sentence of all three, without those that a directory does not have.
  *
- * @example 'Its owner has not claimed it, listed from MPP on 24 November 2026; not probed yet; …'
+ * @example 'Not claimed yet, listed from MPP on 24 November 2026; not probed yet; …'
  */
 export function toKnownSentence({ owner, answers, paid }: Known, shows: Shows = {}): string {
   const { sellers = true, trust = true } = shows
@@ -73,7 +73,7 @@ function toOwner({ facts, status }: DerivedListing, sources: Sources): KnownFact
       source: 'mcp_registry',
     }
   const from = first === undefined ? '' : ` from ${nameIn(sources)(first.source)}`
-  const text = `its owner has not claimed it, listed${from} on ${toDay(facts.added)}`
+  const text = `not claimed yet, listed${from} on ${toDay(facts.added)}`
   return { known: false, text, ...listed }
 }
 

@@ -4,7 +4,11 @@ import type { ListingView } from '../../views/listing-view.ts'
 import { SellerTextsSchema } from '../../wire/seller-texts.ts'
 
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
-const LEFT_OUT = new Set(['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'])
+const LEFT_OUT = new Set([
+  ...['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'],
+  // `known` has the sentence of it.
+  'reported_use',
+])
 
 /** Members a large service has many of: get_kit shows each of them in full. */
 const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
