@@ -4,14 +4,12 @@ import { isDoorPath } from '../../src/domain/wire/door-table.ts'
 import { badgeDataPath, badgePath, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { publicJson } from '../http/problem.ts'
-import { sendResponse } from '../http/send-response.ts'
-import type { NodeHandler } from '../http/serialize-requests.ts'
-import { isRefusedByPage } from '../http/wants-page.ts'
+import { publicJson } from '../http/answers.ts'
 import type { Parts } from '../parts/parts.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sign-in.ts'
-import { withPatience } from '../store/schema/patience.ts'
+import type { NodeHandler } from '../server/connections.ts'
+import { isRefusedByPage, sendResponse, splitTarget } from '../server/node-answers.ts'
+import { withPatience } from '../store/store.ts'
 
 /** How long a revoked token still works (milliseconds): it saves a store read per request. */
 const KNOWN_MS = 5_000

@@ -1,6 +1,5 @@
 import type { Log } from '../ports/log.ts'
-import type { Click } from '../store/schema/click.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Click, Store } from '../store/store.ts'
 
 /**
  * Group commit for clicks: those that arrive together share one fsync, and each waits for it, so a

@@ -1,8 +1,8 @@
 import type { Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { provenPayouts } from '../settlements/settlement-rows.ts'
-import { toDay } from '../store/schema/click.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
+import { toDay } from '../store/store.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { followMoves } from '../../src/domain/derived/tombstone.ts'
-import type { Tables } from '../store/schema/store.ts'
+import type { Tables } from '../store/store.ts'
 
 /** Rows of which one listing may have several. */
 const PLAIN = ['click', 'settlement', 'report', 'receipt']

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
-import { HOURS_A_DAY } from '../store/schema/click.ts'
-import type { Store, Tables, UsageDayTable } from '../store/schema/store.ts'
+import type { Store, Tables, UsageDayTable } from '../store/store.ts'
+import { HOURS_A_DAY } from '../store/store.ts'
 
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
 export interface ClickCount {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { HOURS_A_DAY, toDay, toHour } from '../store/schema/click.ts'
-import { addMonths, dropMonths } from '../store/schema/months.ts'
-import type { Store, Tables } from '../store/schema/store.ts'
+import { addMonths, dropMonths } from '../store/schema.ts'
+import type { Store, Tables } from '../store/store.ts'
+import { HOURS_A_DAY, toDay, toHour } from '../store/store.ts'
 import { countClicks } from './read-clicks.ts'
 
 const DAY_MS = 86_400_000

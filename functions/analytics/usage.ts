@@ -1,9 +1,8 @@
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import { inPieces } from '../store/rows.ts'
-import { toDay } from '../store/schema/click.ts'
-import type { Store, UsageDayTable } from '../store/schema/store.ts'
+import type { Store, UsageDayTable } from '../store/store.ts'
+import { inPieces, toDay } from '../store/store.ts'
 
 /**
  * Counts of events that are frequent and matter little one by one: listings shown by searches,

@@ -3,18 +3,18 @@ import { H3, type H3Event } from 'h3'
 import { DOORS, type LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
 import { type LiveRouteId, ROUTES, type StoreRouteId } from '../../src/domain/wire/route-table.ts'
-import { createFailureReport } from '../http/failure.ts'
 import {
   answerPreflight,
   findAllowedMethods,
   isSellerPath,
   refuseMethod,
-} from '../http/method-answers.ts'
-import { UNCACHED } from '../http/problem.ts'
+  UNCACHED,
+} from '../http/answers.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import type { StoreRoute } from '../parts/store-route.ts'
 import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
+import { createFailureReport } from '../server/node-answers.ts'
 import { mountHealth, mountRead } from './health.ts'
 
 /** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */

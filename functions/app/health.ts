@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { type Clock, within } from '../ports/clock.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
 
 /** The store must answer a read within this (milliseconds) to count as ready. */
 const STORE_DEADLINE_MS = 2_000

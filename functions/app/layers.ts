@@ -9,13 +9,8 @@ import { CHOSEN_PAGE, KIT_PATTERN, ROUTES } from '../../src/domain/wire/route-ta
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import { createAccessGate } from '../access/access-gate.ts'
 import { hasBody } from '../call/upload.ts'
-import { compressAnswer } from '../http/compress-answers.ts'
-import { findRequestFault, type RequestFault, splitTarget } from '../http/find-request-fault.ts'
-import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/method-answers.ts'
-import type { MakeProblem } from '../http/problem.ts'
-import { sendResponse } from '../http/send-response.ts'
-import type { NodeHandler } from '../http/serialize-requests.ts'
-import { wantsPage } from '../http/wants-page.ts'
+import type { MakeProblem } from '../http/answers.ts'
+import { answerPreflight, findAllowedMethods, refuseMethod } from '../http/answers.ts'
 import { type Metrics, NO_METRICS } from '../metrics/metrics.ts'
 import type { Parts } from '../parts/parts.ts'
 import { withRequestId } from '../ports/log.ts'
@@ -23,6 +18,15 @@ import type { OnDemandPages } from '../release/on-demand-pages.ts'
 import type { Release } from '../release/release.ts'
 import { findGone, toGoneProblem } from '../release/release.ts'
 import type { SearchDoor } from '../search/search-doors.ts'
+import { compressAnswer } from '../server/compress-answers.ts'
+import type { NodeHandler } from '../server/connections.ts'
+import {
+  findRequestFault,
+  type RequestFault,
+  sendResponse,
+  splitTarget,
+  wantsPage,
+} from '../server/node-answers.ts'
 import { createApp, type DoorHandlers, type Handlers } from './app.ts'
 
 export interface Layers {

@@ -1,9 +1,13 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import type { RequestFault } from '../http/find-request-fault.ts'
-import { type RequestQueue, serializeRequests } from '../http/serialize-requests.ts'
-import { createSlowReaders, type ReadLimits } from '../http/slow-readers.ts'
 import type { Parts } from '../parts/parts.ts'
+import {
+  createSlowReaders,
+  type ReadLimits,
+  type RequestQueue,
+  serializeRequests,
+} from '../server/connections.ts'
+import type { RequestFault } from '../server/node-answers.ts'
 import { createRequestHandler, type Layers, RELAY_PREFIX, toFaultProblem } from './layers.ts'
 
 export interface ServerLayers extends Layers {

@@ -3,7 +3,7 @@ import { type Difference, toSentences } from '../../src/domain/pins/offer.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
+import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import { AddressRefusedError, ConnectDeadlineError, OwnAddressError } from '../net/guard.ts'
 
 /**

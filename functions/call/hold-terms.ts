@@ -2,7 +2,7 @@ import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
 import { judgeTerms } from '../../src/domain/pins/expectation.ts'
 import type { Expectation } from '../../src/domain/pins/offer.ts'
 import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
-import { decodeBody } from '../net/decode-body.ts'
+import { decodeBody } from '../net/http-client.ts'
 import { CallAborted, type MakeCallProblem, toCallProblem, toChanged } from './call-problem.ts'
 import type { SellerCall, SellerHead, SellerListener } from './seller-call.ts'
 

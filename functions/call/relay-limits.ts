@@ -1,5 +1,5 @@
-import { type Budget, createBudget } from '../limits/budget.ts'
-import { PURPOSES } from '../net/purposes.ts'
+import { PURPOSES } from '../net/guard.ts'
+import { type Budget, createBudget } from '../server/budget.ts'
 
 /**
  * The relay's sizes and times, once: the code measures with them and `relay_info`

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { MALFORMED_BODY } from '../http/serialize-requests.ts'
+import { MALFORMED_BODY } from '../server/connections.ts'
 import { CallAborted } from './call-problem.ts'
 import type { RelayLimits } from './relay-limits.ts'
 

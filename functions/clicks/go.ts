@@ -1,10 +1,10 @@
 import { type H3Event, HTTPResponse } from 'h3'
 import { CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { clientOf } from '../limits/client-key.ts'
 import type { Parts } from '../parts/parts.ts'
 import { toUnknownText } from '../release/release.ts'
-import { type Click, toHour } from '../store/schema/click.ts'
+import { splitTarget } from '../server/node-answers.ts'
+import { clientOf } from '../server/rate-limits.ts'
+import { type Click, toHour } from '../store/store.ts'
 
 /** `GET /go/<listing_id>`: counts a click, then 302 to the URL that the release has, no other. */
 export function createGo(parts: Parts): (event: H3Event) => Promise<Response | HTTPResponse> {

@@ -17,7 +17,7 @@ import {
 import { saysMoreThanName } from '../../src/domain/operation/plain-description.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
-import { hasLedger } from '../store/sqlite/ledger-file.ts'
+import { hasLedger } from '../store/sqlite.ts'
 import { findUnlistedHosts } from './find-unlisted-hosts.ts'
 
 /** Of the poorest listings. */

@@ -14,7 +14,7 @@ import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
 import { createStderrLog, readCommandLine, runMain } from '../operations/run-main.ts'
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
-import { hasLedger } from '../store/sqlite/ledger-file.ts'
+import { hasLedger } from '../store/sqlite.ts'
 
 /** How often a waiting build checks again (milliseconds). */
 const LOOK_EVERY = 200

@@ -5,8 +5,7 @@ import type { StatsView } from '../../src/domain/views/stats-view.ts'
 import { LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { type InputError, toQueryError } from '../http/problem.ts'
+import { type InputError, toQueryError } from '../http/answers.ts'
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import {
@@ -16,6 +15,7 @@ import {
   readListing,
   toUnknownText,
 } from '../release/release.ts'
+import { splitTarget } from '../server/node-answers.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 export type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }

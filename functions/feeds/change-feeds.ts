@@ -9,11 +9,10 @@ import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/site/feeds/atom-feed.ts'
-import { refuseParameters } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
+import { refuseParameters } from '../http/answers.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 import { toUnknownText } from '../release/release.ts'
+import { clientOf, refusalOf } from '../server/rate-limits.ts'
 import { createChangeLog, followLog, lastShown } from './changes.ts'
 
 /** Changes kept of one listing, and entries of a feed. */

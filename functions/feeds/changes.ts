@@ -15,7 +15,7 @@ import { InstantSchema } from '../../src/domain/trust/instant.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import { findNameErrors, type InputError, toQueryError } from '../http/problem.ts'
+import { findNameErrors, type InputError, toQueryError } from '../http/answers.ts'
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 

@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
-import { splitTarget } from '../http/find-request-fault.ts'
+import { jsonAnswer, type MakeProblem } from '../http/answers.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
-import { jsonAnswer, type MakeProblem } from '../http/problem.ts'
-import { type Caller, toCaller, toPageCaller } from '../limits/client-key.ts'
-import type { LimitName } from '../limits/counter.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createStoreRoute, isCrossSite, type StoreRoute } from '../parts/store-route.ts'
-import { withPatience } from '../store/schema/patience.ts'
-import { isStoreUnavailable } from '../store/schema/store-error.ts'
+import { splitTarget } from '../server/node-answers.ts'
+import type { LimitName } from '../server/rate-limits.ts'
+import { type Caller, toCaller, toPageCaller } from '../server/rate-limits.ts'
+import { isStoreUnavailable, withPatience } from '../store/store.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { ProblemCode } from '../../src/domain/wire/problems.ts'
-import type { InputError, MakeProblem } from './problem.ts'
+import type { InputError, MakeProblem } from './answers.ts'
 
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 

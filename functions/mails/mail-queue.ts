@@ -7,9 +7,8 @@ import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import { countRows } from '../store/rows.ts'
-import type { MailTable, Store, Tables } from '../store/schema/store.ts'
-import { createLoop } from '../store/work-loop.ts'
+import type { MailTable, Store, Tables } from '../store/store.ts'
+import { countRows, createLoop } from '../store/store.ts'
 import { MailRefused } from './mailer.ts'
 
 const ofClaim = {

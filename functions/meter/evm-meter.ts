@@ -2,8 +2,8 @@ import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { type EvmChain, findBlockAt, openEvmChain } from '../settlements/evm-chain.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
-import { inPieces } from '../store/rows.ts'
-import type { MeterCursorTable } from '../store/schema/store.ts'
+import type { MeterCursorTable } from '../store/store.ts'
+import { inPieces } from '../store/store.ts'
 import { createLogRanges } from './log-ranges.ts'
 import {
   insertCursors,

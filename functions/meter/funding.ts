@@ -10,7 +10,7 @@ import {
   timeOf,
   toTransfer,
 } from '../settlements/evm-chain.ts'
-import { inPieces } from '../store/rows.ts'
+import { inPieces } from '../store/store.ts'
 import type { ChainWork } from './meter-world.ts'
 
 /** Transfers kept from one wallet to one payer: the last, and the largest before it. */

@@ -11,7 +11,7 @@ import {
   RpcError,
 } from '../settlements/json-rpc.ts'
 import { createJobQueue } from '../store/jobs.ts'
-import type { Store, Tables } from '../store/schema/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import { measureEvm } from './evm-meter.ts'
 import { type MeteredPayout, type PublishedPayout, readMeteredPayouts } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, MeterStopped } from './meter-world.ts'

@@ -2,8 +2,8 @@ import type { Transaction } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { provenPayouts, toSettlementRow } from '../settlements/settlement-rows.ts'
-import { inPieces } from '../store/rows.ts'
-import type { MeterCursorTable, MeterPayerTable, Store, Tables } from '../store/schema/store.ts'
+import type { MeterCursorTable, MeterPayerTable, Store, Tables } from '../store/store.ts'
+import { inPieces } from '../store/store.ts'
 
 /** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
 

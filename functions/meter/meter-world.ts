@@ -3,7 +3,7 @@ import type { UsdAsset } from '../../src/domain/settlement/usd-assets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { type JsonRpc, RpcError } from '../settlements/json-rpc.ts'
-import type { Store, Tables } from '../store/schema/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import type { MeteredPayout } from './meter-rows.ts'
 
 /** One chain to be metered, and everything needed for it. */

@@ -12,7 +12,7 @@ import {
   toTransfer,
 } from '../settlements/evm-chain.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
-import type { MeterCursorTable } from '../store/schema/store.ts'
+import type { MeterCursorTable } from '../store/store.ts'
 import { type ChainWork, toUsd } from './meter-world.ts'
 import { type Reading, readPaidLogs } from './paid-logs.ts'
 

@@ -13,8 +13,8 @@ import {
 import { tokenAccountOf } from '../../src/domain/settlement/token-account.ts'
 import { RpcError } from '../settlements/json-rpc.ts'
 import { insertTransfers } from '../settlements/settlement-rows.ts'
-import { inPieces } from '../store/rows.ts'
-import type { MeterCursorTable } from '../store/schema/store.ts'
+import type { MeterCursorTable } from '../store/store.ts'
+import { inPieces } from '../store/store.ts'
 import { insertCursors, insertPayers, insertPayments, readCursors } from './meter-rows.ts'
 import { type ChainTally, type ChainWork, FIRST_READ_MS, MeterStopped } from './meter-world.ts'
 

@@ -5,8 +5,8 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../analytics/go-writer.ts'
 import { listVerdicts } from '../net/guard.ts'
 import type { Clock } from '../ports/clock.ts'
-import { countRows } from '../store/rows.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
+import { countRows } from '../store/store.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Upper bounds of the latency histogram (seconds), from searches up to relayed calls. */

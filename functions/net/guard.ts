@@ -1,11 +1,12 @@
 import { type ClientRequest, type RequestOptions, request } from 'node:http'
 import { isIP, connect as openTcp, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { connect as openTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
 import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
+import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
 import type { Config } from '../ports/config.ts'
-import { PURPOSES, type Purpose, privateTargetsOf } from './purposes.ts'
 import type { ResolvedAddress, Resolver } from './resolver.ts'
 
 /**
@@ -14,7 +15,7 @@ import type { ResolvedAddress, Resolver } from './resolver.ts'
  * Security model: the address that was judged is the address that is dialled. Names are resolved
  * here once for each connection, every answer is judged, and the socket gets the judged list
  * instead of the name. undici's own `connect.lookup` is not called for literal addresses, so
- * literals are judged from the URL. The purpose decides what is reachable (`purposes.ts`); each
+ * literals are judged from the URL. The purpose decides what is reachable (`guard.ts`); each
  * verdict is counted.
  *
  * Known limitations: a network's own NAT64 prefix looks like any other address. A range of
@@ -37,7 +38,7 @@ export interface GuardOptions {
 }
 
 /** Scheme, host and port, as a URL has them. */
-export type Target = Pick<URL, 'protocol' | 'hostname' | 'port'>
+type Target = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
 interface GuardParts {
   config: Pick<Config, 'PRIVATE_TARGETS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
@@ -57,7 +58,7 @@ export function toGuard(purpose: Purpose, { config, resolver, isOwnAddress }: Gu
 }
 
 /** How connections were judged since the process started. */
-export interface VerdictCount {
+interface VerdictCount {
   purpose: Purpose
   /** `allowed`, `own_address`, `no_address`, `by_operator`, or why an address was refused. */
   verdict: string
@@ -111,9 +112,7 @@ export function requestOver(socket: Socket, options: RequestOptions): ClientRequ
 }
 
 /** Called with the connection or the error; never before `dialGuarded` has returned. */
-export type OnDialled = (
-  ...result: [error: Error, socket: null] | [error: null, socket: Socket]
-) => void
+type OnDialled = (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void
 
 /**
  * Opens one connection to a judged address. Fails with `AddressRefusedError`, `OwnAddressError`,
@@ -245,10 +244,194 @@ function canonicalHost(address: string): string {
   return new URL(isIP(address) === 6 ? `http://[${address}]/` : `http://${address}/`).hostname
 }
 
-export function unbracket(hostname: string): string {
+function unbracket(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
-export function portOf({ port, protocol }: Target): number {
+function portOf({ port, protocol }: Target): number {
   return Number(port || (protocol === 'https:' ? 443 : 80))
+}
+
+const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
+
+/**
+ * Is a target this very service? By port and address: the one the caller reached us on, or any of
+ * the machine's when the service listens on all of them.
+ *
+ * @param host `HOST`, what the server was told to listen on.
+ */
+export function createOwnAddress(host: string, socket: Pick<Socket, 'localAddress' | 'localPort'>) {
+  return (address: string, port: number): boolean => {
+    if (port !== socket.localPort) return false
+    return WILDCARDS.has(host) ? isOfThisMachine(address) : isSame(address, socket.localAddress)
+  }
+}
+
+/** Is an address of the web this service's own, by name? `own` is `BASE_URL`. */
+export function isOwnHost(url: URL, own: URL): boolean {
+  return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
+}
+
+/** How long the addresses of our own name are trusted (milliseconds). */
+const OWN_NAME_KEPT_MS = 60_000
+
+/**
+ * Addresses that lead to us under any other name: the address this process listens on, and those of
+ * our own name. Behind a proxy our name may have addresses that other sites share (a CDN's), so
+ * there only those of this machine count.
+ *
+ * Known limitation: another name for us at a proxy on another machine is not recognised.
+ */
+export function createOwnName({ config, resolver }: OwnNameParts) {
+  const own = new URL(config.BASE_URL)
+  const name = unbracket(own.hostname)
+  const isListening = createOwnAddress(config.HOST, {
+    localAddress: config.HOST,
+    localPort: config.PORT,
+  })
+  let known: { until: number; addresses: string[] } = { until: 0, addresses: [] }
+  const lookUp = async () => {
+    if (isIP(name) !== 0) return [name]
+    const found = await resolver.addresses(name).catch(() => [])
+    return found.map(({ address }) => address)
+  }
+  return {
+    /** Looks our name up again if the last time is long ago. Never rejects. */
+    async refresh(): Promise<void> {
+      const now = performance.now()
+      if (now >= known.until) known = { until: now + OWN_NAME_KEPT_MS, addresses: await lookUp() }
+    },
+    isOwn(address: string, port: number): boolean {
+      if (isListening(address, port)) return true
+      if (port !== portOf(own) || !known.addresses.some((each) => isSame(address, each)))
+        return false
+      return config.TRUST_PROXY === 0 || isOfThisMachine(address)
+    },
+  }
+}
+
+interface OwnNameParts {
+  config: Pick<Config, 'BASE_URL' | 'HOST' | 'PORT' | 'TRUST_PROXY'>
+  resolver: Pick<Resolver, 'addresses'>
+}
+
+function isOfThisMachine(address: string): boolean {
+  if (/^(?:127\.|0\.|::1$|::$)/.test(address)) return true
+  return Object.values(networkInterfaces()).some((list) =>
+    list?.some((entry) => isSame(address, entry.address)),
+  )
+}
+
+function isSame(left: string, right: string | undefined): boolean {
+  const a = parseIpAddress(left)
+  const b = parseIpAddress((right ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, ''))
+  return a !== null && b !== null && a.family === b.family && a.value === b.value
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** Limits of one request, in milliseconds and bytes. */
+export interface HttpLimits {
+  /** Name resolution, TCP and TLS together. */
+  connectMs: number
+  /** From the first byte to the last one read, including the connection and redirects. */
+  answerMs: number
+  headerBytes: number
+  bodyBytes: number
+  /** Of a compressed body, once decompressed. */
+  decodedBytes: number
+}
+
+interface PurposeRules {
+  /**
+   * Who named the address: `stranger`: anybody, so it must be public and never ourselves under
+   * another name; `listing`: our content, so hosts of `PRIVATE_HOSTS` are open too; `operator`: a
+   * setting or a command, which is trusted.
+   */
+  named: 'stranger' | 'listing' | 'operator'
+  /** `{base_url}` leads to a page that explains the prober and how to opt out. */
+  userAgent: string
+  limits: HttpLimits
+  /** Redirects followed where the caller allows the next address; a payment or a probe follows none. */
+  redirects: number
+}
+
+const PROBE_AGENT = 'Directory-Probe/1 (+{base_url}/sellers/check)'
+
+/** x402 version 2 puts its terms into a header, which can be long. */
+const PROBE_LIMITS: HttpLimits = {
+  connectMs: 10_000,
+  answerMs: 20_000,
+  headerBytes: 128 * KIB,
+  bodyBytes: MIB,
+  decodedBytes: 4 * MIB,
+}
+
+function toShortLimits(connectMs: number, answerMs: number, bytes: number): HttpLimits {
+  return { connectMs, answerMs, headerBytes: 16 * KIB, bodyBytes: bytes, decodedBytes: bytes }
+}
+
+/**
+ * Why the server, its chores and the importers send requests to others by HTTP, and the limits of each.
+ * Not here: mail, DNS and PostgreSQL, which do not use HTTP, and `health`, which asks this very server.
+ *
+ * The relay streams both ways, on its own connection from the guard: of its row only address rules,
+ * connect time and header bytes apply; `relay_info` publishes the rest.
+ */
+export const PURPOSES = {
+  relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
+  probe: { named: 'listing', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
+  /** A check of an address, a reviewer's look at a reported one, a document named by a source. */
+  stranger: { named: 'stranger', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
+  /** Proofs that a host is its seller's, and keys of the issuer of a workflow's token. */
+  claim: {
+    named: 'listing',
+    userAgent: 'Directory-Claim/1',
+    limits: toShortLimits(10_000, 10_000, 64 * KIB),
+    redirects: 3,
+  },
+  /** One page of an importer's source. */
+  source: {
+    named: 'operator',
+    userAgent: 'Directory-Seed/1 (+{base_url}/sources)',
+    limits: {
+      connectMs: 10_000,
+      answerMs: 30_000,
+      headerBytes: 64 * KIB,
+      bodyBytes: 32 * MIB,
+      decodedBytes: 32 * MIB,
+    },
+    redirects: 3,
+  },
+  /** JSON-RPC of a chain, from `RPC_URLS`. */
+  node: {
+    named: 'operator',
+    userAgent: 'Directory-Meter/1',
+    limits: toShortLimits(15_000, 15_000, 16 * MIB),
+    redirects: 0,
+  },
+} as const satisfies Record<string, PurposeRules>
+export type Purpose = keyof typeof PURPOSES
+
+/** Limits of all runs for strangers together, in addition to those of each request. */
+export const ANONYMOUS_PROBES = {
+  /** Requests of one run to the named host, whatever is found there. */
+  requests: 16,
+  runMs: 40_000,
+  /** Runs under way at once; a network is an IPv6 /48. */
+  perClient: 1,
+  perNetwork: 2,
+  perHost: 1,
+  inAll: 12,
+  retryAfterS: 10,
+}
+
+type TargetSettings = Pick<Config, 'PRIVATE_TARGETS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
+
+/** Internal addresses a purpose may reach; `UNSAFE_ALLOW_PRIVATE_TARGETS` opens them to all. */
+export function privateTargetsOf(purpose: Purpose, config: TargetSettings): PrivateTargets {
+  const { named } = PURPOSES[purpose]
+  if (named === 'operator') return true
+  return named === 'listing' ? config.PRIVATE_TARGETS : config.UNSAFE_ALLOW_PRIVATE_TARGETS
 }

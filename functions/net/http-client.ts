@@ -1,12 +1,22 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
 import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
-import type { ProbeAnswer, ProbeReply } from '../../src/domain/probe/finding.ts'
+import type { ProbeAnswer, ProbeFailure, ProbeReply } from '../../src/domain/probe/finding.ts'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import type { Config } from '../ports/config.ts'
-import { decodeBody, type ReadBody } from './decode-body.ts'
-import { toFailure } from './failure.ts'
-import { countVerdict, createGuardedConnector, type GuardOptions, toGuard } from './guard.ts'
-import { createOwnName } from './own-address.ts'
-import { type HttpLimits, PURPOSES, type Purpose } from './purposes.ts'
+import {
+  AddressRefusedError,
+  countVerdict,
+  createGuardedConnector,
+  createOwnName,
+  type GuardOptions,
+  type HttpLimits,
+  OwnAddressError,
+  PURPOSES,
+  type Purpose,
+  toGuard,
+} from './guard.ts'
 import type { Resolver } from './resolver.ts'
 
 /**
@@ -31,7 +41,7 @@ export interface Fetcher {
   fetch(request: HttpRequest): Promise<ProbeReply>
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   method: string
   url: string
   headers?: Record<string, string>
@@ -44,7 +54,7 @@ export interface HttpRequest {
   mayFollow?: (next: URL) => boolean
 }
 
-export interface HttpClientParts {
+interface HttpClientParts {
   config: Pick<
     Config,
     | 'BASE_URL'
@@ -225,4 +235,97 @@ function toHeaderLists(headers: Dispatcher.ResponseData['headers']): ProbeAnswer
       value === undefined ? [] : [[name, Array.isArray(value) ? value : [value]] as const],
     ),
   )
+}
+
+type ReadBody = Pick<ProbeAnswer, 'body' | 'cut'>
+
+const DECODERS = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+])
+
+/** Sellers that compress unasked are read too, up to a limit. */
+export async function decodeBody(
+  bytes: Buffer,
+  coding: string,
+  cut: ProbeAnswer['cut'],
+  maxOutputLength: number,
+): Promise<ReadBody> {
+  const toText = (decoded: Buffer) => decoded.toString('utf8').replace(/^\ufeff/, '')
+  if (coding === 'identity' || coding === '') return { body: toText(bytes), cut }
+  const decoder = DECODERS.get(coding)
+  if (decoder === undefined || cut !== null) return { body: '', cut: cut ?? 'broken' }
+  try {
+    return { body: toText(await decoder(bytes, { maxOutputLength })), cut }
+  } catch (error) {
+    return { body: '', cut: codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'size' : 'broken' }
+  }
+}
+
+/** Error codes of Node, its resolver and undici, and what each means for the seller or for us. */
+const BY_CODE: Record<string, ProbeFailure> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  ETIMEDOUT: 'timeout',
+  CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  EHOSTUNREACH: 'timeout',
+  ENETUNREACH: 'own_network',
+  ENETDOWN: 'own_network',
+  EADDRNOTAVAIL: 'own_network',
+  EMFILE: 'own_network',
+  ENFILE: 'own_network',
+  ENOBUFS: 'own_network',
+  EACCES: 'own_network',
+  EPERM: 'own_network',
+  UND_ERR_HEADERS_OVERFLOW: 'not_http',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'not_http',
+}
+
+/** Codes that mean a name server answered. Any other code means that none did. */
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA'])
+
+const OF_TLS =
+  /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/
+
+/** @returns why a request had no answer, with its error code. */
+function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
+  const first = firstOf(error)
+  if (first instanceof AddressRefusedError)
+    return { failure: 'address_refused', detail: first.reason }
+  if (first instanceof OwnAddressError)
+    return { failure: 'address_refused', detail: 'it is this service itself' }
+  const code = codeOf(first)
+  if (isOfResolver(first))
+    return { failure: NO_SUCH_NAME.has(code) ? 'no_such_host' : 'dns', detail: code }
+  if (/^(?:TimeoutError|AbortError)$/.test(nameOf(first))) return { failure: 'timeout', detail: '' }
+  const known = BY_CODE[code]
+  if (known !== undefined) return { failure: known, detail: code }
+  if (/^HPE_/.test(code) || nameOf(first) === 'HTTPParserError')
+    return { failure: 'not_http', detail: code }
+  if (OF_TLS.test(code)) return { failure: 'tls', detail: code }
+  // Nobody knows whose fault it was, so it is not the seller's.
+  return { failure: 'own_network', detail: code || 'an error without a code' }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : ''
+}
+
+/** Several addresses were tried: the first error represents them. */
+function firstOf(error: unknown): unknown {
+  if (error instanceof AggregateError) return firstOf(error.errors[0] ?? new Error('no address'))
+  const isWrapped = error instanceof Error && !('code' in error) && error.cause instanceof Error
+  return isWrapped ? error.cause : error
+}
+
+/** A name server that refuses us is not a seller that refuses a connection. */
+function isOfResolver(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('syscall' in error && /^(?:query|getaddrinfo)/.test(String(error.syscall))) return true
+  return /^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ENONAME)/.test(codeOf(error))
 }

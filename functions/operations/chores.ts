@@ -11,7 +11,7 @@ import { notifyOwners } from '../sellers/letters.ts'
 import { recheckContracts } from '../sellers/payouts.ts'
 import { hasHintSince } from '../settlements/hints.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
 
 const STALE_MS = 24 * 3_600_000
 

@@ -9,8 +9,8 @@ import type { Log } from '../ports/log.ts'
 import { createLetters } from '../sellers/letters.ts'
 import { createHints } from '../settlements/hints.ts'
 import { openStore } from '../store/open-store.ts'
-import type { Store } from '../store/schema/store.ts'
-import { isStoreUnavailable } from '../store/schema/store-error.ts'
+import type { Store } from '../store/store.ts'
+import { isStoreUnavailable } from '../store/store.ts'
 import { lockState, StateError, unusable } from './state-lock.ts'
 
 export interface LedgerOptions {

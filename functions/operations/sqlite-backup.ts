@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { SQLITE_FILE } from '../store/sqlite/ledger-file.ts'
-import { makePrivateFile } from '../store/sqlite/private-files.ts'
+import { makePrivateFile, SQLITE_FILE } from '../store/sqlite.ts'
 import { lockState } from './state-lock.ts'
 
 /**

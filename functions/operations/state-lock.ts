@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { makePrivateFile, makePrivateFolder } from '../store/sqlite/private-files.ts'
+import { makePrivateFile, makePrivateFolder } from '../store/sqlite.ts'
 import { type FileLock, takeFileLock } from './file-lock.ts'
 
 /** `STATE_DIR` cannot be used by this process; the message says why and how to fix it. */

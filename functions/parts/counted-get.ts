@@ -1,8 +1,7 @@
 import type { H3Event } from 'h3'
-import { splitTarget } from '../http/find-request-fault.ts'
-import { type InputError, publicJson, refuseParameters } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
+import { type InputError, publicJson, refuseParameters } from '../http/answers.ts'
+import { splitTarget } from '../server/node-answers.ts'
+import { clientOf, refusalOf } from '../server/rate-limits.ts'
 import type { Handler, Parts } from './parts.ts'
 
 /** What a reader found, which parameters are wrong, or a complete answer. */

@@ -1,16 +1,16 @@
 import type { H3Event, HTTPResponse } from 'h3'
 import type { ClickWriter } from '../analytics/go-writer.ts'
 import type { Usage } from '../analytics/usage.ts'
-import type { MakeProblem } from '../http/problem.ts'
-import type { RateLimits } from '../limits/rate-limits.ts'
+import type { MakeProblem } from '../http/answers.ts'
 import type { MailQueue } from '../mails/mail-queue.ts'
 import type { Resolver } from '../net/resolver.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
+import type { RateLimits } from '../server/rate-limits.ts'
 import type { Hints } from '../settlements/hints.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
 
 /** What every capability is made from. Tests pass in their own clock, log and release. */
 export interface Parts {

@@ -1,13 +1,11 @@
 import type { H3Event } from 'h3'
 import type * as v from 'valibot'
 import type { ProblemCode } from '../../src/domain/wire/problems.ts'
+import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
-import type { MakeProblem, ProblemOptions } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
-import type { LimitName } from '../limits/counter.ts'
-import { type LimitTaken, refusalOf } from '../limits/rate-limits.ts'
-import { withPatience } from '../store/schema/patience.ts'
-import { isStoreUnavailable } from '../store/schema/store-error.ts'
+import type { LimitName } from '../server/rate-limits.ts'
+import { clientOf, type LimitTaken, refusalOf } from '../server/rate-limits.ts'
+import { isStoreUnavailable, withPatience } from '../store/store.ts'
 import type { Parts } from './parts.ts'
 
 type Answer = (event: H3Event) => Promise<Response>

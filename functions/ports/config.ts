@@ -1,10 +1,10 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../../src/domain/listing/calendar-date.ts'
 import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { textLike } from '../../src/domain/wire/shapes.ts'
-import { dnsServers, privateHosts } from './address-variables.ts'
 
 /** The environment, parsed once. One error names every bad variable; no secret is printed. */
 export type Config = v.InferOutput<typeof ConfigSchema>
@@ -166,7 +166,10 @@ const VariablesSchema = v.object({
   MAIL_FROM: v.optional(
     textLike(/^[^\s@<>]+@[^\s@<>]+$/, 'expected one address such as waypost@waypost.example'),
   ),
-  DNS_SERVERS: dnsServers,
+  DNS_SERVERS: commaList(
+    isServerAddress,
+    'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
+  ),
   RPC_URLS: rpcUrls,
   OIDC_ISSUER: v.optional(
     v.pipe(
@@ -181,7 +184,10 @@ const VariablesSchema = v.object({
   RECEIPTS: flag(['on', 'off'], 'on'),
   TRUST_PROXY: wholeNumber('0', 10),
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(['true', 'false', '1', '0'], 'false'),
-  PRIVATE_HOSTS: privateHosts,
+  PRIVATE_HOSTS: commaList(
+    isPrivatePattern,
+    'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
+  ),
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
   METRICS_TOKEN: v.optional(
@@ -206,3 +212,35 @@ const ConfigSchema = v.pipe(
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),
   })),
 )
+
+function commaList(isPart: (part: string) => boolean, message: string) {
+  const split = v.transform((text: string) =>
+    text
+      .toLowerCase()
+      .split(',')
+      .map((part) => part.trim()),
+  )
+  return v.optional(
+    v.pipe(
+      v.string(),
+      split,
+      v.check((parts) => parts.every(isPart), message),
+    ),
+  )
+}
+
+function isPrivatePattern(text: string): boolean {
+  const [address = '', bits] = text.split('/')
+  const family = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0
+  if (bits !== undefined)
+    return family > 0 && /^\d{1,3}$/.test(bits) && Number(bits) >= 8 && Number(bits) <= family
+  return family > 0 || /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text)
+}
+
+function isServerAddress(text: string): boolean {
+  const bracketed = /^\[([^\]]+)\](?::(\d{1,5}))?$/.exec(text)
+  if (bracketed) return isIPv6(bracketed[1] ?? '') && Number(bracketed[2] ?? 53) <= 65_535
+  if (isIPv6(text)) return true
+  const [ip = '', port = '53', ...rest] = text.split(':')
+  return rest.length === 0 && isIPv4(ip) && /^\d{1,5}$/.test(port) && Number(port) <= 65_535
+}

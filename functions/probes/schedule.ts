@@ -13,7 +13,7 @@ import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.t
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../net/resolver.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
 import { probeHandshake } from './handshake.ts'
 
 /** Where results are kept: files of the content, or a server's ledger. */

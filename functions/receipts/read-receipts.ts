@@ -12,7 +12,7 @@ import type { DayOfReceipts, JudgedCall } from '../../src/domain/trust/ledger-fa
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import type { ReportTable, Store, Tables } from '../store/schema/store.ts'
+import type { ReportTable, Store, Tables } from '../store/store.ts'
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 
 const DAY_MS = 86_400_000

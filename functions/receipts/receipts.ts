@@ -12,16 +12,14 @@ import {
   toSignedReceipt,
 } from '../../src/domain/receipts/receipt.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import { publicJson } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
-import { refusalOf } from '../limits/rate-limits.ts'
+import { publicJson } from '../http/answers.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createStoreRoute, type StoreRoute } from '../parts/store-route.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import { inPieces, insertTogether } from '../store/rows.ts'
-import type { Store, Tables } from '../store/schema/store.ts'
-import { createLoop } from '../store/work-loop.ts'
+import { clientOf, refusalOf } from '../server/rate-limits.ts'
+import type { Store, Tables } from '../store/store.ts'
+import { createLoop, inPieces, insertTogether } from '../store/store.ts'
 
 /** A receipt with what the ledger keeps beside it. */
 export interface NewReceipt {

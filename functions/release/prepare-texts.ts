@@ -3,7 +3,7 @@ import { multiplierOf, NO_TRUST } from '../../src/search/index/columns.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { findId } from '../../src/search/index/load-index.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import { toBytes } from '../http/to-bytes.ts'
+import { toBytes } from '../http/answers.ts'
 
 /** The texts of a search response that come from the content. */
 export interface SearchTexts {

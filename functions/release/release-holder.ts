@@ -1,8 +1,8 @@
 import { readlinkSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { createFailureReport } from '../http/failure.ts'
-import { createProblems } from '../http/problem.ts'
+import { createProblems } from '../http/answers.ts'
 import type { Log } from '../ports/log.ts'
+import { createFailureReport } from '../server/node-answers.ts'
 import { loadRelease, ReleaseError } from './load-release.ts'
 import type { Release } from './release.ts'
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ReportBody, ReportKind, ReportView } from '../../src/domain/reports/report.ts'
-import { countRows } from '../store/rows.ts'
-import type { ReportTable, Store } from '../store/schema/store.ts'
+import type { ReportTable, Store } from '../store/store.ts'
+import { countRows } from '../store/store.ts'
 
 /** Reports that may wait: as many as people can review, and a few megabytes. */
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }

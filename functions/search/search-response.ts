@@ -13,7 +13,7 @@ import type { RangeName } from '../../src/search/index/terms.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'
-import { toBytes } from '../http/to-bytes.ts'
+import { toBytes } from '../http/answers.ts'
 import type { PreparedTexts } from '../release/prepare-texts.ts'
 
 export interface SearchResponseInput {

@@ -8,7 +8,7 @@ import type { MailQueue, MailTask } from '../mails/mail-queue.ts'
 import type { Mail } from '../mails/mailer.ts'
 import type { Parts } from '../parts/parts.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ClaimTable, Store, Tables } from '../store/schema/store.ts'
+import type { ClaimTable, Store, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { issueLoginToken } from './sign-in.ts'
 

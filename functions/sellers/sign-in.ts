@@ -4,8 +4,7 @@ import type { Kysely } from 'kysely'
 import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { jsonAnswer } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
+import { jsonAnswer } from '../http/answers.ts'
 import type { Parts } from '../parts/parts.ts'
 import {
   countAgainst,
@@ -16,7 +15,8 @@ import {
   takeBody,
 } from '../parts/store-route.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Tables } from '../store/schema/store.ts'
+import { clientOf } from '../server/rate-limits.ts'
+import type { Tables } from '../store/store.ts'
 
 /** A seller route that needs a session; a cookie in its second half of life is renewed. */
 export function createSignedInRoute(

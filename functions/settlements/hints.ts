@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * Hints from relayed calls: that the meter should read now, and which listing was called. A hint

@@ -9,7 +9,7 @@ import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledg
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { WASH } from '../../src/domain/wash/wash-rules.ts'
-import type { Store } from '../store/schema/store.ts'
+import type { Store } from '../store/store.ts'
 import { findFreshPayouts, readPayers, readSettlements, readTransfers } from './settlement-rows.ts'
 
 const DAY_MS = 86_400_000

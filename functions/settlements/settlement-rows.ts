@@ -5,8 +5,8 @@ import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { SeenPayment } from '../../src/domain/trust/judge-payments.ts'
-import { inPieces } from '../store/rows.ts'
-import type { Store, Tables } from '../store/schema/store.ts'
+import type { Store, Tables } from '../store/store.ts'
+import { inPieces } from '../store/store.ts'
 
 /** Rows of payments and transfers; in a fixed order, so that the same rows give the same result. */
 

@@ -4,9 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
 import { findContentType, isDumpCopy } from '../../src/domain/wire/static-file.ts'
-import { acceptsEncoding } from '../http/accepts-encoding.ts'
-import type { ReportFailure } from '../http/failure.ts'
-import { sendResponse } from '../http/send-response.ts'
+import { acceptsEncoding } from '../server/compress-answers.ts'
+import type { ReportFailure } from '../server/node-answers.ts'
+import { sendResponse } from '../server/node-answers.ts'
 
 /**
  * The files of a release, as they lie in its `public` folder with compressed copies beside them.

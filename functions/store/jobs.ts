@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { inPieces } from './rows.ts'
-import type { Store, Tables } from './schema/store.ts'
+import type { Store, Tables } from './store.ts'
+import { inPieces } from './store.ts'
 
 /** Time without a heartbeat after which others may take a job. */
 export const HOLD_MS = 10 * 60_000

@@ -6,16 +6,13 @@ import { codeOf, OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { within } from '../ports/clock.ts'
 import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { toJsonRows } from './schema/click.ts'
-import { createTables } from './schema/create-tables.ts'
-import { askStore } from './schema/patience.ts'
-import { type Store, type Tables, tryWriting } from './schema/store.ts'
-import { SQLITE_FILE } from './sqlite/ledger-file.ts'
-import { openSqliteStore, toDamage } from './sqlite/store.ts'
+import { createTables } from './schema.ts'
+import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite.ts'
+import { askStore, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
 
 /**
  * One baseline: nothing was deployed before it. A released migration is never edited: a change is a
- * new number, and the tables of `schema/tables.ts` are what all of them lead to.
+ * new number, and the tables of `schema.ts` are what all of them lead to.
  */
 const BASELINE = '0001-tables'
 const MIGRATIONS: Record<string, Migration> = { [BASELINE]: { up: createTables } }
@@ -72,7 +69,7 @@ const STATEMENT_TIMEOUT_MS = 10_000
 const NUMBERS = new Set<number>([20, 1700])
 
 /** Connects lazily: a database that is down shows in `ping`, not here. */
-export function openPostgresStore(url: string, log: Log): Store {
+function openPostgresStore(url: string, log: Log): Store {
   const pool = new pg.Pool({
     ...createPrimaryFinder(toServerUrls(url)),
     max: POOL_SIZE,

@@ -10,7 +10,7 @@ import { membersOf, PLAN_PARAMETERS, type Task } from '../../src/domain/tasks/ta
 import { readTaskInput } from '../../src/domain/tasks/task-input.ts'
 import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
 import { RAILS } from '../../src/domain/wire/vocabulary.ts'
-import { findNameErrors, type InputError, toQueryError } from '../http/problem.ts'
+import { findNameErrors, type InputError, toQueryError } from '../http/answers.ts'
 import { createCountedGet } from '../parts/counted-get.ts'
 import type { Handler, Parts } from '../parts/parts.ts'
 

@@ -3,7 +3,7 @@ import { readCommandLine, runMain, wrongCommand } from '../../functions/operatio
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { hasLedger } from '../../functions/store/sqlite/ledger-file.ts'
+import { hasLedger } from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { withContent } from '../content/content-writer.ts'
 import { type Listed, readListed } from '../content/listed.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type HttpLimits, PURPOSES } from '../../functions/net/guard.ts'
 import { createOperatorClient, type Fetcher } from '../../functions/net/http-client.ts'
-import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { headerOf, type ProbeAnswer, parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import type { Refusal } from '../facts/refusal.ts'

@@ -10,7 +10,7 @@ import {
   listWaiting,
   settleReport,
 } from '../../functions/reports/report-store.ts'
-import type { ReportTable, Store } from '../../functions/store/schema/store.ts'
+import type { ReportTable, Store } from '../../functions/store/store.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'
 import { createOperationSchema, type Operation } from '../../src/domain/listing/operation.ts'

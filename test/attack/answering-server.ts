@@ -1,7 +1,11 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { type NodeHandler, serializeRequests } from '../../functions/http/serialize-requests.ts'
-import { createSlowReaders, type ReadLimits } from '../../functions/http/slow-readers.ts'
+import {
+  createSlowReaders,
+  type NodeHandler,
+  type ReadLimits,
+  serializeRequests,
+} from '../../functions/server/connections.ts'
 import { listen } from '../call/relay-world.ts'
 
 /** A server whose connections take turns as ours do, around a handler of the test's. */

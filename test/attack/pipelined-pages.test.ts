@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { MAX_WAITING } from '../../functions/http/serialize-requests.ts'
+import { MAX_WAITING } from '../../functions/server/connections.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { type Answering, startAnswering } from './answering-server.ts'
 import { startPipelining } from './pipelining-client.ts'

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createLog } from '../../functions/ports/log.ts'
 import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { SQLITE_FILE } from '../../functions/store/sqlite/ledger-file.ts'
+import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientKey } from '../../functions/limits/client-key.ts'
+import { clientKey } from '../../functions/server/rate-limits.ts'
 
 test.each([
   ['198.51.100.7', null, 0, '198.51.100.7'],

@@ -1,8 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createProblems } from '../../functions/http/problem.ts'
-import { createMemoryCounter } from '../../functions/limits/counter.ts'
-import { createRateLimits, refusalOf } from '../../functions/limits/rate-limits.ts'
+import { createProblems } from '../../functions/http/answers.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import {
+  createMemoryCounter,
+  createRateLimits,
+  refusalOf,
+} from '../../functions/server/rate-limits.ts'
 
 const limitsFor = (limits: object) =>
   createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))

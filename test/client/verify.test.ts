@@ -12,7 +12,7 @@ import {
   readReceiptKeys,
 } from '../../functions/receipts/receipts.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import type { Store } from '../../functions/store/schema/store.ts'
+import type { Store } from '../../functions/store/store.ts'
 import { saltedHash, toSignedReceipt } from '../../src/domain/receipts/receipt.ts'
 import { listen } from '../call/relay-world.ts'
 import { aReceipt } from '../receipts/receipt-samples.ts'

@@ -5,9 +5,9 @@ import { lockState } from '../../functions/operations/state-lock.ts'
 import type { Config } from '../../functions/ports/config.ts'
 import type { Log } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { toDay } from '../../functions/store/schema/click.ts'
-import type { Store } from '../../functions/store/schema/store.ts'
-import { USAGE_KINDS } from '../../functions/store/schema/tables.ts'
+import { USAGE_KINDS } from '../../functions/store/schema.ts'
+import type { Store } from '../../functions/store/store.ts'
+import { toDay } from '../../functions/store/store.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
 import {
   DemoDisputesSchema,

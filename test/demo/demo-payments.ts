@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Store } from '../../functions/store/schema/store.ts'
+import type { Store } from '../../functions/store/store.ts'
 import { COUNTED_SCHEMES } from '../../src/domain/settlement/schemes/schemes.ts'
 
 /** What was paid in the demonstration, and what is disputed there; times are ages, as in the rest. */

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createDoorBodies } from '../../functions/doors/entry/door-limits.ts'
 import { readDoorBody } from '../../functions/doors/entry/read-door-body.ts'
-import { createRateLimits } from '../../functions/limits/rate-limits.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { createRateLimits } from '../../functions/server/rate-limits.ts'
 
 const MIB = 1024 * 1024
 const config = parseConfig({ RATE_LIMITS: '{"search":"off"}', TRUST_PROXY: '1' })

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openStore } from '../../functions/store/open-store.ts'
-import { SQLITE_FILE } from '../../functions/store/sqlite/ledger-file.ts'
+import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 

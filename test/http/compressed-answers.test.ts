@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compressAnswer } from '../../functions/http/compress-answers.ts'
+import { compressAnswer } from '../../functions/server/compress-answers.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** What differs from one answer to the next. */

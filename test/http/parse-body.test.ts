@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { createProblems } from '../../functions/http/answers.ts'
 import { parseBody } from '../../functions/http/parse-body.ts'
-import { createProblems } from '../../functions/http/problem.ts'
 
 const schema = v.strictObject({
   target: v.optional(v.string()),

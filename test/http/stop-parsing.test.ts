@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assertParserStops } from '../../functions/http/stop-parsing.ts'
+import { assertParserStops } from '../../functions/server/connections.ts'
 
 test('this Node stops reading a connection when it is told to', () => {
   expect(() => assertParserStops()).not.toThrow()

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { createBudget } from '../../functions/limits/budget.ts'
-import { networkOf } from '../../functions/limits/client-key.ts'
-import { createRateLimits } from '../../functions/limits/rate-limits.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { createBudget } from '../../functions/server/budget.ts'
+import { createRateLimits, networkOf } from '../../functions/server/rate-limits.ts'
 
 const V6 = (site: string, subnet: number) =>
   `20010db8${site}${subnet.toString(16).padStart(4, '0')}::/64`

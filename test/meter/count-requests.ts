@@ -1,4 +1,4 @@
-import type { Store } from '../../functions/store/schema/store.ts'
+import type { Store } from '../../functions/store/store.ts'
 import { DAY_MS, hexQuantity, NOON, wallet } from '../settlements/samples.ts'
 import { createChain, createNode, type Faults } from './chain-double.ts'
 import { createMeter, prove } from './meter-world.ts'

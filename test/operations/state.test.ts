@@ -21,7 +21,7 @@ import { createOutboxMailer } from '../../functions/mails/mailer.ts'
 import { backupState, restoreState } from '../../functions/operations/sqlite-backup.ts'
 import { lockState, StateError } from '../../functions/operations/state-lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { SQLITE_FILE } from '../../functions/store/sqlite/ledger-file.ts'
+import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { silentLog } from '../support/stores.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely, OnConflictBuilder } from 'kysely'
 import { mnemonicToAccount } from 'viem/accounts'
 import { openChallenge, recordPayoutProof, recoverSigner } from '../../functions/sellers/payouts.ts'
-import type { Tables } from '../../functions/store/schema/store.ts'
+import type { Tables } from '../../functions/store/store.ts'
 
 /** The words behind anvil's accounts. */
 const WORDS = 'test test test test test test test test test test test junk'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { HttpLimits } from '../../functions/net/purposes.ts'
+import type { HttpLimits } from '../../functions/net/guard.ts'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { startDnsServer } from '../support/dns-server.ts'

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
-import type { Caller } from '../../functions/limits/client-key.ts'
+import { type HttpLimits, PURPOSES } from '../../functions/net/guard.ts'
 import { createHttpClient, type HttpClient } from '../../functions/net/http-client.ts'
-import { type HttpLimits, PURPOSES } from '../../functions/net/purposes.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createAnonymousProbes } from '../../functions/probes/lint.ts'
+import type { Caller } from '../../functions/server/rate-limits.ts'
 
 /** A server of a test on loopback. */
 export interface Site {

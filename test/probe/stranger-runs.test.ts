@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ANONYMOUS_PROBES } from '../../functions/net/purposes.ts'
+import { ANONYMOUS_PROBES } from '../../functions/net/guard.ts'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { startService } from '../support/running-service.ts'
 import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'

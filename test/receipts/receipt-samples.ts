@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { type NewReceipt, toReceiptId } from '../../functions/receipts/receipts.ts'
-import type { Store } from '../../functions/store/schema/store.ts'
+import type { Store } from '../../functions/store/store.ts'
 
 /** All receipts of a ledger, as it has them. */
 export const readKept = ({ db }: Store) =>

@@ -13,7 +13,7 @@ import {
   rotateKeys,
 } from '../../functions/receipts/receipts.ts'
 import { toSettlementRow } from '../../functions/settlements/settlement-rows.ts'
-import type { Store } from '../../functions/store/schema/store.ts'
+import type { Store } from '../../functions/store/store.ts'
 import {
   hashOfReceipt,
   isDaySigned,

@@ -5,7 +5,7 @@ import type { Fetcher } from '../../functions/net/http-client.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { addReport, findReport } from '../../functions/reports/report-store.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import type { Store } from '../../functions/store/schema/store.ts'
+import type { Store } from '../../functions/store/store.ts'
 import { readTables } from '../../seeds/content/content-folder.ts'
 import { openContent } from '../../seeds/content/content-writer.ts'
 import {

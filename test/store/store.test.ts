@@ -8,7 +8,7 @@ import {
   settleReport,
 } from '../../functions/reports/report-store.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/schema/store-error.ts'
+import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 

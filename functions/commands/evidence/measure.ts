@@ -16,7 +16,7 @@ import { lockState, StateError } from '../../operations/state-lock.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { openStore } from '../../store/open-store.ts'
-import type { Store } from '../../store/schema/store.ts'
+import type { Store } from '../../store/store.ts'
 import { readSoundContent } from './probe-options.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]

@@ -2,7 +2,7 @@ import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readCommandLine, runCommand, wrongCommand } from '../../operations/run-main.ts'
 import { createSecret, hashSecret } from '../../sellers/sign-in.ts'
 import { openStore } from '../../store/open-store.ts'
-import type { Store } from '../../store/schema/store.ts'
+import type { Store } from '../../store/store.ts'
 
 const HELP = `Usage: npm run access -- add <name> [--days N] | list | remove <name>
 A token opens a directory that runs with READ_ACCESS=token. It is shown once; the ledger keeps its hash.`

@@ -17,7 +17,7 @@ import { type Answer, toAnswerText } from '../../../src/domain/doors/cards/answe
 import { toAgentCard } from '../../../src/domain/doors/cards/own-cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import { SELLER_TEXTS } from '../../../src/domain/wire/seller-texts.ts'
-import { publicJson } from '../../http/problem.ts'
+import { publicJson } from '../../http/answers.ts'
 import {
   createDirectory,
   type Directory,

@@ -9,7 +9,7 @@ import {
   createTermReader,
   fitsFilter,
 } from '../../../src/domain/doors/ard-query.ts'
-import { publicJson } from '../../http/problem.ts'
+import { publicJson } from '../../http/answers.ts'
 import type { Handler } from '../../parts/parts.ts'
 import {
   createDirectory,

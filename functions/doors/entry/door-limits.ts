@@ -1,8 +1,7 @@
-import { type Budget, createBudget } from '../../limits/budget.ts'
-import { clientOf } from '../../limits/client-key.ts'
-import type { LimitName } from '../../limits/counter.ts'
-import { createFairQueue, type FairQueue } from '../../limits/fair-queue.ts'
 import type { Parts } from '../../parts/parts.ts'
+import { type Budget, createBudget, createFairQueue, type FairQueue } from '../../server/budget.ts'
+import type { LimitName } from '../../server/rate-limits.ts'
+import { clientOf } from '../../server/rate-limits.ts'
 
 export type DoorLimits = Pick<Parts, 'limits' | 'config'>
 

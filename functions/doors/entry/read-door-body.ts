@@ -3,8 +3,8 @@ import {
   type JsonShape,
   MOST_NESTED,
 } from '../../../src/domain/wire/parse-json.ts'
-import type { Holding, Reached } from '../../limits/budget.ts'
-import { clientOf } from '../../limits/client-key.ts'
+import type { Holding, Reached } from '../../server/budget.ts'
+import { clientOf } from '../../server/rate-limits.ts'
 import {
   type DoorBodies,
   type DoorLimits,

@@ -3,7 +3,7 @@ import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { MAX_QUERY_CHARACTERS } from '../../../src/domain/search/search-query.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
-import { publicJson } from '../../http/problem.ts'
+import { publicJson } from '../../http/answers.ts'
 import type { Handler } from '../../parts/parts.ts'
 import { type DoorLimits, takeForDoor } from './door-limits.ts'
 

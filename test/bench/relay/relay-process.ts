@@ -1,13 +1,13 @@
 import { createWaypostServer } from '../../../functions/app/server.ts'
 import { createRelay } from '../../../functions/call/relay.ts'
-import { createProblems } from '../../../functions/http/problem.ts'
-import { createRateLimits } from '../../../functions/limits/rate-limits.ts'
+import { createProblems } from '../../../functions/http/answers.ts'
 import { createResolver } from '../../../functions/net/resolver.ts'
 import type { Parts } from '../../../functions/parts/parts.ts'
 import { systemClock } from '../../../functions/ports/clock.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { createLog } from '../../../functions/ports/log.ts'
 import type { Release } from '../../../functions/release/release.ts'
+import { createRateLimits } from '../../../functions/server/rate-limits.ts'
 import { aListing, listen } from '../../call/relay-world.ts'
 
 /** The service's own server with nothing behind it but the relay: `node relay-process.ts <seller>`. */

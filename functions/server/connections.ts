@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
-import type { SlowReaders } from './slow-readers.ts'
-import { assertParserStops, stopParsing } from './stop-parsing.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Duplex } from 'node:stream'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 
@@ -9,7 +8,7 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | 
 export const MAX_WAITING = 32
 
 /** Longest time a connection may be idle during a request or an answer (milliseconds). */
-export const IDLE_TIMEOUT_MS = 60_000
+const IDLE_TIMEOUT_MS = 60_000
 
 export interface RequestQueue {
   handle: NodeHandler
@@ -124,4 +123,116 @@ function continueQueue(queue: Queue, socket: Socket): void {
 function closeAtOnce(socket: Socket): void {
   stopParsing(socket)
   socket.destroy()
+}
+
+export interface ReadLimits {
+  /** Grace period for a reader that takes nothing, or too little (milliseconds). */
+  graceMs: number
+  /** Average rate a reader must keep after that. */
+  bytesPerSecond: number
+  /** How often it is checked (milliseconds). */
+  everyMs: number
+}
+
+const READ_LIMITS: ReadLimits = {
+  graceMs: 60_000,
+  bytesPerSecond: 8 * 1024,
+  everyMs: 1000,
+}
+
+type SlowReaders = ReturnType<typeof createSlowReaders>
+
+interface Reader {
+  socket: Socket
+  /** Bytes the system had taken from us when the answer began, and now. */
+  before: number
+  taken: number
+  /** Time we waited for the reader: in this answer, and since it last took something. */
+  waitedMs: number
+  stillMs: number
+}
+
+/**
+ * Closes connections whose answers are not read, or too slowly. Only time in which bytes of ours
+ * wait for the reader counts, so an answer may be as long and as slow as its source likes. A
+ * reader's progress shows in steps, one write at a time.
+ */
+export function createSlowReaders(limits: ReadLimits = READ_LIMITS) {
+  const readers = new Set<Reader>()
+  let timer: NodeJS.Timeout | undefined
+  const look = () => {
+    for (const reader of readers)
+      if (isTooSlow(reader, limits)) {
+        readers.delete(reader)
+        reader.socket.destroy()
+      }
+    if (readers.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+  return {
+    /** @returns a function that ends the watch */
+    watch(socket: Socket): () => void {
+      const before = takenFrom(socket)
+      const reader: Reader = { socket, before, taken: before, waitedMs: 0, stillMs: 0 }
+      readers.add(reader)
+      timer ??= setInterval(look, limits.everyMs).unref()
+      return () => void readers.delete(reader)
+    },
+  }
+}
+
+function isTooSlow(reader: Reader, { graceMs, bytesPerSecond, everyMs }: ReadLimits): boolean {
+  const pending = reader.socket.writableLength
+  const taken = takenFrom(reader.socket)
+  if (taken !== reader.taken || pending === 0) reader.stillMs = 0
+  reader.taken = taken
+  if (pending === 0) return false
+  reader.waitedMs += everyMs
+  reader.stillMs += everyMs
+  const allowedFor = (bytes: number) => graceMs + (bytes / bytesPerSecond) * 1000
+  return (
+    reader.stillMs > allowedFor(pending) ||
+    reader.waitedMs > allowedFor(taken - reader.before + pending)
+  )
+}
+
+/** `bytesWritten` includes what is still queued. */
+function takenFrom(socket: Socket): number {
+  return socket.bytesWritten - socket.writableLength
+}
+
+/** Node's parser takes it for "another protocol follows" and leaves the rest of its bytes alone. */
+const STOP_PARSING = 2
+
+/**
+ * The parser would go on to the end of its 64 KiB buffer, and make objects and errors for a
+ * thousand requests while everybody waits. Node has no public way to stop it: `assertParserStops`
+ * checks at startup that this one works.
+ */
+function stopParsing(socket: Socket): void {
+  const parser: unknown = Reflect.get(socket, 'parser')
+  if (typeof parser === 'object' && parser !== null)
+    Reflect.set(parser, 'onIncoming', () => STOP_PARSING)
+}
+
+/**
+ * Sends this Node three requests at once on an in-memory connection, and stops at the first.
+ *
+ * @throws OperatorError where the others are still parsed
+ */
+export function assertParserStops(stop: (socket: Socket) => void = stopParsing): void {
+  let requests = 0
+  const server = createServer(({ socket }) => {
+    requests += 1
+    stop(socket)
+    socket.destroy()
+  })
+  const socket = new Duplex({ read() {}, write: (_bytes, _encoding, done) => done() })
+  server.emit('connection', socket)
+  socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(3)))
+  if (requests === 1) return
+  throw new OperatorError(
+    `Node ${process.version} does not stop reading a connection when it is told to: of three requests sent at once it parsed ${requests} instead of 1. Somebody who sends thousands at once could then hold up everybody else. Run the Node that npm ci installs.`,
+  )
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type Clock, within } from '../ports/clock.ts'
-import { outsideOfRequests } from '../store/schema/patience.ts'
-import type { Store } from '../store/schema/store.ts'
-import type { Counter, CreateCounter, LimitName } from './counter.ts'
-import { createMemoryCounter } from './counter.ts'
+import {
+  type Counter,
+  type CreateCounter,
+  createMemoryCounter,
+  type LimitName,
+} from '../server/rate-limits.ts'
+import { outsideOfRequests, type Store } from './store.ts'
 
 /** A single machine counts in memory; with PostgreSQL all instances share one budget. */
 export function createSharedCounters(

@@ -1,16 +1,17 @@
-import type { REPORT_STATES, ReportKind } from '../../../src/domain/reports/report.ts'
-import type { CountedScheme } from '../../../src/domain/settlement/schemes/schemes.ts'
-import type { ClaimMethod, ClaimState, ClickSource } from '../../../src/domain/wire/vocabulary.ts'
+import { type Kysely, PostgresAdapter, type QueryExecutorProvider, sql } from 'kysely'
+import type { REPORT_STATES, ReportKind } from '../../src/domain/reports/report.ts'
+import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
+import type { ClaimMethod, ClaimState, ClickSource } from '../../src/domain/wire/vocabulary.ts'
 
 /** A column as a migration creates it, with the type of its values for the queries. */
-export interface Column<Value> {
+interface Column<Value> {
   sql: string
   /** Never set: it only carries the type. */
   readonly value?: Value
 }
 
 /** A table's SQL: its columns by name, and a constraint over several of them. */
-export interface Table<Columns extends Record<string, Column<unknown>>> {
+interface Table<Columns extends Record<string, Column<unknown>>> {
   columns: Columns
   constraint?: string
 }
@@ -287,4 +288,98 @@ export const TABLES = {
     created_at: moment,
     retired_at: maybe(moment),
   }),
+}
+
+/** All tables. PostgreSQL partitions daily growing ones by month. */
+export async function createTables(db: Kysely<unknown>): Promise<void> {
+  for (const [name, table] of Object.entries(TABLES)) await createTable(db, name, table)
+  if (isPostgres(db)) await addMonths(db, Date.now())
+  for (const [index, columns] of Object.entries(INDEXES))
+    await sql.raw(`create index ${index} on ${columns}`).execute(db)
+  await sql.raw(ONE_VERIFIED_CLAIM).execute(db)
+}
+
+async function createTable(
+  db: Kysely<unknown>,
+  name: string,
+  { columns, constraint }: Table<Record<string, Column<unknown>>>,
+): Promise<void> {
+  const wide = isPostgres(db) ? 'bigint' : 'integer'
+  const rows = Object.entries(columns).map(
+    ([column, { sql: rule }]) => `${column} ${rule.replace(/^moment\b/, wide)}`,
+  )
+  if (constraint !== undefined) rows.push(`constraint ${constraint}`)
+  const create = isPostgres(db) && UNLOGGED.has(name) ? 'create unlogged table' : 'create table'
+  const [, month] = (isPostgres(db) && Object.entries(BY_MONTH).find(([one]) => one === name)) || []
+  const parts = month === undefined ? '' : ` partition by range (${month.column})`
+  // STRICT makes SQLite enforce the declared types.
+  const end = isPostgres(db) ? parts : ' strict'
+  await sql.raw(`${create} ${name} (${rows.join(', ')})${end}`).execute(db)
+  if (month !== undefined)
+    await sql.raw(`create table ${name}_other partition of ${name} default`).execute(db)
+}
+
+function isPostgres(db: Kysely<unknown>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter
+}
+
+/** Counters of limits are written with every request and may be lost in a crash: no log for them. */
+const UNLOGGED = new Set(['attempt'])
+
+/** The rule "one verified claim per listing" holds even when two checks race. */
+const ONE_VERIFIED_CLAIM =
+  "create unique index claim_verified on claim (listing_id) where state = 'verified'"
+
+const INDEXES = {
+  click_listing: 'click (listing_id, hour)',
+  click_hour: 'click (hour)',
+  session_seller: 'session (seller_id)',
+  claim_seller: 'claim (seller_id)',
+  mail_due: 'mail (next_at)',
+  settlement_time: 'settlement (settled_at)',
+  settlement_block: 'settlement (network, block_number)',
+  wallet_transfer_block: 'wallet_transfer (network, block_number)',
+  report_state: 'report (state, kind)',
+  report_listing: 'report (listing_id)',
+  job_due: 'job (queue, due)',
+  receipt_listing: 'receipt (listing_id, called_at)',
+  receipt_time: 'receipt (called_at)',
+}
+
+/** Tables that PostgreSQL partitions by month: the time column, and its units per day. */
+const BY_MONTH = {
+  click: { column: 'hour', unitsADay: 24 },
+  usage_day: { column: 'day', unitsADay: 1 },
+} as const
+
+const DAY_MS = 86_400_000
+
+/** Months created in advance; rows of any other go to the partition `<table>_other`. */
+const AHEAD = [1, 2]
+
+export async function addMonths(db: QueryExecutorProvider, now: number): Promise<void> {
+  const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()]
+  for (const [table, { unitsADay }] of Object.entries(BY_MONTH))
+    for (const ahead of AHEAD) {
+      const [from = 0, to = 0] = [ahead, ahead + 1].map((n) => Date.UTC(year, month + n))
+      const name = `${table}_${new Date(from).toISOString().slice(0, 7).replace('-', '')}`
+      const bound = (moment: number) => sql.lit((moment / DAY_MS) * unitsADay)
+      await sql`create table if not exists ${sql.table(name)} partition of ${sql.table(table)}
+        for values from (${bound(from)}) to (${bound(to)})`.execute(db)
+    }
+}
+
+/** Drops the partitions of months that lie entirely before that day (days since the epoch). */
+export async function dropMonths(
+  db: QueryExecutorProvider,
+  table: keyof typeof BY_MONTH,
+  day: number,
+): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select inhrelid::regclass::text as name
+    from pg_inherits where inhparent = ${table}::regclass`.execute(db)
+  for (const { name } of rows) {
+    const [, year, month] = /_(\d{4})(\d\d)$/.exec(name) ?? []
+    if (month !== undefined && Date.UTC(Number(year), Number(month)) <= day * DAY_MS)
+      await sql`drop table if exists ${sql.table(name)}`.execute(db)
+  }
 }

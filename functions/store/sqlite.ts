@@ -1,22 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import {
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  Kysely,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely'
-import { within } from '../../ports/clock.ts'
-import { askStore } from '../schema/patience.ts'
-import { SqliteError } from '../schema/store-error.ts'
-import type { Answer, Query } from './thread.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { within } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Answer, Query } from './sqlite-thread.ts'
+import { askStore, SqliteError, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
+
+/** Small writes still fit into the log on a full disk, but not reliably below this room (bytes). */
+const LEAST_ROOM = 256 * 1024
+/** SQLITE_FULL, SQLITE_CANTOPEN */
+const [FULL, CANNOT_OPEN] = [13, 14]
+
+/** Low byte of SQLite's codes for a file whose bytes are wrong: CORRUPT and NOTADB. */
+const DAMAGED = new Set([11, 26])
+
+const RESTORE = 'Stop the server and put a backup in its place: npm run restore -- <backup>.'
+
+/** Opens (and creates) the SQLite state. Migrations are the caller's next step. */
+export async function openSqliteStore(stateDir: string): Promise<Store> {
+  const file = join(stateDir, SQLITE_FILE)
+  makePrivateFolder(stateDir)
+  if (!existsSync(file)) createLedgerFile(file)
+  // SQLite would take it for a new one, and delete the log that may still hold its data.
+  if (statSync(file).size === 0)
+    throw new OperatorError(
+      `The ledger ${file} is empty: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
+    )
+  makePrivateFile(file)
+  for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
+  const connection = await openSqliteThread(file)
+  const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection) })
+  // Kysely closes the driver only once it has run a query; close the thread either way.
+  const close = () => connection.close()
+  return {
+    dialect: 'sqlite',
+    db,
+    appendClicks: async (clicks) =>
+      void (await sql`insert into click (hour, listing_id, sid, pos, src, bot)
+        select value ->> 'hour', value ->> 'listing_id', value ->> 'sid', value ->> 'pos',
+          value ->> 'src', value ->> 'bot' from json_each(${toJsonRows(clicks)})`.execute(db)),
+    ping: async () => {
+      const { bavail, bsize } = await statfs(stateDir)
+      if (bavail * bsize < LEAST_ROOM) throw new SqliteError('database or disk is full', FULL)
+      await tryWriting({ db }, Date.now())
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** What to do about a ledger whose bytes are wrong; null for every other error. */
+export function toDamage(file: string, error: unknown): OperatorError | null {
+  if (!(error instanceof SqliteError) || !DAMAGED.has(error.errcode & 0xff)) return null
+  return new OperatorError(
+    `The ledger ${file} is damaged (${error.message}). ${RESTORE} The damaged file is kept next to it.`,
+  )
+}
+
+/** A new ledger gets its name with its first bytes: an empty one was emptied by something else. */
+function createLedgerFile(file: string): void {
+  const born = `${file}.${randomUUID()}.new`
+  makePrivateFile(born)
+  try {
+    const database = new DatabaseSync(born)
+    database.exec('PRAGMA journal_mode = WAL')
+    database.close()
+    linkSync(born, file)
+  } catch (error) {
+    // Another process was faster: its ledger is the one.
+    if (!existsSync(file)) throw new SqliteError(String(error), readErrcode(error) || CANNOT_OPEN)
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(born + suffix, { force: true })
+  }
+}
 
 type SqliteConnection = Awaited<ReturnType<typeof openSqliteThread>>
 
-export interface Rows {
+interface Rows {
   rows: unknown[]
   changes: number
 }
@@ -25,8 +110,8 @@ const CLOSED = 'The store is closed'
 
 type Waiter = Pick<PromiseWithResolvers<Rows>, 'resolve' | 'reject'>
 
-export async function openSqliteThread(file: string) {
-  const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: file })
+async function openSqliteThread(file: string) {
+  const thread = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: file })
   const waiting = new Map<number, Waiter>()
   const failAll = (error: Error) => {
     for (const waiter of waiting.values()) waiter.reject(error)
@@ -84,7 +169,7 @@ function toRows({ columns, rows }: Extract<Answer, { ok: true }>): unknown[] {
   })
 }
 
-export function readErrcode(error: unknown): number {
+function readErrcode(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
 }
 
@@ -106,7 +191,7 @@ function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
 }
 
 /** Kysely over the SQLite thread; its own driver wants a native build, which Node 24 replaces. */
-export function createSqliteDialect(connection: SqliteConnection): Dialect {
+function createSqliteDialect(connection: SqliteConnection): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
     createDriver: () => createDriver(connection),
@@ -162,4 +247,33 @@ function createDriver(connection: SqliteConnection): Driver {
 // biome-ignore lint/correctness/useYield: it refuses, but its type is Kysely's
 async function* streamQuery(): AsyncIterableIterator<never> {
   throw new Error('Streaming from SQLite is not supported; read pages instead')
+}
+
+export const SQLITE_FILE = 'waypost.sqlite'
+
+/** False before the first server wrote anything down. Asked before what reads a ledger is loaded. */
+export function hasLedger(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>): boolean {
+  return config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
+}
+
+/**
+ * State holds addresses of sellers and their claims: only the user the server runs as may read it.
+ * Modes are also set on existing files, whatever umask or person made them.
+ */
+const FOLDER_MODE = 0o700
+const FILE_MODE = 0o600
+
+/** @throws when the folder cannot be created or made private */
+export function makePrivateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: FOLDER_MODE })
+  chmodSync(path, FOLDER_MODE)
+}
+
+/**
+ * SQLite gives its `-wal` and `-shm` the mode of their database. An existing file is never opened:
+ * closing it again would drop every lock this process holds on it (fcntl's rule).
+ */
+export function makePrivateFile(path: string): void {
+  if (existsSync(path)) chmodSync(path, FILE_MODE)
+  else closeSync(openSync(path, 'a', FILE_MODE))
 }

@@ -1,3 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { isSellerPath } from '../http/answers.ts'
+
 /**
  * Compresses each dynamic answer as a whole: JSON of a function, and a page rendered on demand.
  *
@@ -9,11 +14,6 @@
  * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
  * sent as it is.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { DOORS } from '../../src/domain/wire/door-table.ts'
-import { acceptsEncoding } from './accepts-encoding.ts'
-import { isSellerPath } from './method-answers.ts'
 
 /** A shorter one fits into the first packet with its headers. */
 const MIN_BYTES = 1024
@@ -31,10 +31,10 @@ const BROTLI = {
 }
 const GZIP = { level: 1 }
 
-export const CODINGS = ['br', 'gzip'] as const
-export type Coding = (typeof CODINGS)[number]
+const CODINGS = ['br', 'gzip'] as const
+type Coding = (typeof CODINGS)[number]
 
-export function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
+function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
   if (coding === 'gzip') return gzipSync(bytes, GZIP)
   const size = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
   return brotliCompressSync(bytes, { params: { ...BROTLI, ...size } })
@@ -145,4 +145,23 @@ function isCallback(value: unknown): value is () => void {
 /** Node joins this header's lines itself; its type says otherwise. */
 function toText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join() : header
+}
+
+/**
+ * True when an `Accept-Encoding` header takes this coding (RFC 9110 §12.5.3): named or `*`, and
+ * not with a weight of zero.
+ *
+ * @example acceptsEncoding('gzip;q=0, br', 'gzip') → false
+ */
+export function acceptsEncoding(header: string | undefined, coding: 'br' | 'gzip'): boolean {
+  if (header === undefined) return false
+  let star = false
+  for (const part of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    if (name !== coding && name !== '*') continue
+    const isRefused = parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter))
+    if (name === coding) return !isRefused
+    star = !isRefused
+  }
+  return star
 }

@@ -1,0 +1,226 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { CompiledQuery, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { codeOf } from '../../src/domain/wire/operator-error.ts'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import type { RowsOf, TABLES } from './schema.ts'
+
+/**
+ * Everything that must be remembered. Two implementations, SQLite on one machine and PostgreSQL for
+ * many, pass the same tests.
+ *
+ * Inside `db.transaction()` use only the transaction's own handle: SQLite has one connection, and a
+ * query on `db` would wait for its own transaction.
+ */
+export interface Store extends AsyncDisposable {
+  readonly dialect: 'sqlite' | 'postgres'
+  readonly db: Kysely<Tables>
+  /** Appends the clicks in one commit; resolves once they would survive a crash. */
+  appendClicks(clicks: readonly Click[]): Promise<void>
+  /** Rejects when the store cannot take a write now, or its disk is about to be full. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** @throws the store's error when it takes no write: `ping` of both stores */
+export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
+  await db
+    .insertInto('job')
+    .values({ queue: 'ready', key: '', due: now, holder: '', held_until: 0 })
+    .onConflict((conflict) => conflict.columns(['queue', 'key']).doUpdateSet({ due: now }))
+    .execute()
+}
+
+/** The tables as the queries see them, each with its own columns. */
+export type Tables = RowsOf<typeof TABLES>
+
+export type ClaimTable = Tables['claim']
+export type MailTable = Tables['mail']
+export type MeterCursorTable = Tables['meter_cursor']
+export type MeterPayerTable = Tables['meter_payer']
+export type PayoutProofTable = Tables['payout_proof']
+export type ReportTable = Tables['report']
+export type UsageDayTable = Tables['usage_day']
+
+/** How many rows a query finds; PostgreSQL returns the number as text. */
+export async function countRows<Table extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, Table, object>,
+): Promise<number> {
+  const rows = query.select(({ fn }) => fn.countAll<number>().as('count'))
+  return Number((await rows.executeTakeFirstOrThrow()).count)
+}
+
+/**
+ * Inserts rows that are not there yet, with the same statement for any number of them, so it is built
+ * and prepared once.
+ * They are sent to PostgreSQL as one text, and to SQLite's thread as a list that it iterates.
+ */
+export async function insertTogether<Table extends keyof Tables>(
+  { db, dialect }: Pick<Store, 'db' | 'dialect'>,
+  table: Table,
+  rows: readonly Tables[Table][],
+): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {})
+  if (columns.length === 0) return
+  const names = sql.join(columns.map((column) => sql.id(column)))
+  const into = sql`insert into ${sql.id(table)} (${names})`
+  if (dialect === 'sqlite') {
+    const marks = columns.map(() => '?').join(', ')
+    const { sql: text } = sql`${into} values (${sql.raw(marks)}) on conflict do nothing`.compile(db)
+    await db.executeQuery(CompiledQuery.raw(text, [rows.map((row) => Object.values(row))]))
+  } else
+    await sql`${into} select ${names} from json_populate_recordset(null::${sql.id(table)}, ${JSON.stringify(rows)}::json) on conflict do nothing`.execute(
+      db,
+    )
+}
+
+/** Rows of one statement: one value per column, below SQLite's limit of 32,766. */
+const ROWS_A_STATEMENT = 1_000
+
+export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) =>
+    rows.slice(n * size, (n + 1) * size),
+  )
+}
+
+/** Everything kept of a click: it has no field for an address, agent, referrer or cookie. */
+export interface Click {
+  /** Hours since the epoch, UTC: the day and the hour, nothing finer. */
+  hour: number
+  listing_id: string
+  /** The `search_id` of the search that produced the link. */
+  sid: string | null
+  pos: number | null
+  src: ClickSource | null
+  /** Crawlers, prefetches and HEAD requests: kept, flagged, not counted. */
+  bot: boolean
+}
+
+/** A group of clicks as one parameter: one statement appends them in one commit. */
+export function toJsonRows(clicks: readonly Click[]): string {
+  return JSON.stringify(clicks.map((click) => ({ ...click, bot: Number(click.bot) })))
+}
+
+const HOUR_MS = 3_600_000
+export const HOURS_A_DAY = 24
+
+/** @example toHour(Date.UTC(2026, 0, 1, 5, 59)) → 490901 */
+export function toHour(milliseconds: number): number {
+  return Math.floor(milliseconds / HOUR_MS)
+}
+
+/** Days since the epoch, UTC. */
+export function toDay(milliseconds: number): number {
+  return Math.floor(toHour(milliseconds) / HOURS_A_DAY)
+}
+
+/** @example toDate(20_000) → '2024-10-04' */
+export function toDate(day: number): string {
+  return new Date(day * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10)
+}
+
+/** Total time one request waits for the store, over all queries, before a 503 (milliseconds). */
+const PATIENCE_MS = 3_000
+
+const requests = new AsyncLocalStorage<{ waitedMs: number }>()
+
+/** Limits how long one request waits for the store. */
+export function withPatience<T>(work: () => T): T {
+  return requests.getStore() === undefined ? requests.run({ waitedMs: 0 }, work) : work()
+}
+
+/** @param ask gets how long it may wait (milliseconds); undefined where no request waits */
+export async function askStore<T>(ask: (patienceMs: number | undefined) => Promise<T>): Promise<T> {
+  const request = requests.getStore()
+  if (request === undefined) return ask(undefined)
+  const started = performance.now()
+  try {
+    return await ask(Math.max(0, PATIENCE_MS - request.waitedMs))
+  } finally {
+    request.waitedMs += performance.now() - started
+  }
+}
+
+/** For work that a request starts and does not wait for. */
+export function outsideOfRequests<T>(work: () => T): T {
+  return requests.exit(work)
+}
+
+/** A statement SQLite refused, passed on from its thread with SQLite's own (extended) code. */
+export class SqliteError extends Error {
+  override name = 'SqliteError'
+  readonly errcode: number
+  constructor(message: string, errcode: number) {
+    super(message)
+    this.errcode = errcode
+  }
+}
+
+/** Low byte of SQLite's codes for a disk or file that cannot serve right now. */
+const SQLITE_UNAVAILABLE = new Set([
+  5, // BUSY
+  6, // LOCKED
+  8, // READONLY
+  10, // IOERR
+  11, // CORRUPT
+  13, // FULL
+  14, // CANTOPEN
+  26, // NOTADB
+])
+
+const SQLITE_UNIQUE = new Set([2067, 1555])
+
+const POSTGRES_UNIQUE = '23505'
+
+/** Serialization failure, deadlock: running the transaction again is the documented remedy. */
+const POSTGRES_RETRYABLE = new Set(['40001', '40P01'])
+
+/** Classes of SQLSTATE that concern the query, not the server's health. */
+const POSTGRES_OUR_FAULT = /^(?:0[A-F]|2[0-9A-F]|3[0-9A-F]|42|44)/
+
+const CONNECTION_LOST =
+  /^\w*Error: (?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|The store )/
+
+/** True when the store is down, full, locked or read-only, so that 503 is the honest answer. */
+export function isStoreUnavailable(error: unknown): boolean {
+  if (error instanceof SqliteError) return SQLITE_UNAVAILABLE.has(error.errcode & 0xff)
+  const code = codeOf(error)
+  if (/^[0-9A-Z]{5}$/.test(code)) return !POSTGRES_OUR_FAULT.test(code)
+  // pg has plain errors for a connection that ended or could not be made in time.
+  return code !== '' ? /^E[A-Z]+$/.test(code) : CONNECTION_LOST.test(String(error))
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  if (error instanceof SqliteError) return SQLITE_UNIQUE.has(error.errcode)
+  return codeOf(error) === POSTGRES_UNIQUE
+}
+
+export function isRetryable(error: unknown): boolean {
+  return isUniqueViolation(error) || POSTGRES_RETRYABLE.has(codeOf(error))
+}
+
+/**
+ * Runs once more when requested while running. A job added during the last check must not wait for
+ * the timer; one added after it starts the next run, so the loop ends in the same step.
+ */
+export function createLoop(work: () => Promise<void>) {
+  let running: Promise<void> | null = null
+  let isPoked = false
+  const loop = async () => {
+    try {
+      while (isPoked) {
+        isPoked = false
+        await work()
+      }
+    } finally {
+      running = null
+    }
+  }
+  return {
+    run: () => {
+      isPoked = true
+      running ??= outsideOfRequests(loop)
+      return running
+    },
+    idle: async () => running,
+  }
+}
