@@ -1,8 +1,8 @@
 import type { Demand, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { provenPayouts } from '../settlements/settlement-rows.ts'
 import type { Store } from '../store/store.ts'
 import { toDay } from '../store/store.ts'
+import { provenPayouts } from '../trust/meter-rows.ts'
 import { readClickCounts, readUsageCounts } from './read-clicks.ts'
 
 const DAY_MS = 86_400_000

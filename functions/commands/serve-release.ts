@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { createService } from '../app/service.ts'
-import { loadDoors } from '../doors/create-doors.ts'
 import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
+import { loadDoors } from '../protocols/protocols.ts'
 
 /**
  * Serves until SIGTERM.

@@ -1,7 +1,6 @@
 import { hostOf as hostOfUrl } from '../../src/domain/owners/shared-hosts.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { applyRetention } from '../analytics/retention.ts'
-import { measure } from '../meter/measure.ts'
 import { createHttpClient, type HttpClient } from '../net/http-client.ts'
 import type { Parts } from '../parts/parts.ts'
 import { createEvidenceRows, hostOf, probeContent } from '../probes/schedule.ts'
@@ -9,9 +8,10 @@ import type { Receipts } from '../receipts/receipts.ts'
 import { reverifyClaims } from '../sellers/claim-checks.ts'
 import { notifyOwners } from '../sellers/letters.ts'
 import { recheckContracts } from '../sellers/payouts.ts'
-import { hasHintSince } from '../settlements/hints.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
+import { hasHintSince } from '../trust/hints.ts'
+import { measure } from '../trust/measure.ts'
 
 const STALE_MS = 24 * 3_600_000
 

@@ -7,10 +7,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { createLetters } from '../sellers/letters.ts'
-import { createHints } from '../settlements/hints.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { isStoreUnavailable } from '../store/store.ts'
+import { createHints } from '../trust/hints.ts'
 import { lockState, StateError, unusable } from './state-lock.ts'
 
 export interface LedgerOptions {

@@ -10,8 +10,8 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { readProbeEvidence } from '../probes/schedule.ts'
 import { readJudgedCalls, readReceiptDays } from '../receipts/read-receipts.ts'
-import { readVerifiedSettlements } from '../settlements/read-verified-settlements.ts'
 import { openStore } from '../store/open-store.ts'
+import { readVerifiedSettlements } from '../trust/meter-rows.ts'
 
 /**
  * What the ledger says to a build.

@@ -9,8 +9,8 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
 import type { RateLimits } from '../server/rate-limits.ts'
-import type { Hints } from '../settlements/hints.ts'
 import type { Store } from '../store/store.ts'
+import type { Hints } from '../trust/hints.ts'
 
 /** What every capability is made from. Tests pass in their own clock, log and release. */
 export interface Parts {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { RELAY_LIMITS } from '../../functions/call/relay-limits.ts'
+import { RELAY_LIMITS } from '../../functions/relay/call-plan.ts'
 import {
   aListing,
   allInFlight,

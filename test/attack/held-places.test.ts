@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
+import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.ts'
 import {
   aListing,
   exchangeRaw,

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createWaypostServer } from '../../functions/app/server.ts'
-import { createRelay, type RelayParts } from '../../functions/call/relay.ts'
-import { RELAY_LIMITS, type RelayLimits } from '../../functions/call/relay-limits.ts'
 import type { Parts } from '../../functions/parts/parts.ts'
+import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.ts'
+import { createRelay, type RelayParts } from '../../functions/relay/relay.ts'
 import type { Release } from '../../functions/release/release.ts'
 import {
   aListing,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createAnswerClock } from '../../functions/call/answer-clock.ts'
-import { RELAY_LIMITS } from '../../functions/call/relay-limits.ts'
+import { RELAY_LIMITS } from '../../functions/relay/call-plan.ts'
+import { createAnswerClock } from '../../functions/relay/seller-call.ts'
 
 const { idleBodyMs, responseHeadersMs, paidResponseHeadersMs } = RELAY_LIMITS
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect } from 'vitest'
-import type { RelayLimits } from '../../functions/call/relay-limits.ts'
+import type { RelayLimits } from '../../functions/relay/call-plan.ts'
 import { aListing, exchangeRaw, type RawAnswer, startRawSeller, startRelay } from './relay-world.ts'
 
 export const GET = 'GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n'

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BODY_LIMITS } from '../../functions/doors/entry/door-limits.ts'
+import { BODY_LIMITS } from '../../functions/protocols/requests.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService

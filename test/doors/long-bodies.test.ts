@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createDoorBodies } from '../../functions/doors/entry/door-limits.ts'
-import { readDoorBody } from '../../functions/doors/entry/read-door-body.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { createDoorBodies, readDoorBody } from '../../functions/protocols/requests.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 
 const MIB = 1024 * 1024

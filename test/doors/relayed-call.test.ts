@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRelay } from '../../functions/call/relay.ts'
-import { type Caller, callThroughRelay } from '../../functions/doors/entry/relayed-call.ts'
+import { type Caller, callThroughRelay } from '../../functions/protocols/mcp-call-tool.ts'
+import { createRelay } from '../../functions/relay/relay.ts'
 import {
   aListing,
   type RelayWorld,

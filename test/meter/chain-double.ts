@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { type JsonRpc, RpcError } from '../../functions/settlements/json-rpc.ts'
+import { type JsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
 import { hexQuantity, TOKEN, USED_TOPIC } from '../settlements/samples.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { createHints, hasHintSince } from '../../functions/settlements/hints.ts'
+import { createHints, hasHintSince } from '../../functions/trust/hints.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
-import { readVerifiedSettlements } from '../../functions/settlements/read-verified-settlements.ts'
 import type { Store } from '../../functions/store/store.ts'
+import { readVerifiedSettlements } from '../../functions/trust/meter-rows.ts'
 import { toLiveListing } from '../../src/build/listing-files.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'

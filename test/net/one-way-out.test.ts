@@ -4,7 +4,7 @@ import { listVerdicts, PURPOSES, type Purpose } from '../../functions/net/guard.
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { createProver } from '../../functions/sellers/proofs.ts'
-import { createJsonRpc } from '../../functions/settlements/json-rpc.ts'
+import { createJsonRpc } from '../../functions/trust/evm-chain.ts'
 import { createSellerReader } from '../../seeds/fetch/read-sellers.ts'
 import { fetchText } from '../../seeds/fetch/read-source.ts'
 import { createReviewClient, inspectService } from '../../seeds/review/reports.ts'

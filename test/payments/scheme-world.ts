@@ -1,4 +1,4 @@
-import { createJsonRpc } from '../../functions/settlements/json-rpc.ts'
+import { createJsonRpc } from '../../functions/trust/evm-chain.ts'
 import { createMeter, openMeterStore, prove } from '../meter/meter-world.ts'
 
 /** The meter over a real node and an empty ledger of its own; nothing is served. */

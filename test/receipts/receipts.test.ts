@@ -12,8 +12,8 @@ import {
   readReceiptKeys,
   rotateKeys,
 } from '../../functions/receipts/receipts.ts'
-import { toSettlementRow } from '../../functions/settlements/settlement-rows.ts'
 import type { Store } from '../../functions/store/store.ts'
+import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
 import {
   hashOfReceipt,
   isDaySigned,

@@ -2,8 +2,6 @@ import { hostAt, readPayoutStandings } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { readLedgerFacts } from '../../analytics/ledger-facts.ts'
-import { type ChainReport, measure } from '../../meter/measure.ts'
-import type { PublishedPayout } from '../../meter/meter-rows.ts'
 import {
   createStderrLog,
   readCommandLine,
@@ -17,6 +15,8 @@ import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
+import { type ChainReport, measure } from '../../trust/measure.ts'
+import type { PublishedPayout } from '../../trust/meter-rows.ts'
 import { readSoundContent } from './probe-options.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]

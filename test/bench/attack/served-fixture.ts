@@ -2,9 +2,9 @@
 
 import { registerHooks } from 'node:module'
 import { createService } from '../../../functions/app/service.ts'
-import { loadDoors } from '../../../functions/doors/create-doors.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { createLog } from '../../../functions/ports/log.ts'
+import { loadDoors } from '../../../functions/protocols/protocols.ts'
 import { FIXTURE_ENV } from '../../support/fixture-env.ts'
 import { watchHolds } from './watch-holds.ts'
 

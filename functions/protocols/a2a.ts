@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { AgentCard, Message, type Part, type SendMessageRequest } from '@a2a-js/sdk'
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
+import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors'
+import {
+  AgentEvent,
+  type AgentExecutor,
+  DefaultRequestHandler,
+  JsonRpcTransportHandler,
+  ServerCallContext,
+  type TaskStore,
+  validateVersion,
+} from '@a2a-js/sdk/server'
+import type { H3Event } from 'h3'
+import * as v from 'valibot'
+import { type Answer, toAnswerText } from '../../src/domain/doors/cards/answer-text.ts'
+import { toAgentCard } from '../../src/domain/doors/cards/own-cards.ts'
+import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
+import { publicJson } from '../http/answers.ts'
+import {
+  createDirectory,
+  type Directory,
+  type DirectoryParts,
+  type SearchQueryText,
+} from './directory.ts'
+import { type DoorBodies, type DoorLimits, readDoorBody } from './requests.ts'
+
+/** Every answer is a message, so no tasks are stored or found. */
+const NO_TASKS: TaskStore = {
+  save: async () => {},
+  load: async () => undefined,
+  list: async ({ pageSize = 0 }) => ({ tasks: [], nextPageToken: '', pageSize, totalSize: 0 }),
+}
+
+const MAX_MESSAGE_BYTES = 64 * 1024
+
+const RequestSchema = v.looseObject({ id: v.optional(v.unknown()) })
+const IdSchema = v.union([v.string(), v.number()])
+
+/** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 where no `A2A-Version` is sent. */
+export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
+  const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL, parts.release().site))
+  const requests = new TextsAndData(
+    card,
+    NO_TASKS,
+    createSearchExecutor(createDirectory(parts, 'a2a')),
+  )
+  const handlers = {
+    '1.0': new JsonRpcTransportHandler(requests),
+    '0.3': new LegacyJsonRpcTransportHandler(requests),
+  }
+  return async function a2aDoor({ req }: H3Event): Promise<Response> {
+    if (req.method !== 'POST')
+      return publicJson(
+        toError(null, -32600, 'Send JSON-RPC requests by POST.'),
+        { Allow: 'POST, OPTIONS' },
+        405,
+      )
+    const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
+    if ('fault' in body)
+      return publicJson(toError(null, body.code, body.fault), body.headers, body.status)
+    const { json, taken } = body
+    const parsed = v.safeParse(RequestSchema, json)
+    if (!parsed.success) {
+      const expected = 'Expected one JSON-RPC request, as an object.'
+      return publicJson(toError(null, -32600, expected), taken)
+    }
+    return publicJson(await handle(parsed.output, req.headers.get('a2a-version') ?? ''), taken)
+  }
+
+  async function handle(request: Record<string, unknown>, requestedVersion: string) {
+    const isFormer = requestedVersion === '' || requestedVersion === '0.3'
+    try {
+      validateVersion(isFormer ? '0.3' : requestedVersion, card, 'JSONRPC')
+      const context = new ServerCallContext({
+        requestedVersion: isFormer ? '0.3' : requestedVersion,
+      })
+      const answer = await handlers[isFormer ? '0.3' : '1.0'].handle(request, context)
+      if (!(Symbol.asyncIterator in answer)) return answer
+      // Streaming is not offered: the first step of the stream is the refusal.
+      return (await answer.next()).value
+    } catch (error) {
+      const id = v.is(IdSchema, request.id) ? request.id : null
+      const mapped = isFormer
+        ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error)
+        : JsonRpcTransportHandler.mapToJSONRPCError(error)
+      return { jsonrpc: '2.0', id, error: mapped }
+    }
+  }
+}
+
+function toError(id: string | number | null, code: number, message: string) {
+  return { jsonrpc: '2.0', id, error: { code, message } }
+}
+
+/** Results of a message that doesn't ask for a number of them. */
+const RESULTS = 5
+
+const DataSchema = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
+
+/** A message is a search: its text is the query, data parts are filters. No task is ever made. */
+function createSearchExecutor(directory: Directory): AgentExecutor {
+  return {
+    async execute({ userMessage, contextId }, bus) {
+      bus.publish(AgentEvent.message(toMessage(answer(directory, userMessage), contextId)))
+      bus.finished()
+    },
+    async cancelTask() {
+      // There is never a task to cancel: the handler refuses before it gets here.
+    },
+  }
+}
+
+/** What an executor throws, the package only logs: files are refused before it begins. */
+class TextsAndData extends DefaultRequestHandler {
+  override async sendMessage(params: SendMessageRequest, context: ServerCallContext) {
+    if (params.message?.parts.some(isFile) === true)
+      throw new ContentTypeNotSupportedError(EXPECTED_PARTS)
+    return super.sendMessage(params, context)
+  }
+}
+
+const EXPECTED_PARTS = 'Send the task as a text part, or search parameters as a data part.'
+
+function isFile({ content }: Part): boolean {
+  return content?.$case === 'raw' || content?.$case === 'url'
+}
+
+/** A data part `{"find": "operations"}` asks for what to call instead of listings. */
+function answer(directory: Directory, { parts }: Message): Answer {
+  const asked = readQuery(parts)
+  if (typeof asked === 'string') return { error: asked }
+  const { find, ...parameters } = asked
+  const found =
+    find === 'operations'
+      ? directory.findOperations(parameters)
+      : directory.search({ limit: RESULTS, ...parameters })
+  if ('problems' in found)
+    return { error: 'These parameters cannot be used.', errors: [...found.problems] }
+  if (!('rows' in found)) return { ...found }
+  const { rows: results, ...rest } = found
+  return { ...rest, results, texts: SELLER_TEXTS }
+}
+
+/** @returns the parameters of a search, or a sentence about what cannot be read. */
+function readQuery(parts: readonly Part[]): SearchQueryText | string {
+  const text = parts
+    .flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []))
+    .join(' ')
+    .trim()
+  const data = parts.flatMap(({ content }) => (content?.$case === 'data' ? [content.value] : []))
+  const filters: SearchQueryText = {}
+  for (const part of data) {
+    const parsed = v.safeParse(DataSchema, part)
+    if (!parsed.success)
+      return 'A data part holds search parameters: text, numbers and booleans by name.'
+    Object.assign(filters, parsed.output)
+  }
+  if (text === '' && data.length === 0) return EXPECTED_PARTS
+  return { ...(text !== '' && { q: text.slice(0, MAX_QUERY_CHARACTERS) }), ...filters }
+}
+
+/** The same twice: people are shown the text of a message, programs read its data. */
+function toMessage(data: Answer, contextId: string): Message {
+  const parts = [{ data, mediaType: 'application/json' }, { text: toAnswerText(data) }]
+  return Message.fromJSON({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts })
+}

@@ -1,0 +1,296 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import inject from 'light-my-request'
+import * as v from 'valibot'
+import {
+  MPP_CREDENTIAL_META,
+  MPP_RECEIPT_META,
+  MPP_REQUIRED_META,
+  readMppReceipt,
+  readMppRequired,
+  toMppHeader,
+} from '../../src/domain/doors/mpp-call.ts'
+import {
+  PAYMENT_META,
+  RECEIPT_META,
+  readPaymentRequired,
+  readReceipt,
+  toPaymentHeader,
+} from '../../src/domain/doors/paid-call.ts'
+import { CallToolInput, findToolHeaderFault } from '../../src/domain/doors/tool-inputs.ts'
+import { type FilledCall, fillCall } from '../../src/domain/kit/filled-call.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { EXPECT_HEADER, type Expectation, toExpectText } from '../../src/domain/pins/offer.ts'
+import {
+  RECEIPT_HEADER,
+  RECEIPT_META_KEY,
+  RECEIPT_SECRET_HEADER,
+} from '../../src/domain/receipts/receipt.ts'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { callPath } from '../../src/domain/wire/links.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/seller-texts.ts'
+import { optionally as told } from '../../src/domain/wire/shapes.ts'
+import { RELAY_LIMITS } from '../relay/call-plan.ts'
+import type { Relay } from '../relay/relay.ts'
+import type { Directory } from './directory.ts'
+import { answerWith, createTool, failWith, type Meta, type OfferedTool } from './mcp-tools.ts'
+
+type CallListing = (request: CallRequest) => Promise<CallAnswer>
+
+/** Bytes of a seller's answer passed to a model; more would not fit its window anyway. */
+export const MAX_ANSWER_BYTES = 256 * 1024
+
+/** Fields of an answer that are useful to a caller of the tool. */
+const SHOWN_HEADERS = ['content-type', 'location', 'retry-after', 'link', 'www-authenticate']
+
+const CHANGES_THINGS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
+/**
+ * One object for an answer and for an x402 seller's terms: clients of the former package check
+ * every structured result against it, errors too, and all accept one that may have both.
+ */
+const output = v.looseObject({
+  status: told(v.number(), 'Of an answer: its HTTP status.'),
+  headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
+  body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
+  truncated: told(v.boolean(), 'The answer is longer than what is shown here.'),
+  texts: told(SellerTextsSchema, 'Of an answer: whose words it carries.'),
+  x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
+  accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
+  error: told(v.unknown(), 'Of a 402: why it was not paid.'),
+})
+
+/** `call_listing`: x402 and MPP over MCP; what the client signs is passed on unchanged. */
+export function createCallTool(directory: Directory, call: CallListing): OfferedTool {
+  const shapes = { input: CallToolInput, output, annotations: CHANGES_THINGS }
+  return createTool('call_listing', shapes, async (asked, meta) => {
+    const fault = findToolHeaderFault(asked.headers ?? {})
+    if (fault !== null) return failWith(fault)
+    const paid = readPayment(meta)
+    if (typeof paid === 'string') return failWith(paid)
+    if (!isListingId(asked.id)) return failWith(directory.toUnknownText(asked.id))
+    const kit = await directory.kit(asked.id)
+    const filled = fillCall(kit?.operations ?? [], asked, 'x402')
+    if (typeof filled === 'string') return failWith(filled)
+    const request = toCallRequest(asked.id, filled, paid, asked.expect)
+    const excess = findHeaderExcess(request.headers)
+    if (excess !== null) return failWith(excess)
+    const answer = await call(request)
+    const refusal = toOwnRefusal(answer)
+    if (refusal !== null) return refusal
+    const result = answer.status === 402 ? toPaymentRequired(answer) : toAnswer(answer)
+    return withReceipt(result, answer)
+  })
+}
+
+/** The directory's own receipt of a paid call: its address, and the secret that is given out once. */
+function withReceipt(result: CallToolResult, { headers }: CallAnswer): CallToolResult {
+  const url = headers[RECEIPT_HEADER.toLowerCase()]
+  const secret = headers[RECEIPT_SECRET_HEADER.toLowerCase()]
+  return url === undefined
+    ? result
+    : { ...result, _meta: { ...result._meta, [RECEIPT_META_KEY]: { url, secret } } }
+}
+
+/** The payment of the call on either rail, as a header; a sentence if it is not a payment. */
+function readPayment(meta: Meta): PaidHeader | undefined | string {
+  const { [PAYMENT_META]: payment, [MPP_CREDENTIAL_META]: credential } = meta
+  if (payment !== undefined && credential !== undefined)
+    return 'Pay a call once: by x402 or by MPP, not by both.'
+  if (credential !== undefined)
+    return (
+      toMppHeader(credential) ??
+      `_meta["${MPP_CREDENTIAL_META}"] is not an MPP credential: expected an object with the challenge and a payload.`
+    )
+  if (payment === undefined) return undefined
+  return (
+    toPaymentHeader(payment) ??
+    `_meta["${PAYMENT_META}"] is not an x402 payment payload: expected an object with x402Version 1 or 2.`
+  )
+}
+
+interface PaidHeader {
+  name: string
+  value: string
+}
+
+function toCallRequest(
+  id: string,
+  { method, endpoint, headers, body }: FilledCall,
+  paid: PaidHeader | undefined,
+  expect: Expectation | undefined,
+): CallRequest {
+  const isText = typeof body === 'string'
+  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  return {
+    id,
+    method,
+    endpoint,
+    headers: {
+      // Answers are read as text.
+      'accept-encoding': 'identity',
+      ...headers,
+      ...(body !== undefined && !isText && !hasType && { 'content-type': 'application/json' }),
+      ...(paid !== undefined && { [paid.name]: paid.value }),
+      ...(expect !== undefined && { [EXPECT_HEADER]: toExpectText(expect) }),
+    },
+    body: body === undefined ? undefined : Buffer.from(isText ? body : JSON.stringify(body)),
+  }
+}
+
+/** Nothing else bounds them here: on a socket Node's parser would. */
+function findHeaderExcess(headers: Readonly<Record<string, string>>): string | null {
+  const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
+  const size = sizes.reduce((sum, each) => sum + each, 0)
+  return size <= RELAY_LIMITS.headerBytes
+    ? null
+    : `The header fields of a call, its payment among them, have at most ${RELAY_LIMITS.headerBytes} bytes; these have ${size}. Nothing was sent.`
+}
+
+const ProblemSchema = v.object({
+  code: v.string(),
+  detail: v.string(),
+  link_out: v.optional(v.string()),
+  changed: v.optional(v.array(v.looseObject({}))),
+})
+
+/** A refusal by the relay, in a sentence: a problem document would look like the seller's. */
+function toOwnRefusal({ headers, body }: CallAnswer): CallToolResult | null {
+  // No seller's answer can name us there: the relay drops such a line.
+  if (!headers['proxy-status']?.includes(PROXY_NAME)) return null
+  const problem = v.safeParse(ProblemSchema, parseJson(body.toString('utf8')))
+  if (!problem.success) return null
+  const { code, detail, link_out, changed } = problem.output
+  if (changed !== undefined)
+    return { ...failWith(detail), structuredContent: { status: 409, error: { code, changed } } }
+  return failWith(link_out === undefined ? detail : `${detail} link_out: ${link_out}`)
+}
+
+/**
+ * The unpaid answer, and one whose payment failed: the terms as an error result. Those of x402 are
+ * its content, exactly twice; those of MPP go into `_meta`: each client looks in its own place.
+ */
+function toPaymentRequired(answer: CallAnswer): CallToolResult {
+  const terms = readPaymentRequired(answer.headers, answer.body.toString('utf8'))
+  const mpp = readMppRequired(answer.headers)
+  const meta = mpp !== null && { _meta: { [MPP_REQUIRED_META]: mpp } }
+  if (terms === null) return { ...toAnswer(answer), isError: true, ...meta }
+  return {
+    isError: true,
+    structuredContent: terms,
+    content: [{ type: 'text', text: JSON.stringify(terms) }],
+    ...meta,
+  }
+}
+
+function toAnswer(answer: CallAnswer): CallToolResult {
+  const { status, headers, body, isCut } = answer
+  const shown = SHOWN_HEADERS.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  const text = body.toString('utf8')
+  const type = headers['content-type'] ?? ''
+  const json = /\bjson\b/.test(String(type)) && !isCut ? parseJson(text) : undefined
+  const receipts = Object.entries({
+    [RECEIPT_META]: readReceipt(headers),
+    [MPP_RECEIPT_META]: readMppReceipt(headers),
+  }).filter(([, receipt]) => receipt !== undefined)
+  return {
+    ...answerWith({
+      status,
+      headers: Object.fromEntries(shown),
+      body: json === undefined ? text : json,
+      ...(isCut && { truncated: true }),
+      texts: SELLER_TEXTS,
+    }),
+    ...(status >= 400 && { isError: true }),
+    ...(receipts.length > 0 && { _meta: Object.fromEntries(receipts) }),
+  }
+}
+
+/** The caller as the relay must see it: its limits and its guard against loops use these. */
+export interface Caller {
+  remoteAddress?: string | undefined
+  forwardedFor?: string | undefined
+  localAddress?: string | undefined
+  localPort?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface CallRequest {
+  id: string
+  method: string
+  /** A path, or an https URL on the seller's host. */
+  endpoint: string | undefined
+  headers: Record<string, string>
+  body: Buffer | undefined
+}
+
+export interface CallAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+  isCut: boolean
+}
+
+/**
+ * One call through the relay itself: the same limits, guard, counts and settlement notes as for a
+ * call over HTTP, except that request and response were never on a socket of ours.
+ *
+ * @param maxBytes bytes of the answer's body that are read; the rest is left with the seller
+ */
+export async function callThroughRelay(
+  relay: Relay,
+  caller: Caller,
+  { id, method, endpoint, headers, body }: CallRequest,
+  maxBytes: number,
+): Promise<CallAnswer> {
+  const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
+  const response = await inject(
+    (req, res) => {
+      // The guard against loops compares the port this service was reached on.
+      Object.assign(req.socket, { localAddress: caller.localAddress, localPort: caller.localPort })
+      void relay(req, res)
+      // The relay sees a caller that left, as on a socket.
+      const leave = () => void res.destroy()
+      if (caller.signal?.aborted === true) leave()
+      else caller.signal?.addEventListener('abort', leave, { once: true })
+    },
+    {
+      method,
+      url: `${callPath(encodeURIComponent(id))}${query}`,
+      remoteAddress: caller.remoteAddress ?? '',
+      headers: {
+        ...headers,
+        ...(caller.forwardedFor !== undefined && { 'x-forwarded-for': caller.forwardedFor }),
+      },
+      ...(body !== undefined && { payload: body }),
+      payloadAsStream: true,
+    },
+  )
+  const { bytes, isCut } = await readAtMost(response.stream(), maxBytes)
+  const fields = Object.entries(response.headers)
+  const texts = fields.map(([name, value]) => [name.toLowerCase(), String(value)])
+  const status = response.statusCode
+  return { status, headers: Object.fromEntries(texts), body: bytes, isCut }
+}
+
+async function readAtMost(stream: Readable, max: number) {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > max) break
+  }
+  // Leaving the loop early destroyed the stream: the relay sees a caller that hung up.
+  return { bytes: Buffer.concat(chunks).subarray(0, max), isCut: size > max }
+}

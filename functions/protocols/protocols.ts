@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import type { H3Event } from 'h3'
+import type { CompareView } from '../../src/domain/compare/compare-view.ts'
+import {
+  toCategoryMarkdown,
+  toCompareMarkdown,
+  toListingMarkdown,
+  toTaskMarkdown,
+} from '../../src/domain/doors/markdown-variant.ts'
+import type { TaskPage } from '../../src/domain/plans/task-views.ts'
+import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
+import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
+import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
+import { createFeeds } from '../feeds/change-feeds.ts'
+import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
+import type { Relay } from '../relay/relay.ts'
+import { readBuilt } from '../release/release.ts'
+import { matchesEtag } from '../static/static-files.ts'
+import { createArdDoors } from './ard.ts'
+import { createDirectory, type DirectoryParts } from './directory.ts'
+import { createDiscoveryDoors } from './discovery.ts'
+import { createRegistryDoors } from './registry.ts'
+import { createDoorBodies } from './requests.ts'
+
+/** Listings of a category in its Markdown variant; the rest is a search away. */
+const MOST_ROWS = 50
+
+const loadMcp = () => import('./mcp.ts')
+const loadA2a = () => import('./a2a.ts')
+
+/**
+ * Loads the protocols' packages, a large part of a start, so a server does it once it answers. Left
+ * to the first message, everybody would wait half a second at that moment.
+ */
+export async function loadDoors(): Promise<void> {
+  await loadMcp()
+  await loadA2a()
+}
+
+/** A handler for each live door. The first request loads the protocol's package, if any. */
+export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
+  const parts = { ...own, ...createDoorBodies() }
+  const markdown = createMarkdownDoor(parts)
+  const feed = createFeeds(parts)
+  return {
+    listing_markdown: markdown,
+    listing_atom: feed,
+    listing_feed: feed,
+    search_atom: feed,
+    search_feed: feed,
+    category_markdown: markdown,
+    compare_markdown: markdown,
+    task_markdown: markdown,
+    mcp: opensOnce(async () => (await loadMcp()).createMcpDoor(parts, relay)),
+    a2a: opensOnce(async () => (await loadA2a()).createA2aDoor(parts)),
+    ...createRegistryDoors(parts),
+    ...createDiscoveryDoors(parts),
+    ...createArdDoors(parts),
+  }
+}
+
+/** Requests that come while it opens wait for the same door; one that failed to open is tried again. */
+function opensOnce(open: () => Promise<Handler>): Handler {
+  let door: Promise<Handler> | undefined
+  return async (event) => {
+    door ??= open().catch((error: unknown) => {
+      door = undefined
+      throw error
+    })
+    return (await door)(event)
+  }
+}
+
+/** Markdown variants, rendered on request: few read them, and a build would pay for all. */
+function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
+  const directory = createDirectory(parts, 'api')
+  const baseUrl = parts.config.BASE_URL
+  const writers: Record<string, (id: string) => Promise<string | null>> = {
+    async listing(id) {
+      const [view, kit] = await Promise.all([directory.listing(id), directory.kit(id)])
+      const { switches } = parts.release().site
+      return view === null || kit === null
+        ? null
+        : toListingMarkdown(view, kit, { baseUrl, switches })
+    },
+    async category(id) {
+      const view = await readBuilt<CategoriesView>(parts.release(), '/api/v1/categories')
+      const category = view?.categories.find((row) => row.id === id)
+      if (category === undefined) return null
+      const found = directory.search({ category: id, limit: MOST_ROWS })
+      return 'problems' in found ? null : toCategoryMarkdown(category, found, baseUrl)
+    },
+    async compare(slug) {
+      const view = await readBuilt<CompareView>(parts.release(), `/api/v1/compare/${slug}`)
+      return view === null ? null : toCompareMarkdown(view)
+    },
+    async tasks(id) {
+      const view = await readBuilt<TaskPage>(parts.release(), `/api/v1/tasks/${id}`)
+      return view === null ? null : toTaskMarkdown(view, baseUrl)
+    },
+  }
+  return async function markdownDoor({ req, url }: H3Event): Promise<Response> {
+    const [, folder = '', name = ''] = url.pathname.split('/')
+    const text = (await writers[folder]?.(name.replace(/\.md$/, ''))) ?? null
+    return text === null
+      ? parts.problem('not-found', { detail: 'Without a page here, it has no Markdown variant.' })
+      : toAnswer(text, req)
+  }
+}
+
+function toAnswer(text: string, req: Request): Response {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}-md"`
+  const headers = {
+    ...UNCACHED,
+    'Content-Type': 'text/markdown; charset=utf-8',
+    'Cache-Control': SHORT_CACHE,
+    ...ANY_ORIGIN,
+    ETag: etag,
+    Vary: 'Accept',
+  }
+  if (matchesEtag(req.headers.get('if-none-match') ?? undefined, etag))
+    return new Response(null, { status: 304, headers })
+  return new Response(text, { headers })
+}

@@ -1,0 +1,152 @@
+import { resolve } from 'node:path'
+import type { RegistryRow } from '../../src/domain/doors/registry-entry.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { createChangeLog, followLog } from '../feeds/changes.ts'
+import type { Parts } from '../parts/parts.ts'
+import {
+  type Answered,
+  createReadDoor,
+  type DoorLimits,
+  QueryFault,
+  readPagedQuery,
+  readPathPart,
+  readQuery,
+} from './requests.ts'
+
+const DEFAULT_PAGE = 30
+const MOST_PAGE = 100
+const BAD_CURSOR = 'cursor: expected the nextCursor of a page before, for the same search.'
+
+type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
+type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
+
+/** The read API of the MCP registry (its OpenAPI of 2025-12-01); each server has one version. */
+export function createRegistryDoors(parts: RegistryParts) {
+  const readDates = createChangeDates(resolve(parts.config.OUT_DIR))
+  const list: Answer = (servers, url) => listServers(servers, url, readDates)
+  return {
+    registry_servers: createDoor(parts, list),
+    registry_versions: createDoor(parts, listVersions),
+    registry_version: createDoor(parts, readVersion),
+    policy_servers: createDoor(parts, withinPolicy(parts, list)),
+    policy_versions: createDoor(parts, withinPolicy(parts, listVersions)),
+    policy_version: createDoor(parts, withinPolicy(parts, readVersion)),
+  }
+}
+
+/** The same registry below `/policies/<id>`, with only the servers that fit the policy. */
+function withinPolicy({ release }: RegistryParts, answer: Answer): Answer {
+  return (servers, url) => {
+    const [, , policy = '', ...rest] = url.pathname.split('/')
+    // Each policy has its page.
+    if (!release().files.has(`/policies/${policy}`))
+      return { status: 404, error: 'Policy not found' }
+    const fitting = servers.filter(({ policies }) => policies?.includes(policy) !== false)
+    const inside = new URL(`/${rest.join('/')}${url.search}`, url)
+    return answer(fitting, inside)
+  }
+}
+
+function createDoor(parts: RegistryParts, answer: Answer) {
+  return createReadDoor(parts, 'This registry is read-only.', async (url) =>
+    answer(await parts.release().doorData.servers(), url),
+  )
+}
+
+const LIST_PARAMETERS = ['search', 'updated_since', 'version', 'include_deleted']
+
+/** `GET /v0.1/servers`, by name; the cursor holds the last name of the previous page. */
+async function listServers(
+  servers: readonly RegistryRow[],
+  { search }: URL,
+  readDates: () => Promise<ChangeDates>,
+): Promise<Answered> {
+  const { query, after, toCursor } = readPagedQuery(search, LIST_PARAMETERS, BAD_CURSOR)
+  const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
+  const since = readInstant(query.text('updated_since'))
+  // A client that asks for changes keeps copies and must learn of removals.
+  const withDeleted = query.flag('include_deleted') ?? since !== undefined
+  const words = query.text('search')?.toLowerCase()
+  const version = query.text('version')
+  const dates = since === undefined ? undefined : await readDates()
+  const fitting = servers.filter(
+    (row) =>
+      (after === undefined || row.name > after) &&
+      (withDeleted || !row.deleted) &&
+      (since === undefined || changedAt(row, dates) >= since) &&
+      (words === undefined || isAbout(row, words)) &&
+      (version === undefined || version === 'latest' || version === row.version),
+  )
+  const page = fitting.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    body: {
+      servers: page.map(({ entry }) => entry),
+      metadata: {
+        count: page.length,
+        ...(fitting.length > limit && last && { nextCursor: toCursor(last.name) }),
+      },
+    },
+  }
+}
+
+/** When it was added, removed or last changed; unknown times count as just now. */
+function changedAt({ id, changed }: RegistryRow, dates: ChangeDates | undefined): number {
+  const published = dates?.get(id)
+  if (changed === null && published === undefined) return Number.POSITIVE_INFINITY
+  return largestOf([changed, published].flatMap((text) => (text ? [Date.parse(text)] : [])))
+}
+
+function isAbout({ name, entry }: RegistryRow, words: string): boolean {
+  const { description } = entry.server
+  return (
+    name.toLowerCase().includes(words) ||
+    (typeof description === 'string' && description.toLowerCase().includes(words))
+  )
+}
+
+function readInstant(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at))
+    throw new QueryFault('updated_since: expected an RFC 3339 time such as 2026-01-31T00:00:00Z.')
+  return at
+}
+
+/** Answers about one server; a removed one is found when asked for. */
+function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
+  return (servers, { pathname, search }) => {
+    // As in /v0.1/servers/com.example%2Fweather/versions/latest.
+    const [, , , name = '', , version = ''] = pathname.split('/').map(readPathPart)
+    const withDeleted = readQuery(search, ['include_deleted']).flag('include_deleted') ?? false
+    const row = servers.find((one) => one.name === name && (withDeleted || !one.deleted))
+    return row === undefined ? { status: 404, error: 'Server not found' } : answer(row, version)
+  }
+}
+
+const listVersions = ofServer(({ entry }) => ({
+  body: { servers: [entry], metadata: { count: 1 } },
+}))
+
+/** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the only one. */
+const readVersion = ofServer((row, version) =>
+  version === 'latest' || version === row.version
+    ? { body: row.entry }
+    : { status: 404, error: 'Server version not found' },
+)
+
+/** When the last change of each listing was published, by id. */
+type ChangeDates = ReadonlyMap<string, string>
+
+/** @returns empty where no log is kept; a listing whose rows were dropped from the log is missing */
+function createChangeDates(outDir: string): () => Promise<ChangeDates> {
+  const dates = new Map<string, string>()
+  const readOn = followLog(createChangeLog(outDir), {
+    keep: ({ id, at }) => dates.set(id, at),
+    forget: () => dates.clear(),
+  })
+  return async () => {
+    await readOn()
+    return dates
+  }
+}

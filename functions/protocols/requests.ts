@@ -1,0 +1,453 @@
+import { hash } from 'node:crypto'
+import type { H3Event } from 'h3'
+import * as v from 'valibot'
+import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
+import {
+  createJsonMeasure,
+  type JsonShape,
+  MOST_NESTED,
+  parseJson,
+} from '../../src/domain/wire/parse-json.ts'
+import { publicJson } from '../http/answers.ts'
+import type { Handler, Parts } from '../parts/parts.ts'
+import {
+  type Budget,
+  createBudget,
+  createFairQueue,
+  type FairQueue,
+  type Holding,
+  type Reached,
+} from '../server/budget.ts'
+import { clientOf, type LimitName } from '../server/rate-limits.ts'
+
+export type DoorLimits = Pick<Parts, 'limits' | 'config'>
+
+/** Limits shared by the doors that take a body: a client gets no more by using two of them. */
+export interface DoorBodies {
+  /** Bytes of bodies being read or processed. */
+  bodies: Budget
+  /** Long bodies waiting for their next read or for parsing. */
+  turns: FairQueue
+}
+
+const MIB = 1024 * 1024
+export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
+/** A body longer than this (bytes) is read and parsed in its client's turn. */
+const LONG_BODY = 64 * 1024
+/** As many as fit: bytes are the limit. */
+const TURNS = {
+  perClient: BODY_LIMITS.perClient / LONG_BODY,
+  inAll: BODY_LIMITS.inAll / LONG_BODY,
+}
+
+export function createDoorBodies(): DoorBodies {
+  return { bodies: createBudget(BODY_LIMITS), turns: createFairQueue(TURNS) }
+}
+
+type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
+
+/** The request as h3 hands it on: with the peer's address and the connection's own fields. */
+type DoorRequest = Request & {
+  ip?: string | undefined
+  runtime?:
+    | {
+        node?: {
+          req?: NodeStream & { pause(): unknown; resume(): unknown }
+          res?: NodeStream | undefined
+        }
+      }
+    | undefined
+}
+
+/**
+ * Counts `times` requests of the caller against a limit of our API that doors share.
+ *
+ * @returns the fields an answer carries, whether it is a refusal or not
+ */
+async function takeForDoor(parts: DoorLimits, name: LimitName, req: DoorRequest, times = 1) {
+  const client = clientOf(req, parts.config)
+  let last = await parts.limits.take(name, client)
+  for (let count = 1; count < times && last.allowed; count += 1)
+    last = await parts.limits.take(name, client)
+  return { allowed: last.allowed, taken: last.headers }
+}
+
+export interface DoorBody {
+  json: unknown
+  taken: Record<string, string>
+  /** Its bytes also stay counted until `work` is done; the answer is awaited anyway. */
+  holdUntil(work: Promise<unknown>): void
+}
+
+/** Why a body cannot be read: status, JSON-RPC code and fields of the refusal. */
+interface BodyFault {
+  fault: string
+  status: number
+  code: number
+  headers: Record<string, string>
+}
+
+/** A megabyte of `{}` becomes thirty megabytes of objects. */
+const MOST_VALUES = 20_000
+/** Body bytes that count as one request: a large body is as much work as many small ones. */
+const BYTES_A_REQUEST = 64 * 1024
+const MOST_REQUESTS = 32
+/** Bytes buffered before the next chunk of a body is requested. */
+const PIECE = LONG_BODY
+const READ_MS = 30_000
+
+/**
+ * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read from a
+ * caller whose limit is used up or who holds too much already, and refusals count as well.
+ */
+export async function readDoorBody(
+  parts: DoorLimits & DoorBodies,
+  req: DoorRequest,
+  max: number,
+): Promise<DoorBody | BodyFault> {
+  const first = await takeForDoor(parts, 'search', req)
+  const refuse = (fault: Fault, taken = first.taken): BodyFault => ({
+    ...fault,
+    // The unread rest would be taken for the next request.
+    headers: { ...taken, ...fault.headers, Connection: 'close' },
+  })
+  if (!first.allowed) return refuse(toLimited(first.taken))
+  const announced = findAnnouncedFault(req, max)
+  if (announced !== null) return refuse(announced)
+  const read = await readHeld(parts, req, max)
+  if ('fault' in read) return refuse(read)
+  const { arrived, held } = read
+  const message = await parseInTurn(parts, req, arrived)
+  const cost = costOf(arrived)
+  const rest = cost === 1 ? first : await takeForDoor(parts, 'search', req, cost - 1)
+  if ('fault' in message || !rest.allowed) {
+    held.release()
+    const { fault: sentence, ...why } = 'fault' in message ? message : toLimited(rest.taken)
+    return { fault: sentence, ...why, headers: { ...rest.taken, ...why.headers } }
+  }
+  const holdUntil = releaseWhenDone(held)
+  holdUntil(answerLeft(req))
+  return { json: message.value, taken: rest.taken, holdUntil }
+}
+
+type Fault = Omit<BodyFault, 'headers'> & { headers?: Record<string, string> }
+
+function findAnnouncedFault(req: Request, max: number): Fault | null {
+  const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') return toFault('Send the message as application/json.', 415)
+  return Number(req.headers.get('content-length') ?? 0) > max ? toTooLarge(max) : null
+}
+
+/** A body that was read to its end. */
+interface Arrived {
+  /** None where its shape exceeds the limits: no objects are made of it. */
+  pieces: Buffer[]
+  size: number
+  shape: JsonShape
+}
+
+async function readHeld(
+  parts: DoorLimits & DoorBodies,
+  req: DoorRequest,
+  max: number,
+): Promise<{ arrived: Arrived; held: Holding } | Fault> {
+  const client = clientOf(req, parts.config)
+  const { promise: read, resolve: end } = Promise.withResolvers<Arrived | Fault>()
+  const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+  const size = Math.min(PIECE, length)
+  const reading = parts.bodies.take(client, { size, giveWay: () => end(toFull('process')) })
+  if (typeof reading === 'string') return toFull(reading)
+  const timer = setTimeout(() => end(LATE), READ_MS)
+  readPieces(parts, req, { max, client, isLong: length > LONG_BODY }, reading, end)
+  const arrived = await read
+  clearTimeout(timer)
+  reading.release()
+  if ('fault' in arrived) {
+    req.runtime?.node?.req?.removeAllListeners('data').pause()
+    return arrived
+  }
+  // A complete body is being processed and can no longer be evicted.
+  const held = parts.bodies.take(client, { size: sizeOf(arrived.pieces) })
+  return typeof held === 'string' ? toFull(held) : { arrived, held }
+}
+
+/**
+ * Node's own stream: a web stream around it would double the cost of reading. The next chunk of a
+ * long body is requested in its client's turn: sixty megabytes that arrived together would be read
+ * in one turn of the event loop, while everybody else waits.
+ */
+function readPieces(
+  { turns }: DoorBodies,
+  { runtime }: DoorRequest,
+  { max, client, isLong }: { max: number; client: string; isLong: boolean },
+  reading: Holding,
+  end: (read: Arrived | Fault) => void,
+): void {
+  const body = runtime?.node?.req
+  if (body === undefined || body.destroyed) return void end(BROKEN)
+  const measure = createJsonMeasure({ depth: MOST_NESTED, values: MOST_VALUES })
+  let pieces: Buffer[] = []
+  let size = 0
+  const goOn = async () => {
+    const turn = await turns.run(client, async () => void body.resume())
+    if (turn === 'full') end(toFull('client'))
+  }
+  if (isLong) {
+    body.pause()
+    void goOn()
+  }
+  body.on('data', (piece: Buffer) => {
+    size += piece.length
+    if (size > max) return end(toTooLarge(max))
+    // It is still read to its end: a sender that is cut off may never see why.
+    if (!measure.add(piece)) pieces = []
+    else {
+      const full = reading.grow(piece.length)
+      if (full !== null) return end(toFull(full))
+      pieces.push(piece)
+    }
+    if (!isLong) return
+    body.pause()
+    void goOn()
+  })
+  body.once('end', () => end({ pieces, size, shape: measure.shape() }))
+  body.once('close', () => end(BROKEN))
+}
+
+/** How many requests it counts as: each message of a batch, and long ones by their length. */
+function costOf({ shape, size }: Arrived): number {
+  return Math.min(MOST_REQUESTS, Math.max(1, shape.items, Math.ceil(size / BYTES_A_REQUEST)))
+}
+
+/** A long body is parsed in its client's turn: nobody is answered while a megabyte is parsed. */
+async function parseInTurn(
+  { turns, config }: DoorLimits & DoorBodies,
+  req: DoorRequest,
+  { pieces, size, shape }: Arrived,
+): Promise<{ value: unknown } | Fault> {
+  const fault = findShapeFault(shape)
+  if (fault !== null) return fault
+  if (size <= LONG_BODY) return parse(pieces)
+  let message: { value: unknown } | Fault = toFull('process')
+  await turns.run(clientOf(req, config), async () => {
+    message = req.runtime?.node?.res?.destroyed === true ? BROKEN : parse(pieces)
+  })
+  return message
+}
+
+function findShapeFault({ depth, values }: JsonShape): Fault | null {
+  if (depth > MOST_NESTED) return toFault(`A message may nest at most ${MOST_NESTED} deep.`)
+  return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
+}
+
+function parse(pieces: readonly Buffer[]): { value: unknown } | Fault {
+  try {
+    return { value: JSON.parse(Buffer.concat(pieces).toString('utf8')) }
+  } catch {
+    return toFault('The body is not JSON.', 400, -32700)
+  }
+}
+
+function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
+}
+
+function releaseWhenDone(held: Holding): (work: Promise<unknown>) => void {
+  let open = 0
+  return (work) => {
+    open += 1
+    const done = () => {
+      open -= 1
+      if (open === 0) held.release()
+    }
+    work.then(done, done)
+  }
+}
+
+/** Without a socket of ours there is nothing to wait for. */
+function answerLeft({ runtime }: DoorRequest): Promise<unknown> {
+  const res = runtime?.node?.res
+  return res === undefined || res.destroyed
+    ? Promise.resolve()
+    : new Promise((resolve) => res.once('close', resolve))
+}
+
+function toFault(fault: string, status = 400, code = -32600): Fault {
+  return { fault, status, code }
+}
+
+const LATE = toFault(`The message did not arrive within ${READ_MS / 1000} s.`, 408)
+const BROKEN = toFault('The message broke off.')
+
+function toTooLarge(max: number): Fault {
+  return toFault(`A message holds at most ${max} bytes.`, 413)
+}
+
+function toLimited(taken: Record<string, string>): Fault {
+  return toFault(`Too many requests; try again in ${taken['Retry-After']} s.`, 429, -32000)
+}
+
+function toFull(reached: Reached): Fault {
+  const isOwn = reached !== 'process'
+  const sentence = isOwn
+    ? 'Too many bytes of messages are in flight for this client; try again when some are answered.'
+    : 'Too many bytes of messages are in flight; try again.'
+  return { ...toFault(sentence, isOwn ? 429 : 503, -32000), headers: { 'Retry-After': '1' } }
+}
+
+export type QueryReader = ReturnType<typeof readQuery>
+
+export class QueryFault extends Error {}
+
+/**
+ * Reads a door's query strictly.
+ *
+ * @throws QueryFault naming an unknown or repeated parameter
+ */
+export function readQuery(search: string, known: readonly string[]) {
+  const given = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (!known.includes(name))
+      throw new QueryFault(`Unknown parameter ${name}; there are ${known.join(', ')}.`)
+    if (given.has(name)) throw new QueryFault(`${name} is given more than once.`)
+    given.set(name, value)
+  }
+  return {
+    text(name: string, max = 512): string | undefined {
+      const value = given.get(name)
+      if (value !== undefined && value.length > max)
+        throw new QueryFault(`${name}: at most ${max} characters.`)
+      return value
+    },
+    whole(name: string, least: number, most: number): number | undefined {
+      const value = given.get(name)
+      if (value === undefined) return undefined
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+      if (!(number >= least && number <= most))
+        throw new QueryFault(`${name}: expected a whole number from ${least} to ${most}.`)
+      return number
+    },
+    flag(name: string): boolean | undefined {
+      const value = given.get(name)
+      if (value === undefined) return undefined
+      if (value !== 'true' && value !== 'false')
+        throw new QueryFault(`${name}: expected true or false.`)
+      return value === 'true'
+    },
+  }
+}
+
+export type Answered = { body: unknown } | { status: number; error: string }
+
+/**
+ * A read-only door.
+ * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
+ */
+export function createReadDoor(
+  parts: DoorLimits,
+  refusal: string,
+  answer: (url: URL) => Promise<Answered>,
+  toRefusal: (status: number, error: string) => object = (_, error) => ({ error }),
+): Handler {
+  const refuse = (status: number, error: string, headers: Record<string, string>) =>
+    publicJson(toRefusal(status, error), headers, status)
+  return async ({ req, url }: H3Event): Promise<Response> => {
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return refuse(405, refusal, { Allow: 'GET, HEAD, OPTIONS' })
+    const { allowed, taken } = await takeForDoor(parts, 'search', req)
+    if (!allowed) return refuse(429, 'Too many requests', taken)
+    try {
+      // The path as it was sent: a name contains an encoded slash.
+      const answered = await answer(new URL(req.url, url))
+      return 'body' in answered
+        ? publicJson(answered.body, taken)
+        : refuse(answered.status, answered.error, taken)
+    } catch (error) {
+      if (error instanceof QueryFault) return refuse(400, error.message, taken)
+      throw error
+    }
+  }
+}
+
+/** A page of a list read by GET: its query, where it begins, and the cursor of the next one. */
+interface PagedQuery {
+  query: QueryReader
+  /** Where the page before ended; undefined for the first one. */
+  after: string | undefined
+  toCursor(start: string): string
+}
+
+/** Room for a query of a thousand characters of any script, and a name. */
+const MOST_CURSOR = 6000
+const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
+
+/**
+ * A cursor carries the search that it belongs to, because editors send it without the search words.
+ *
+ * @param known parameters of the search, in addition to `limit` and `cursor`
+ * @throws QueryFault with `fault` for a cursor that was not issued, or comes with another search
+ */
+export function readPagedQuery(
+  search: string,
+  known: readonly string[],
+  fault: string,
+): PagedQuery {
+  const asked = readQuery(search, [...known, 'limit', 'cursor'])
+  const own = known.flatMap((name): [string, string][] => {
+    const value = asked.text(name, MAX_QUERY_CHARACTERS)
+    return value === undefined ? [] : [[name, value]]
+  })
+  const cursor = asked.text('cursor', MOST_CURSOR)
+  const [after, carried] = cursor === undefined ? [] : readCursor(cursor, fault)
+  const question = carried ?? Object.fromEntries(own)
+  if (own.some(([name, value]) => question[name] !== value)) throw new QueryFault(fault)
+  const limit = asked.text('limit')
+  const whole = new URLSearchParams({ ...question, ...(limit !== undefined && { limit }) })
+  return {
+    query: readQuery(whole.toString(), [...known, 'limit']),
+    after,
+    toCursor: (start) => toPageToken(JSON.stringify([start, question]), CURSOR),
+  }
+}
+
+/** Tokens of doors that carry their search; those of other doors have their own mark. */
+const CURSOR = 'cursor'
+
+function readCursor(cursor: string, fault: string) {
+  const parsed = v.safeParse(QuestionSchema, parseJson(readPageToken(cursor, CURSOR, fault) ?? ''))
+  if (!parsed.success) throw new QueryFault(fault)
+  return parsed.output
+}
+
+/**
+ * A cursor says where its page begins and carries a digest of the query it was issued for, so that
+ * an invented one, or one from another query, is an error and not a first page. Nothing is stored
+ * for it, and the digest is not secret: a forged one leads to a page that is free anyway.
+ *
+ * @example readPageToken(toPageToken('20', 'weather'), 'weather', '…') → '20'
+ */
+export function toPageToken(start: string, question: string): string {
+  const mark = hash('sha256', JSON.stringify([start, question]), 'base64url')
+  return `${Buffer.from(start).toString('base64url')}.${mark.slice(0, 11)}`
+}
+
+/**
+ * @returns undefined without a token
+ * @throws QueryFault with this sentence for a token that was not issued for this query
+ */
+export function readPageToken(token: string | undefined, question: string, fault: string) {
+  if (token === undefined) return undefined
+  const [encoded = ''] = token.split('.')
+  const start = Buffer.from(encoded, 'base64url').toString('utf8')
+  if (toPageToken(start, question) !== token) throw new QueryFault(fault)
+  return start
+}
+
+/** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */
+export function readPathPart(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    throw new QueryFault('The path has a percent sign that encodes nothing.')
+  }
+}

@@ -1,0 +1,466 @@
+import type { IncomingMessage } from 'node:http'
+import { type Gone, toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import { judgePayment, parseExpectation } from '../../src/domain/pins/expectation.ts'
+import { type Difference, type Expectation, toSentences } from '../../src/domain/pins/offer.ts'
+import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
+import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
+import {
+  EXPOSED_HEADERS,
+  findPaymentHeaderFault,
+  PROXY_NAME,
+} from '../../src/domain/relay/relayed-headers.ts'
+import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { toWireNames } from '../../src/domain/wire/wire-names.ts'
+import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
+import {
+  AddressRefusedError,
+  ConnectDeadlineError,
+  isOwnHost,
+  OwnAddressError,
+  PURPOSES,
+} from '../net/guard.ts'
+import type { Config } from '../ports/config.ts'
+import { type Release, toUnknownText } from '../release/release.ts'
+import { type Budget, createBudget } from '../server/budget.ts'
+import { splitTarget } from '../server/node-answers.ts'
+
+/** What a call asks for, judged by the request alone: no DNS lookup, nothing counted yet. */
+export type CallPlan =
+  | { kind: 'answer'; response: Response }
+  | {
+      kind: 'forward'
+      listing: LiveListing
+      target: URL
+      path: string
+      expectation: Expectation | null
+    }
+
+interface PlanContext {
+  release: Pick<Release, 'gone' | 'listings'>
+  config: Config
+  own: URL
+  limits: RelayLimits
+  refuse: MakeCallProblem
+}
+
+const CALL_PATH = '/api/v1/call/'
+
+/** HEAD is not among them: a seller's framework may take it for an unpaid GET. */
+const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
+
+export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
+  const { release, refuse } = context
+  const method = req.method ?? ''
+  if (method === 'OPTIONS') return answer(answerPreflight(req))
+  if (!ROUTES.call.methods.some((known) => known === method))
+    return answer(
+      refuse(
+        {
+          code: 'method-not-allowed',
+          error: 'http_request_denied',
+          detail: `The relay takes ${ALLOW}, got ${method}.`,
+        },
+        { headers: { Allow: ALLOW } },
+      ),
+    )
+  const { path, query } = splitTarget(req.url ?? '')
+  const id = decodeId(path.slice(CALL_PATH.length))
+  const listing = release.listings.get(id)
+  const gone = listing === undefined ? release.gone.get(id) : undefined
+  if (gone !== undefined) return answer(toGoneCall(gone, req.url ?? '', refuse))
+  if (listing === undefined)
+    return answer(
+      refuse({
+        code: 'listing-not-found',
+        error: 'destination_not_found',
+        detail: toUnknownText(release, id),
+      }),
+    )
+  return planListing(req, listing, query, context)
+}
+
+function planListing(
+  req: IncomingMessage,
+  listing: LiveListing,
+  rawQuery: string,
+  context: PlanContext,
+): CallPlan {
+  const { config, own, refuse } = context
+  const query = parseCallQuery(rawQuery)
+  const target = parseCallTarget(listing.url, query)
+  const isRelayable = listing.buy === 'relay_x402'
+  if ('fault' in target && (isRelayable || query.wantsInfo))
+    return answer(
+      refuse(
+        {
+          code: 'invalid-parameter',
+          error: 'http_request_error',
+          detail: `endpoint: ${target.fault}.`,
+        },
+        { errors: [{ in: 'query', name: 'endpoint', detail: target.fault }] },
+      ),
+    )
+  if (query.wantsInfo) return answer(toInfoResponse(listing, context))
+  if (!isRelayable || 'fault' in target) return answer(toNotRelayable(listing, config, refuse))
+  // Catches a loop by host name; the guard catches one by address.
+  if (isOwnHost(target.url, own))
+    return answer(
+      refuse({
+        code: 'relay-loop',
+        error: 'proxy_loop_detected',
+        detail: `The target ${target.url.host} is this service's own host.`,
+      }),
+    )
+  const fault = findMessageFault(req, context)
+  if (fault !== null) return answer(fault)
+  const expectation = readExpectation(req, listing, refuse)
+  if (expectation instanceof Response) return answer(expectation)
+  return { kind: 'forward', listing, target: target.url, path: target.path, expectation }
+}
+
+/**
+ * The caller repeats a call to a listing that moved; we never forward it: 308 keeps method, body
+ * and payment. What was meant for one host must not go to another unasked.
+ */
+function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Response {
+  const { id, moved_to, another_host } = gone
+  const location =
+    moved_to !== undefined && another_host === undefined && target.replace(id, moved_to)
+  return refuse(
+    {
+      code: location ? 'listing-moved' : 'listing-gone',
+      error: 'destination_not_found',
+      detail: `${toGoneText(gone)} Nothing was sent.`,
+    },
+    { extra: { ...gone }, ...(location && { headers: { Location: location } }) },
+  )
+}
+
+/** What the caller expects; a refusal where it cannot be parsed or is already not met. */
+function readExpectation(
+  req: IncomingMessage,
+  listing: LiveListing,
+  refuse: MakeCallProblem,
+): Expectation | null | Response {
+  const expectation = parseExpectation(req.rawHeaders)
+  if (typeof expectation === 'string')
+    return refuse(
+      { code: 'invalid-parameter', error: 'http_request_error', detail: expectation },
+      { errors: [{ in: 'header', name: 'Call-Expect', detail: expectation }] },
+    )
+  const changed = expectation === null ? [] : findChanged(req, listing, expectation)
+  return changed.length > 0 ? toChanged(changed, refuse) : expectation
+}
+
+/** Differences known before anything is sent: in the listing, or in the payment of the call. */
+function findChanged(
+  req: IncomingMessage,
+  { digest: found }: LiveListing,
+  expectation: Expectation,
+): Difference[] {
+  const { digest: expected = found } = expectation
+  return [
+    ...(expected === found ? [] : [{ what: 'digest' as const, expected, found }]),
+    ...judgePayment(req.rawHeaders, expectation),
+  ]
+}
+
+function toNotRelayable(listing: LiveListing, config: Config, refuse: MakeCallProblem): Response {
+  const reason = listing.not_relayable_reason ?? 'It is not a paid HTTP API on rail x402.'
+  return refuse(
+    {
+      code: 'not-relayable',
+      error: 'http_request_denied',
+      detail: `${listing.id} cannot be called through the relay. ${reason} Call the seller directly: link_out has the address.`,
+    },
+    {
+      extra: {
+        listing_id: listing.id,
+        reason,
+        link_out: listing.url,
+        go: `${config.BASE_URL}/go/${listing.id}?src=api`,
+      },
+    },
+  )
+}
+
+function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext): Response | null {
+  const fault = findPaymentHeaderFault(req.rawHeaders)
+  if (fault !== null)
+    return refuse({
+      code: 'malformed-request',
+      error: 'http_request_error',
+      detail: `${fault}. Nothing was sent.`,
+    })
+  const length = Number(req.headers['content-length'] ?? 0)
+  if (length > limits.requestBodyBytes)
+    return refuse({
+      code: 'payload-too-large',
+      error: 'http_request_denied',
+      detail: `A relayed body may have ${limits.requestBodyBytes} bytes, got ${length}. Nothing was sent.`,
+    })
+  return null
+}
+
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+function answer(response: Response): CallPlan {
+  return { kind: 'answer', response }
+}
+
+const DEFAULT_HEADERS =
+  'Content-Type, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, Accept-Payment, Access-Control-Expose-Headers'
+
+/** A browser asks once an hour, not before every purchase. */
+const MAX_AGE_SECONDS = 3600
+
+/**
+ * Any origin may call, with any header it asks for: `*` never covers `Authorization`, and the real
+ * clients send `Access-Control-Expose-Headers` as a request header.
+ */
+function answerPreflight(req: IncomingMessage): Response {
+  const asked = req.headers['access-control-request-headers']
+  const isList = asked !== undefined && /^[\w!#$%&'*+.^`|~, \t-]{1,4096}$/.test(asked)
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: ALLOW,
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Methods': ALLOW,
+      'Access-Control-Allow-Headers': isList ? asked : DEFAULT_HEADERS,
+      'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
+      'Access-Control-Max-Age': String(MAX_AGE_SECONDS),
+      Vary: 'Access-Control-Request-Headers',
+    },
+  })
+}
+
+function toInfoResponse(listing: LiveListing, { config, limits }: PlanContext): Response {
+  return Response.json(toRelayInfoView(listing, toWireNames(limits)), {
+    headers: {
+      'Cache-Control': 'no-store',
+      'Access-Control-Allow-Origin': '*',
+      'X-Content-Type-Options': 'nosniff',
+      Link: `<${config.BASE_URL}/api/v1/listings/${listing.id}>; rel="describedby"`,
+    },
+  })
+}
+
+/**
+ * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never
+ * carries in our name, so a caller can tell our 502 or 429 from the seller's.
+ */
+type CallProblem = { code: ProblemCode; error: string; detail: string }
+
+export type MakeCallProblem = (
+  problem: CallProblem,
+  options?: Omit<ProblemOptions, 'detail'>,
+) => Response
+
+const MAY_HAVE_SETTLED =
+  'If the call carried a payment, it may have settled anyway. Check before you pay again.'
+
+/** What can end a relayed call on our side; everything else comes from Node. */
+const ENDS = {
+  too_large: say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help),
+  stalled: say(
+    'malformed-request',
+    'http_request_error',
+    'The request body stopped arriving, or came too slowly.',
+  ),
+  caller_gone: unreachable('connection_terminated', 'The caller left.'),
+  gave_way: say(
+    'relay-busy',
+    'connection_limit_reached',
+    `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
+  ),
+  late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
+  long_terms: unreachable(
+    'http_response_body_size',
+    `The 402 is longer than ${MAX_TERMS_BYTES} bytes, unpacked: its terms were not read, and no payment was passed on.`,
+  ),
+  invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
+}
+
+export class CallAborted extends Error {
+  override name = 'CallAborted'
+  readonly why: keyof typeof ENDS
+  constructor(why: keyof typeof ENDS) {
+    super(why)
+    this.why = why
+  }
+}
+
+export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeCallProblem {
+  return ({ code, error, detail }, options = {}) =>
+    problem(code, {
+      detail,
+      ...options,
+      headers: {
+        ...toTransportHeaders(baseUrl),
+        'Proxy-Status': `${PROXY_NAME}; error=${error}`,
+        'Access-Control-Expose-Headers': 'Proxy-Status, RateLimit, RateLimit-Policy, Retry-After',
+        ...(code === 'relay-busy' && { 'Retry-After': '1' }),
+        ...options.headers,
+      },
+    })
+}
+
+/**
+ * A failure before the seller's headers, as one of ours. Texts of Node and of the seller are not
+ * repeated: they may quote what the caller sent.
+ */
+export function toCallProblem(error: unknown): CallProblem {
+  if (error instanceof AddressRefusedError)
+    return say('seller-refused', 'destination_ip_prohibited', `Nothing was sent: ${error.message}.`)
+  if (error instanceof OwnAddressError)
+    return say('relay-loop', 'proxy_loop_detected', "The target is this service's own address.")
+  if (error instanceof ConnectDeadlineError)
+    return say('seller-timeout', 'connection_timeout', 'No connection in time; nothing was sent.')
+  return error instanceof CallAborted ? ENDS[error.why] : fromCode(codeOf(error))
+}
+
+/** 409: the seller, the listing or the payment is not what the caller expects. */
+export function toChanged(changed: readonly Difference[], refuse: MakeCallProblem): Response {
+  const detail = `${toSentences(changed)} No payment was passed on.`
+  return refuse({ code: 'changed', error: 'http_request_denied', detail }, { extra: { changed } })
+}
+
+function fromCode(code: string): CallProblem {
+  if (/^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|EFORMERR)/.test(code))
+    return unreachable('dns_error', 'The host name has no address.')
+  if (code === 'ETIMEOUT')
+    return say('seller-timeout', 'dns_timeout', 'The host name was not resolved in time.')
+  if (code === 'ECONNREFUSED')
+    return unreachable('connection_refused', 'The connection was refused.')
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
+    return unreachable('destination_ip_unroutable', 'The host cannot be reached: no route to it.')
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code))
+    return unreachable('tls_certificate_error', 'The TLS certificate does not prove the host.')
+  if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))
+    return unreachable('tls_protocol_error', 'The TLS handshake failed.')
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return unreachable(
+      'http_response_header_section_size',
+      `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
+    )
+  // The error of Node's parser for a seller that does not speak HTTP.
+  if (code.startsWith('HPE_')) return ENDS.invalid
+  return unreachable(
+    'connection_terminated',
+    `The connection broke before an answer came. ${MAY_HAVE_SETTLED}`,
+  )
+}
+
+function say(code: ProblemCode, error: string, detail: string): CallProblem {
+  return { code, error, detail }
+}
+
+function unreachable(error: string, detail: string): CallProblem {
+  return say('seller-unreachable', error, detail)
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return ''
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/**
+ * The relay's sizes and times, once: the code measures with them and `relay_info`
+ * publishes them. Milliseconds and bytes.
+ */
+export const RELAY_LIMITS = {
+  requestBodyBytes: 10 * 1024 * 1024,
+  /** Names and values of one message's header fields, in each direction. */
+  headerBytes: PURPOSES.relay.limits.headerBytes,
+  connectMs: PURPOSES.relay.limits.connectMs,
+  responseHeadersMs: 30_000,
+  /** An offer may allow 300 s, and sellers settle after their handler whether anyone listens or not. */
+  paidResponseHeadersMs: 330_000,
+  /** Longest silence inside a body, in each direction. */
+  idleBodyMs: 60_000,
+  /** How fast a caller's body must arrive on average after the grace period, and its total time. */
+  upload: { graceMs: 10_000, minBytesPerSecond: 1024, maxMs: 600_000 },
+  /**
+   * A client may hold an eighth of a listing's calls, so that others can still call it. A network
+   * is an IPv6 /48.
+   */
+  inFlight: {
+    perListing: 256,
+    perListingAndClient: 32,
+    perListingAndNetwork: 64,
+    perClient: 128,
+    perNetwork: 256,
+    inAll: 1024,
+  },
+  /** Answers to payments whose callers left, still read for their settlement. */
+  draining: { perClient: 16, perNetwork: 32, inAll: 128 },
+}
+
+export type RelayLimits = typeof RELAY_LIMITS
+
+export interface Slot {
+  leave(): void
+  /** Set by whichever code acquired the slot; ends the call when the slot is needed. */
+  giveWay: () => void
+}
+
+/**
+ * Counts calls under way, so that a slow seller or a greedy client cannot take all slots. A slot
+ * counts for its listing and overall. Where all are taken, the client that holds most loses its
+ * oldest: a few clients with a hundred calls each must not keep everybody else out.
+ */
+export function createInFlight(limits: RelayLimits['inFlight']) {
+  const all = createBudget(limits)
+  const listings = new Map<string, Budget>()
+  const ofListing = (id: string): Budget => {
+    const known = listings.get(id)
+    if (known !== undefined) return known
+    const created = createBudget({
+      perClient: limits.perListingAndClient,
+      perNetwork: limits.perListingAndNetwork,
+      inAll: limits.perListing,
+    })
+    listings.set(id, created)
+    return created
+  }
+  return {
+    /** @returns the call's slot, or the name of the limit that is reached */
+    enter(listingId: string, client: string): Slot | string {
+      const own = ofListing(listingId)
+      const [ofOwn, ofAll] = [own.reachedBy(client), all.reachedBy(client)]
+      if (ofOwn !== null) return `listing and ${ofOwn}`
+      if (ofAll !== null) return ofAll
+      const giveWay = () => {
+        slot.leave()
+        slot.giveWay()
+      }
+      // A call evicted at its listing also frees a slot overall.
+      const here = own.take(client, { giveWay })
+      if (typeof here === 'string') return 'listing'
+      const inAll = all.take(client, { giveWay })
+      const slot: Slot = {
+        leave() {
+          here.release()
+          if (typeof inAll !== 'string') inAll.release()
+          if (own.isFree() && listings.get(listingId) === own) listings.delete(listingId)
+        },
+        giveWay: () => {},
+      }
+      if (typeof inAll !== 'string') return slot
+      slot.leave()
+      return inAll
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
+import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import type { Usage } from '../analytics/usage.ts'
+import { createOwnAddress, toGuard } from '../net/guard.ts'
+import type { Parts } from '../parts/parts.ts'
+import { currentRequestId } from '../ports/log.ts'
+import type { Release } from '../release/release.ts'
+import { createBudget } from '../server/budget.ts'
+import { isMalformed } from '../server/connections.ts'
+import { sendResponse } from '../server/node-answers.ts'
+import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
+import type { Hints } from '../trust/hints.ts'
+import {
+  type CallPlan,
+  createCallProblems,
+  createInFlight,
+  type MakeCallProblem,
+  planCall,
+  RELAY_LIMITS,
+  type RelayLimits,
+  type Slot,
+} from './call-plan.ts'
+import { forwardCall } from './forward-call.ts'
+import { type CallObserver, NO_OBSERVER, type SellerHead } from './seller-call.ts'
+
+/** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
+export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+
+/** The relay knows only the listings of a release, and only the counters of the ledger. */
+export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
+  release: () => Pick<Release, 'gone' | 'listings'>
+  ledger: { usage: Pick<Usage, 'called'>; hints: Pick<Hints, 'note'> }
+}
+
+/** Called when a call ends: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
+type OnOutcome = (outcome: string) => void
+
+/** Bytes of one read of a seller's answer: a caller that reads nothing pins two of them. */
+const READ_BYTES = 64 * 1024
+
+type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
+
+/**
+ * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps none and
+ * reads none but the settlement header. Never rejects.
+ */
+export function createRelay(
+  parts: RelayParts,
+  limits: RelayLimits = RELAY_LIMITS,
+  onOutcome: OnOutcome = () => {},
+  observer: CallObserver = NO_OBSERVER,
+): Relay {
+  const { config, log } = parts
+  const make = createCallProblems(parts.problem, config.BASE_URL)
+  const refuse: MakeCallProblem = (problem, extra) => {
+    onOutcome(problem.code)
+    return make(problem, extra)
+  }
+  const own = new URL(config.BASE_URL)
+  const enter = createCallHandler(parts, { limits, refuse, onOutcome, observer })
+  return async function relay(req, res) {
+    try {
+      const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
+      if (plan.kind === 'answer') await sendResponse(req, res, plan.response)
+      else await enter(req, res, plan)
+    } catch (error) {
+      const id = currentRequestId() ?? crypto.randomUUID()
+      log.error('relay-failed', { id, error: error instanceof Error ? error.name : 'unknown' })
+      if (res.headersSent) res.destroy()
+      else await sendResponse(req, res, toInternal(refuse, id))
+    }
+  }
+}
+
+/** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
+function createCallHandler(
+  parts: RelayParts,
+  {
+    limits,
+    refuse,
+    onOutcome,
+    observer,
+  }: { limits: RelayLimits; refuse: MakeCallProblem; onOutcome: OnOutcome; observer: CallObserver },
+) {
+  const { config, log, clock, ledger } = parts
+  const admit = createAdmission(parts, limits, refuse, onOutcome)
+  const everyCall = {
+    drains: createBudget(limits.draining, 'replace'),
+    ownOrigin: config.BASE_URL,
+    transport: Object.entries(toTransportHeaders(config.BASE_URL)).flat(),
+    limits,
+    refuse,
+  }
+  const guard = {
+    ...toGuard('relay', parts),
+    connectTimeoutMs: limits.connectMs,
+    readInto: Buffer.allocUnsafeSlow(READ_BYTES),
+  }
+  return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
+    const { listing, target, path, expectation } = plan
+    const admitted = await admit(req, res, listing.id)
+    if (admitted === null) return
+    if (admitted instanceof Response) return sendResponse(req, res, admitted)
+    ledger.usage.called(listing.id)
+    const startedAt = clock.now()
+    let status = 0
+    const isOwnAddress = createOwnAddress(config.HOST, req.socket)
+    try {
+      const paid = observer.observe(req, { listing, path, client: admitted.client })
+      const onHead = (head: SellerHead) => {
+        status = head.status
+        onOutcome(toOutcome(status))
+        const transaction = paid === null ? readSettledTransaction(head.headers) : paid.transaction
+        if (transaction !== null) ledger.hints.note(listing, admitted.client, transaction)
+      }
+      const call = { ...everyCall, ...admitted, target, path, expectation, onHead, observed: paid }
+      await forwardCall(req, res, { ...call, guard: { ...guard, isOwnAddress } })
+    } finally {
+      admitted.slot.leave()
+      const took = clock.now() - startedAt
+      log.info('relayed', { listing: listing.id, method: req.method ?? '', status, ms: took })
+    }
+  }
+}
+
+/** Gives a call its slot; a response where it gets none, null where the caller has left. */
+function createAdmission(
+  { config, limits: rates, problem }: RelayParts,
+  limits: RelayLimits,
+  refuse: MakeCallProblem,
+  onOutcome: OnOutcome,
+) {
+  const inFlight = createInFlight(limits.inFlight)
+  return async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    listingId: string,
+  ): Promise<{ client: string; slot: Slot } | Response | null> => {
+    const client = nodeClientOf(req, config)
+    const limited = refusalOf(await rates.take('call', client), problem)
+    if (limited !== null) {
+      onOutcome('rate-limited')
+      limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
+      return limited
+    }
+    // The caller may have left while it was counted, and no event would tell us any more.
+    if (res.destroyed || isMalformed(req)) return null
+    const slot = inFlight.enter(listingId, client)
+    return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
+  }
+}
+
+function toOutcome(status: number): string {
+  return status === 402 ? 'seller_402' : `seller_${Math.floor(status / 100)}xx`
+}
+
+function toBusy(refuse: MakeCallProblem, limit: string): Response {
+  return refuse({
+    code: 'relay-busy',
+    error: 'connection_limit_reached',
+    detail: `Too many calls are in flight for this ${limit}. Nothing was sent.`,
+  })
+}
+
+function toInternal(refuse: MakeCallProblem, id: string): Response {
+  const detail = 'Something broke on our side; the log has it under this id.'
+  return refuse({ code: 'internal', error: 'proxy_internal_error', detail }, { extra: { id } })
+}

@@ -1,0 +1,329 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
+import { CallAborted, type RelayLimits } from './call-plan.ts'
+
+interface SellerRequest {
+  /** Scheme, host and port are taken from it. */
+  target: URL
+  method: string
+  path: string
+  headers: string[]
+  body: Readable | null
+}
+
+export interface SellerHead {
+  status: number
+  reason: string
+  /** Raw pairs, latin1. */
+  headers: string[]
+}
+
+/** Callbacks for the answer. Exactly one of `onEnd` and `onFail` is called, once. */
+export interface SellerListener {
+  onHead(head: SellerHead): void
+  /** @returns false to stop reading until `resume`. */
+  onData(chunk: Buffer): boolean
+  onEnd(): void
+  onFail(error: Error): void
+}
+
+export interface SellerCall {
+  /** True once the whole request has been handed to the connection. */
+  isSent(): boolean
+  resume(): void
+  abort(error: Error): void
+}
+
+/** No limit on lines: Node would silently drop those past 2,000. */
+const ANY_NUMBER = 0
+
+/**
+ * Sends one request on a connection of its own and reports the answer. One connection serves one
+ * request: whatever a seller writes after its answer reaches nobody, and no request can hit a
+ * connection that is being closed and have to be sent twice.
+ *
+ * This is Node's own client without an agent, on a socket that the guard dialled: its parser is
+ * strict, and costs half of undici's for a client that serves one request.
+ *
+ * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN
+ * looks complete to anyone; cut by a reset it is reported as a failure.
+ */
+export function callSeller(
+  request: SellerRequest,
+  guard: GuardOptions,
+  limits: RelayLimits,
+  clock: AnswerClock,
+  listener: SellerListener,
+): SellerCall {
+  return new OneCall(request, guard, limits, clock, listener)
+}
+
+class OneCall implements SellerCall {
+  #asked: SellerRequest
+  #limits: RelayLimits
+  #clock: AnswerClock
+  #listener: SellerListener
+  #hangUp: () => void
+  #request: ClientRequest | null = null
+  #answer: IncomingMessage | null = null
+  #isSent = false
+  #isOver = false
+
+  constructor(
+    asked: SellerRequest,
+    guard: GuardOptions,
+    limits: RelayLimits,
+    clock: AnswerClock,
+    listener: SellerListener,
+  ) {
+    this.#asked = asked
+    this.#limits = limits
+    this.#clock = clock
+    this.#listener = listener
+    // A body may fail while the seller is still being dialled.
+    asked.body?.once('error', (error: Error) => this.#fail(error))
+    this.#hangUp = dialGuarded(asked.target, guard, (error, socket) => {
+      if (error !== null) this.#fail(error)
+      else this.#ask(socket)
+    })
+  }
+
+  isSent(): boolean {
+    return this.#isSent
+  }
+
+  resume(): void {
+    if (this.#isOver || this.#answer?.isPaused() !== true) return
+    this.#clock.streaming()
+    this.#answer.resume()
+  }
+
+  abort(error: Error): void {
+    this.#fail(error)
+  }
+
+  #ask(socket: Socket): void {
+    if (this.#isOver) {
+      socket.destroy()
+      return
+    }
+    this.#hangUp = () => void socket.destroy()
+    const { target, method, path, headers, body } = this.#asked
+    try {
+      this.#request = requestOver(socket, {
+        host: target.hostname,
+        method,
+        path,
+        headers: toWireHeaders({ host: target.host, method, headers, hasBody: body !== null }),
+        maxHeaderSize: this.#limits.headerBytes,
+      })
+    } catch (error) {
+      this.#fail(toError(error))
+      return
+    }
+    this.#listen(this.#request)
+    if (body === null) {
+      this.#request.end()
+      this.#sent()
+    } else this.#upload(body, this.#request, socket)
+  }
+
+  #listen(request: ClientRequest): void {
+    request.maxHeadersCount = ANY_NUMBER
+    // Interim answers are for one connection, and the clock for the final one goes on; but a 101 or
+    // an upgrade would answer a request that was never made.
+    request.on('continue', () => this.#fail(new CallAborted('invalid')))
+    request.on('upgrade', (_answer, socket) => {
+      socket.on('error', () => {})
+      this.#fail(new CallAborted('invalid'))
+    })
+    request.on('response', (answer) => this.#receive(answer))
+    request.on('error', (error) => {
+      // What comes after a whole answer is not part of it.
+      if (this.#answer?.complete !== true) this.#fail(error)
+    })
+  }
+
+  #upload(body: Readable, request: ClientRequest, socket: Socket): void {
+    socket.setNoDelay(true)
+    // `flushHeaders` would write the head as UTF-8.
+    request.write('', 'latin1')
+    body.on('data', (chunk: Buffer) => {
+      if (!request.write(chunk)) body.pause()
+    })
+    request.on('drain', () => void body.resume())
+    body.once('end', () => {
+      if (this.#isOver) return
+      request.end()
+      this.#sent()
+    })
+  }
+
+  #sent(): void {
+    this.#isSent = true
+    this.#clock.awaitingHeaders()
+  }
+
+  #receive(answer: IncomingMessage): void {
+    if (this.#isOver) return
+    const { statusCode: status = 0, statusMessage: reason = '', rawHeaders: headers } = answer
+    if (!isFinalAnswer(status, headers)) {
+      this.#fail(new CallAborted('invalid'))
+      return
+    }
+    this.#answer = answer
+    answer.on('error', (error) => this.#fail(error))
+    answer.on('data', (chunk: Buffer) => this.#take(answer, chunk))
+    answer.on('end', () => this.#end())
+    this.#clock.streaming()
+    try {
+      this.#listener.onHead({ status, reason, headers })
+    } catch (error) {
+      this.#fail(toError(error))
+    }
+  }
+
+  #take(answer: IncomingMessage, chunk: Buffer): void {
+    if (this.#isOver) return
+    const wantsMore = this.#listener.onData(chunk)
+    // Known to be the last chunk: a short answer leaves the process in one write with its head.
+    if (answer.complete && answer.readableLength === 0) this.#end()
+    else if (wantsMore) this.#clock.streaming()
+    else {
+      answer.pause()
+      this.#clock.waitingForCaller()
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#listener.onEnd()
+  }
+
+  #fail(error: Error): void {
+    if (this.#isOver) return
+    this.#close()
+    this.#listener.onFail(error)
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#clock.stop()
+    this.#hangUp()
+    // A seller that answers early leaves a body behind; the rest of it is discarded.
+    this.#asked.body?.destroy()
+  }
+}
+
+/** A body in a transfer coding other than chunked would be passed on as something it is not. */
+function isFinalAnswer(status: number, headers: string[]): boolean {
+  if (status < 200 || status > 599) return false
+  const codings = valuesOf(headers, 'transfer-encoding')
+  return codings.every((coding) => coding.toLowerCase().trim() === 'chunked')
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
+export type AnswerClock = ReturnType<typeof createAnswerClock>
+
+type Phase = 'request' | 'headers' | 'body' | 'caller'
+
+/**
+ * One clock for a call, separate from the connection's: that one restarts with every byte, so a
+ * stream of 103s would hold a call for ever.
+ *
+ * @param headersMs for the headers of the final answer (milliseconds)
+ */
+export function createAnswerClock(
+  { idleBodyMs }: Pick<RelayLimits, 'idleBodyMs'>,
+  headersMs: number,
+  onOver: (error: Error) => void,
+) {
+  let timer: NodeJS.Timeout | undefined
+  let phase: Phase | null = null
+  const start = (next: Phase, ms: number, isCallerSlow = () => false) => {
+    if (phase === next) return void timer?.refresh()
+    phase = next
+    clearTimeout(timer)
+    timer = setTimeout(() => onOver(new CallAborted(isCallerSlow() ? 'stalled' : 'late')), ms)
+  }
+  const isAnswered = () => phase === 'headers' || phase === 'body' || phase === 'caller'
+  return {
+    /** The body is on its way to the seller; called again with each chunk. */
+    uploading(isCallerSlow: () => boolean): void {
+      if (!isAnswered()) start('request', idleBodyMs, isCallerSlow)
+    },
+    /** Everything was sent; the final headers are due. Later calls have no effect. */
+    awaitingHeaders(): void {
+      if (!isAnswered()) start('headers', headersMs)
+    },
+    /** The answer's body moves; called again with each chunk. */
+    streaming: () => start('body', idleBodyMs),
+    /** The caller reads no more for now: this time is not the seller's, until data flows again. */
+    waitingForCaller(): void {
+      phase = 'caller'
+      clearTimeout(timer)
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+/** Observes paid calls; it delays nothing and changes nothing. */
+export interface CallObserver {
+  /** @returns null for a call that is not observed */
+  observe(
+    req: IncomingMessage,
+    call: { listing: LiveListing; path: string; client: string },
+  ): ObservedCall | null
+}
+
+export interface ObservedCall {
+  /** Added to the answer: raw pairs. */
+  readonly headers: readonly string[]
+  /** Named by the answer's head; null before it came. */
+  readonly transaction: string | null
+  onRequestBody(chunk: Buffer): void
+  onHead(head: SellerHead): void
+  onData(chunk: Buffer): void
+  onEnd(): void
+  /** @param isSent whether the whole request is with the seller */
+  onFail(error: Error, isSent: boolean): void
+}
+
+export const NO_OBSERVER: CallObserver = { observe: () => null }
+
+/** @returns a listener that tells the observer first, where there is one */
+export function observed(
+  call: ObservedCall | null,
+  inner: SellerListener,
+  isSent: () => boolean,
+): SellerListener {
+  if (call === null) return inner
+  return {
+    onHead(head) {
+      call.onHead(head)
+      inner.onHead(head)
+    },
+    onData(chunk) {
+      call.onData(chunk)
+      return inner.onData(chunk)
+    },
+    onEnd() {
+      inner.onEnd()
+      call.onEnd()
+    },
+    onFail(error) {
+      // Passing the failure on may end the call.
+      const wasSent = isSent()
+      inner.onFail(error)
+      call.onFail(error, wasSent)
+    },
+  }
+}

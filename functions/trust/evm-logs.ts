@@ -1,0 +1,425 @@
+import { authorizationMarkOf } from '../../src/domain/receipts/delivered.ts'
+import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
+import { AUTHORIZATION_USED_TOPIC, eip3009 } from '../../src/domain/settlement/schemes/eip3009.ts'
+import {
+  amountOf,
+  TRANSFER_TOPIC,
+  toAddress,
+  toTopic,
+} from '../../src/domain/settlement/schemes/evm-log.ts'
+import type { EvmRule, ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
+import { permit2 } from '../../src/domain/settlement/schemes/permit2.ts'
+import {
+  isTempo,
+  MEMO_TRANSFER_TOPIC,
+  markOfRealm,
+  readRealmOf,
+  tempoCharge,
+} from '../../src/domain/settlement/schemes/tempo-charge.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { MeterCursorTable } from '../store/store.ts'
+import {
+  type Block,
+  type EvmChain,
+  needBlock,
+  RpcError,
+  readTimes,
+  type TimedLog,
+  type Topics,
+  timeOf,
+  toTransfer,
+} from './evm-chain.ts'
+import { type ChainWork, toUsd } from './meter-rows.ts'
+
+type Payment = ShownPayment<TimedLog>
+
+interface PaidLogs {
+  /** In chain order. */
+  paid: Payment[]
+  /** By wallet, the first block where it paid somebody who is not read, by the same means. */
+  paidOthers: ReadonlyMap<string, number>
+}
+
+export interface Reading {
+  work: ChainWork
+  chain: EvmChain
+  ranges: LogRanges
+}
+
+/** Payments to some payouts, by any scheme that counts on this chain. */
+function readPaidLogs(reading: Reading, payouts: readonly string[], range: Range) {
+  return isTempo(reading.work.network)
+    ? readMemoPayments(reading, payouts, range)
+    : readTokenPayments(reading, payouts, range)
+}
+
+/** Where wallets paid anybody by a scheme that counts; a deposit is not a payment yet. */
+export async function readConsents(
+  { work, ranges }: Reading,
+  wallets: readonly string[],
+  range: Range,
+): Promise<TimedLog[]> {
+  if (isTempo(work.network)) return readMemos(work, ranges, range, { from: wallets })
+  const uses = await ranges.logsOf(wallets, range, (some) => [AUTHORIZATION_USED_TOPIC, some, null])
+  return withoutDeposits(ranges, uses, range)
+}
+
+async function readTokenPayments(
+  reading: Reading,
+  payouts: readonly string[],
+  range: Range,
+): Promise<PaidLogs> {
+  const { work, ranges } = reading
+  const coin = work.asset.address
+  const received = await ranges.logsOf(payouts, range, (some) => [TRANSFER_TOPIC, null, some])
+  const payers = [...new Set(received.map(({ topics }) => toAddress(topics[1])))]
+  const uses = await ranges.logsOf(payers, range, (some) => [AUTHORIZATION_USED_TOPIC, some, null])
+  const signed = eip3009.read({ logs: [...received, ...uses], call: null, coin })
+  const known = new Set(signed.flatMap(({ log, consent }) => [log, consent]))
+  const others = received.filter((log) => !known.has(log) && !isOutOfContract(log))
+  const permitted = await readCalls(permit2, reading, others)
+  const elsewhere = uses.filter((use) => !known.has(use))
+  return {
+    paid: inOrder([...signed, ...permitted]),
+    paidOthers: firstBlocks(await withoutDeposits(ranges, elsewhere, range)),
+  }
+}
+
+async function readMemoPayments(
+  reading: Reading,
+  payouts: readonly string[],
+  range: Range,
+): Promise<PaidLogs> {
+  const { work, ranges } = reading
+  const marks = new Map(
+    work.payouts.map(({ payout, hosts }) => [
+      payout,
+      // A host may come with a port; a realm never does.
+      new Set(hosts.map((host) => markOfRealm(host.replace(/:\d+$/, '')))),
+    ]),
+  )
+  const coin = work.asset.address
+  const received = await readMemos(work, ranges, range, { to: payouts })
+  const marked = received.filter((log) =>
+    marks.get(toAddress(log.topics[2]))?.has(readRealmOf(log, coin) ?? ''),
+  )
+  const paid = await readCalls(tempoCharge, reading, marked)
+  const payers = [...new Set(paid.map(({ payer }) => payer))]
+  const given = await readMemos(work, ranges, range, { from: payers })
+  const others = given.filter(({ topics }) => !marks.has(toAddress(topics[2])))
+  return { paid: inOrder(paid), paidOthers: firstBlocks(others) }
+}
+
+/** Transfers with an MPP memo, by sender or by recipient. */
+async function readMemos(
+  { asset }: ChainWork,
+  ranges: LogRanges,
+  range: Range,
+  wallets: { from: readonly string[] } | { to: readonly string[] },
+): Promise<TimedLog[]> {
+  const logs =
+    'to' in wallets
+      ? await ranges.logsOf(wallets.to, range, (some) => [MEMO_TRANSFER_TOPIC, null, some, null])
+      : await ranges.logsOf(wallets.from, range, (some) => [MEMO_TRANSFER_TOPIC, some, null, null])
+  return logs.filter((log) => readRealmOf(log, asset.address) !== null)
+}
+
+/** Authorisations whose money did not go into a contract that may return it. */
+async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], range: Range) {
+  const wallets = [...new Set(uses.map(({ topics }) => toAddress(topics[1])))]
+  const places = DEPOSIT_PLACES.map(toTopic)
+  const deposits = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, places])
+  const made = new Set(deposits.map((log) => `${log.transactionHash} ${log.logIndex}`))
+  return uses.filter((use) => !made.has(`${use.transactionHash} ${use.logIndex + 1}`))
+}
+
+/**
+ * Transactions looked up in one range for each payout, the largest first: a flood of small ones hides
+ * nothing, and one of large ones to a payout of the flooder's own hides nobody else's.
+ */
+const MOST_CALLS = 500
+/** Calls after which this process reports that it is still alive. */
+const CALLS_A_STEP = 100
+
+async function readCalls(
+  rule: EvmRule,
+  { chain, work: { asset, onStep } }: Reading,
+  logs: readonly TimedLog[],
+): Promise<Payment[]> {
+  const coin = asset.address
+  const largest = logs
+    .filter((log) => amountOf(log) > 0n)
+    .sort((one, other) => (amountOf(one) < amountOf(other) ? 1 : -1))
+  const byPayout = Map.groupBy(largest, ({ topics }) => toAddress(topics[2]))
+  const wanted = new Set([...byPayout.values()].flatMap(firstTransactions))
+  const payments: Payment[] = []
+  let asked = 0
+  for (const [hash, own] of Map.groupBy(largest, ({ transactionHash }) => transactionHash)) {
+    const [first] = own
+    if (first === undefined || !wanted.has(hash)) continue
+    if (++asked % CALLS_A_STEP === 0) await onStep()
+    const call = await chain.call(first)
+    for (const payment of rule.read({ logs: own, call, coin })) payments.push(payment)
+  }
+  return payments
+}
+
+function firstTransactions(logs: readonly TimedLog[]): string[] {
+  const hashes = new Set(logs.map(({ transactionHash }) => transactionHash))
+  return [...hashes].slice(0, MOST_CALLS)
+}
+
+/** By wallet, the first block in which it did one of these things. */
+function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
+  const first = new Map<string, number>()
+  for (const { topics, blockNumber } of logs) {
+    const wallet = toAddress(topics[1])
+    first.set(wallet, Math.min(blockNumber, first.get(wallet) ?? blockNumber))
+  }
+  return first
+}
+
+/** No buyer's Permit2 payment: new coins come from nobody, and deposits are paid out by their contract. */
+function isOutOfContract({ topics }: TimedLog): boolean {
+  const from = toAddress(topics[1])
+  return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)
+}
+
+function inOrder(payments: Payment[]): Payment[] {
+  return payments.sort(
+    ({ log: one }, { log: other }) =>
+      one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
+  )
+}
+
+/** What one range of blocks contains about some payouts. */
+export interface SeenRange {
+  from: number
+  /** Its last block. */
+  edge: Block
+  payments: Settlement[]
+  /** What the payouts sent on. */
+  sent: Transfer[]
+  /** By wallet, the first block where it paid somebody else by the same means. */
+  paidOthers: ReadonlyMap<string, number>
+}
+
+/** A remembered block has left the chain. */
+export class Reorganised extends Error {
+  override name = 'Reorganised'
+  readonly block: number
+
+  constructor(block: number) {
+    super(`block ${block} has left the chain`)
+    this.block = block
+  }
+}
+
+/**
+ * Reads one range between two checks of its last block: nothing where the chain changed.
+ *
+ * @throws RpcError when the node cannot answer or contradicts itself; Reorganised as it says
+ */
+export async function readRange(
+  { work, chain, ranges }: Reading,
+  group: readonly MeterCursorTable[],
+  range: { from: number; to: number },
+): Promise<SeenRange> {
+  const edge = await needBlock(chain, range.to)
+  if (edge.at > work.clock.now() + MOST_AHEAD_MS)
+    throw new RpcError(`block ${edge.number} has a time in the future`)
+  await assertRemembered(work, chain, range.from - 1)
+  await assertRemembered(work, chain, range.to, edge)
+  const wallets = group.map(({ payout }) => payout)
+  const { paid, paidOthers } = await readPaidLogs({ work, chain, ranges }, wallets, range)
+  const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
+  const sent = gone.filter(isMoney)
+  const times = await readTimes(chain, [...paid.map(({ log }) => log), ...sent], edge)
+  if ((await needBlock(chain, range.to)).hash !== edge.hash)
+    throw new RpcError('the chain was reorganised while it was read')
+  return {
+    from: range.from,
+    edge,
+    payments: paid.map((payment) => toSettlement(payment, work, times)),
+    sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
+    paidOthers,
+  }
+}
+
+/** Chains' clocks may run a little ahead of ours. */
+const MOST_AHEAD_MS = 15 * 60_000
+
+/** @param there the block on the chain, when it was just read */
+async function assertRemembered(
+  { store, network }: ChainWork,
+  chain: EvmChain,
+  number: number,
+  there?: Block,
+): Promise<void> {
+  const remembered = await store.db
+    .selectFrom('meter_block')
+    .select('hash')
+    .where((eb) => eb.and({ network, number }))
+    .executeTakeFirst()
+  if (remembered === undefined) return
+  const { hash } = there ?? (await needBlock(chain, number))
+  if (hash !== remembered.hash) throw new Reorganised(number)
+}
+
+/** Anybody can make a transfer of zero in anybody's name. */
+export function isMoney(log: TimedLog): boolean {
+  return amountOf(log) > 0n
+}
+
+function toSettlement(
+  { log, payer, scheme, consent }: ShownPayment<TimedLog>,
+  { network, asset }: ChainWork,
+  times: ReadonlyMap<number, number>,
+): Settlement {
+  const { from: _, to, from_contract, ...moved } = toTransfer(log, network, timeOf(log, times))
+  const usd = toUsd(amountOf(log), asset)
+  const nonce = scheme === 'eip3009' ? consent.topics[2] : undefined
+  const authorization =
+    nonce === undefined ? null : authorizationMarkOf({ network, payee: to, payer }, nonce)
+  return { ...moved, payer, payee: to, usd, listing_id: '', scheme, authorization }
+}
+
+/** Most blocks requested at once; a range that a node refuses is requested in smaller ones. */
+const MOST_BLOCKS = 10_000
+/** Wallets in one list of topics: at first as many as a request may carry, then what most nodes take. */
+const MOST_WALLETS = 10_000
+const USUAL_WALLETS = 1_000
+const FEWEST_WALLETS = 50
+/** Successful ranges before wider ones are tried again: a refusal may have been a busy hour. */
+const FORGET_AFTER = 100
+/** How close to the refused width a range has to come: within a tenth. */
+const CLOSE_ENOUGH = 0.1
+
+/**
+ * How much one node answers at once. Each node has its own limits on blocks, topics and logs and
+ * its own error texts: so a refusal means "less", until nothing less can be requested.
+ */
+type LogRanges = ReturnType<typeof createLogRanges>
+
+interface Range {
+  from: number
+  to: number
+}
+
+export function createLogRanges(chain: EvmChain) {
+  const span = createSpan()
+  const list = createList()
+  /** @returns false when nothing less can be requested */
+  const askForLess = (blocks: number): boolean => {
+    if (list.tryShorter() || span.tryNarrower(blocks)) return true
+    if (!list.mustBeShorter()) return false
+    span.forget()
+    return true
+  }
+  return {
+    /** Runs `read` over the blocks, in ranges the node answers; refused ones are read in parts. */
+    async each(from: number, to: number, read: (from: number, to: number) => Promise<void>) {
+      for (let at = from; at <= to; ) {
+        const end = Math.min(to, at + span.blocks - 1)
+        const blocks = end - at + 1
+        list.widest = 0
+        try {
+          await read(at, end)
+        } catch (error) {
+          const isRefusal = error instanceof RpcError && error.kind === 'refused'
+          if (isRefusal && askForLess(blocks)) continue
+          throw error
+        }
+        span.went(blocks)
+        at = end + 1
+      }
+    },
+    /**
+     * Logs of the coin, or of another contract, for many wallets.
+     *
+     * @param toTopics puts the wallets at their position among the topics
+     */
+    async logsOf(
+      wallets: readonly string[],
+      { from, to }: Range,
+      toTopics: (wallets: readonly string[]) => Topics,
+      address?: string,
+    ) {
+      const logs: TimedLog[] = []
+      for (let at = 0; at < wallets.length; ) {
+        const some = wallets.slice(at, at + list.most).map(toTopic)
+        list.widest = Math.max(list.widest, some.length)
+        for (const log of await chain.logs(toTopics(some), from, to, address)) logs.push(log)
+        at += some.length
+      }
+      return logs
+    },
+  }
+}
+
+/** The width of a range: doubled until a refusal, then between the accepted and the refused. */
+function createSpan() {
+  let good = 0
+  let refused = Number.POSITIVE_INFINITY
+  let inARow = 0
+  const span = {
+    blocks: MOST_BLOCKS,
+    went(blocks: number) {
+      inARow += 1
+      if (inARow % FORGET_AFTER === 0) refused = Number.POSITIVE_INFINITY
+      // The remainder at the end of a chain says nothing about how wide a range may be.
+      if (blocks < span.blocks) return
+      good = blocks
+      if (refused === Number.POSITIVE_INFINITY) span.blocks = Math.min(MOST_BLOCKS, blocks * 2)
+      else if (refused - blocks > blocks * CLOSE_ENOUGH)
+        span.blocks = Math.floor((blocks + refused) / 2)
+    },
+    tryNarrower(blocks: number): boolean {
+      if (blocks <= 1) return false
+      refused = blocks
+      inARow = 0
+      span.blocks = good > 0 && good < blocks ? good : Math.ceil(blocks / 2)
+      // A width that was accepted before is refused now: this stretch is busier.
+      if (good >= blocks) good = 0
+      return true
+    },
+    forget() {
+      good = 0
+      refused = Number.POSITIVE_INFINITY
+      span.blocks = MOST_BLOCKS
+    },
+  }
+  return span
+}
+
+/**
+ * The length of a list. A node that refuses a long list over many blocks may mind either: a shorter
+ * list is tried once; if that is refused too it was the blocks, and the list may be long again.
+ */
+function createList() {
+  let tries: 'none' | 'shorter' | 'long' = 'none'
+  const list = {
+    most: MOST_WALLETS,
+    /** Longest list asked for in the range at hand. */
+    widest: 0,
+    tryShorter(): boolean {
+      if (tries === 'none' && list.widest > USUAL_WALLETS) {
+        tries = 'shorter'
+        list.most = USUAL_WALLETS
+        return true
+      }
+      if (tries === 'shorter') {
+        tries = 'long'
+        list.most = MOST_WALLETS
+      }
+      return false
+    },
+    /** Not even one block is accepted: then it is the list. */
+    mustBeShorter(): boolean {
+      if (list.widest <= FEWEST_WALLETS) return false
+      list.most = Math.min(USUAL_WALLETS, Math.ceil(list.widest / 2))
+      return true
+    },
+  }
+  return list
+}

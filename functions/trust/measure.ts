@@ -1,0 +1,193 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
+import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
+import { createJobQueue } from '../store/jobs.ts'
+import type { Store, Tables } from '../store/store.ts'
+import { type CreateJsonRpc, createJsonRpc, type JsonRpc, RpcError } from './evm-chain.ts'
+import { Reorganised } from './evm-logs.ts'
+import { measureEvm } from './evm-meter.ts'
+import {
+  type ChainTally,
+  type ChainWork,
+  type MeteredPayout,
+  MeterStopped,
+  type PublishedPayout,
+  readMeteredPayouts,
+} from './meter-rows.ts'
+import { measureSolana } from './solana-meter.ts'
+
+/** Milliseconds between two requests to one node: ten a second, what free plans allow. */
+const GAP_MS = 100
+
+/** Pauses after a busy answer of a node; then the run ends, and the next one continues. */
+const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
+
+interface MeterParts {
+  store: Store
+  config: Pick<Config, 'RPC_URLS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
+  clock: Clock
+  log: Log
+  createRpc?: CreateJsonRpc
+  wait?: Wait
+  /** This process holds the state's lock, so the former holder of the meter is dead. */
+  isAlone?: boolean
+}
+
+interface MeasureOptions {
+  /** Read again from this moment, milliseconds. */
+  since: number | null
+  /** Payouts that are read without a proof. */
+  published: readonly PublishedPayout[]
+  signal: AbortSignal
+}
+
+export interface ChainReport extends ChainTally {
+  network: string
+  payouts: number
+  requests: number
+  /** Why it ended early; null when it finished. What was written until then stays. */
+  stopped: string | null
+}
+
+const METER = 'meter'
+
+/**
+ * Reads what was paid to proven and published payouts on chains with a node in `RPC_URLS`, each
+ * since the last run, and where their payers' money came from. One process at a time does it; the
+ * next run continues a chain whose node failed.
+ *
+ * @returns null when another process is doing it
+ */
+export async function measure(
+  parts: MeterParts,
+  options: MeasureOptions,
+): Promise<ChainReport[] | null> {
+  const { store, clock, config, isAlone = false } = parts
+  const queue = createJobQueue(store, { name: METER, now: clock.now, isAlone })
+  await queue.add([METER])
+  if ((await queue.take(1)).length === 0) return null
+  const hold: ChainOptions['hold'] = (trx) => queue.hold([METER], trx)
+  try {
+    const reports: ChainReport[] = []
+    const metered = await readMeteredPayouts(store, options.published)
+    for (const [network, payouts] of [...metered].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const url = config.RPC_URLS[network]
+      if (url !== undefined && !options.signal.aborted)
+        reports.push(await measureChain(parts, { ...options, network, url, payouts, hold }))
+    }
+    return reports
+  } finally {
+    // Due again at once, also on servers whose clocks are behind this one.
+    await queue.finish([METER], 0)
+  }
+}
+
+interface ChainOptions extends Omit<MeasureOptions, 'published'> {
+  network: string
+  url: string
+  payouts: readonly MeteredPayout[]
+  /** False when another process took over. */
+  hold(trx?: Transaction<Tables>): Promise<boolean>
+}
+
+async function measureChain(
+  { store, clock, log, config, createRpc = createJsonRpc, wait = setTimeout }: MeterParts,
+  { network, url, payouts, hold: holdMeter, since, signal }: ChainOptions,
+): Promise<ChainReport> {
+  const allowTestCoins = config.UNSAFE_ALLOW_PRIVATE_TARGETS
+  const asset = usdAssetOf(network, { allowTestCoins })
+  const rpc = paceRpc(createRpc(url), async (ms) => void (await wait(ms)), signal)
+  const report = (tally: ChainTally, stopped: string | null): ChainReport => ({
+    network,
+    payouts: payouts.length,
+    ...tally,
+    requests: rpc.requests,
+    stopped,
+  })
+  if (asset === null) return report(NOTHING, 'no coin of this chain counts as US dollars')
+  const hold = async (trx?: Transaction<Tables>) => {
+    if (!(await holdMeter(trx))) throw new MeterStopped('another process took over')
+  }
+  const work: ChainWork = {
+    network,
+    asset,
+    payouts,
+    rpc,
+    store,
+    clock,
+    log,
+    since,
+    confirmations: confirmationsOf(network, { allowTestCoins }),
+    onStep: () => hold(),
+    write: (change) =>
+      store.db.transaction().execute(async (trx) => {
+        await hold(trx)
+        await change(trx)
+      }),
+  }
+  try {
+    const read = network.startsWith('solana:') ? measureSolana : measureEvm
+    const done = report(await read(work), null)
+    log.info('meter.read', { network, payments: done.payments, requests: done.requests })
+    return done
+  } catch (error) {
+    const isExpected =
+      error instanceof RpcError || error instanceof Reorganised || error instanceof MeterStopped
+    if (!isExpected) throw error
+    log.error('meter.stopped', { network, reason: error.message, requests: rpc.requests })
+    return report(NOTHING, error.message)
+  }
+}
+
+const NOTHING: ChainTally = { payments: 0, read: 0 }
+
+type Wait = (milliseconds: number) => Promise<void>
+
+/** One node, with one request at a time and a pause between them, and no more after `signal`. */
+function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { requests: number } {
+  return {
+    /** Requests made so far. */
+    requests: 0,
+    async call(method, params, schema) {
+      for (let tries = 0; ; tries += 1) {
+        if (this.requests > 0) await orStop(wait(GAP_MS), signal)
+        this.requests += 1
+        try {
+          return await orStop(rpc.call(method, params, schema), signal)
+        } catch (error) {
+          const pause = PAUSES_MS[tries]
+          if (!(error instanceof RpcError && error.kind === 'busy') || pause === undefined)
+            throw error
+          await orStop(wait(pause), signal)
+        }
+      }
+    },
+  }
+}
+
+/** A server that stops waits for no node. @throws MeterStopped when `signal` came first */
+async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  if (signal.aborted) throw new MeterStopped('asked to stop')
+  const stop = Promise.withResolvers<never>()
+  const onAbort = () => stop.reject(new MeterStopped('asked to stop'))
+  signal.addEventListener('abort', onAbort)
+  // The loser of the race may fail later, when nobody listens.
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, stop.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Blocks that make a payment final enough to count; deep reorganisations occur on older chains. */
+const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
+const USUAL_CONFIRMATIONS = 24
+
+/** One block is enough for coins of test networks, which only trials count. */
+function confirmationsOf(network: string, rules: { allowTestCoins: boolean }): number {
+  return rules.allowTestCoins ? 1 : (CONFIRMATIONS[network] ?? USUAL_CONFIRMATIONS)
+}

@@ -1,0 +1,483 @@
+import { hash } from 'node:crypto'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
+import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import { type UsdAsset, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
+import {
+  judgePayments,
+  type MeteredPayment,
+  type SeenPayment,
+  toMeteredPayment,
+} from '../../src/domain/trust/judge-payments.ts'
+import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
+import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
+import { windowEnd } from '../../src/domain/trust/trust.ts'
+import { WASH } from '../../src/domain/wash/wash-rules.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import {
+  inPieces,
+  type MeterCursorTable,
+  type MeterPayerTable,
+  type Store,
+  type Tables,
+} from '../store/store.ts'
+import { type JsonRpc, RpcError } from './evm-chain.ts'
+
+/** One chain to be metered, and everything needed for it. */
+export interface ChainWork {
+  network: string
+  asset: UsdAsset
+  payouts: readonly MeteredPayout[]
+  rpc: JsonRpc
+  store: Store
+  clock: Clock
+  log: Log
+  /** Confirmations before a payment counts (EVM). */
+  confirmations: number
+  /** Read again from this moment, milliseconds; null: go on from where the last run ended. */
+  since: number | null
+  /** Called between steps. @throws MeterStopped when the work must end here */
+  onStep(): Promise<void>
+  /**
+   * One transaction that holds the meter's job. A process may be suspended between its last check
+   * and this: it must not add older rows to what another one wrote meanwhile.
+   *
+   * @throws MeterStopped when another process took the job; then nothing was written
+   */
+  write(change: (trx: Transaction<Tables>) => Promise<void>): Promise<void>
+}
+
+/** What one run did on one chain. */
+export interface ChainTally {
+  /** Payments recorded, including those known before. */
+  payments: number
+  /** Blocks (EVM) or transactions (Solana) read. */
+  read: number
+}
+
+/** The run was asked to end, or another process took its job. What was written stays. */
+export class MeterStopped extends Error {
+  override name = 'MeterStopped'
+}
+
+const DAY_MS = 86_400_000
+
+/** How far back a payout is read when its meter starts: the window of the score. */
+export const FIRST_READ_MS = 30 * DAY_MS
+
+/** More than any of the coins has in circulation. */
+const MOST_USD = 1e12
+
+/** @throws RpcError for more than exists: nothing else from such a node can be trusted */
+export function toUsd(amount: bigint, { decimals }: UsdAsset): number {
+  const usd = Number(amount) / 10 ** decimals
+  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment larger than the supply')
+  return usd
+}
+
+/** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
+
+/** A payout on one chain that its holder proved, or that was published with a source. */
+export interface MeteredPayout {
+  /** Address, EVM in lower case. */
+  payout: string
+  /** Of all its listings, like the hosts. */
+  listings: readonly string[]
+  hosts: readonly string[]
+}
+
+/** A payout (CAIP-10) published for a listing. */
+export interface PublishedPayout {
+  payout: string
+  listing_id: string
+  host: string
+}
+
+/** By chain. */
+export async function readMeteredPayouts({ db }: Store, published: readonly PublishedPayout[]) {
+  const proofs = await provenPayouts(db).execute()
+  const pages = published.map((one) => ({ ...one, payout: normalizePayout(one.payout) }))
+  const known = [...Map.groupBy([...proofs, ...pages], ({ payout }) => payout)]
+  const inOrder = known.sort(([a], [b]) => (a < b ? -1 : 1))
+  const payouts = inOrder.map(([caip10, of]) => {
+    const at = caip10.lastIndexOf(':')
+    return {
+      network: caip10.slice(0, at),
+      payout: caip10.slice(at + 1),
+      listings: [...new Set(of.map(({ listing_id }) => listing_id))],
+      hosts: [...new Set(of.map(({ host }) => host))],
+    }
+  })
+  return Map.groupBy(payouts, ({ network }) => network)
+}
+
+/** How far payouts have been read; nothing for those no longer metered. */
+export async function readCursors(
+  { db }: Store,
+  network: string,
+  payouts: readonly MeteredPayout[],
+): Promise<MeterCursorTable[]> {
+  const metered = new Set(payouts.map(({ payout }) => payout))
+  const rows = await db
+    .selectFrom('meter_cursor')
+    .selectAll()
+    .where('network', '=', network)
+    .orderBy('payout')
+    .execute()
+  return rows.filter(({ payout }) => metered.has(payout))
+}
+
+export async function insertCursors(trx: Transaction<Tables>, rows: readonly MeterCursorTable[]) {
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('meter_cursor')
+      .values(some)
+      .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
+      .execute()
+}
+
+/** Payments of one range; a known payment stays as it is. */
+export async function insertPayments(
+  trx: Transaction<Tables>,
+  payouts: readonly MeteredPayout[],
+  settlements: readonly Settlement[],
+) {
+  const called = await findCalled(trx, payouts, settlements)
+  const rows = settlements.map((one) =>
+    toSettlementRow({ ...one, listing_id: called.get(one) ?? '' }),
+  )
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('settlement')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['network', 'transaction_id', 'log_index']).doNothing(),
+      )
+      .execute()
+}
+
+/**
+ * For payments to payouts of several listings, the listing that relayed calls named. Anybody can
+ * name any listing: only the payee's own listings count, so that nobody but its owner decides.
+ */
+async function findCalled(
+  trx: Transaction<Tables>,
+  payouts: readonly MeteredPayout[],
+  settlements: readonly Settlement[],
+): Promise<Map<Settlement, string>> {
+  const listingsOf = new Map(payouts.map(({ payout, listings }) => [payout, listings]))
+  const shared = settlements.filter(({ payee }) => (listingsOf.get(payee)?.length ?? 0) > 1)
+  const called = new Map<Settlement, string>()
+  for (const some of inPieces(shared)) {
+    const hints = await trx
+      .selectFrom('payment_hint')
+      .select(['listing_id', 'transaction_id'])
+      .where(
+        'transaction_id',
+        'in',
+        some.map(({ transaction }) => transaction),
+      )
+      .orderBy('listing_id')
+      .execute()
+    const byTransaction = Map.groupBy(hints, ({ transaction_id }) => transaction_id)
+    for (const one of some) {
+      const said = byTransaction.get(one.transaction) ?? []
+      const own = said.find(({ listing_id }) => listingsOf.get(one.payee)?.includes(listing_id))
+      if (own !== undefined) called.set(one, own.listing_id)
+    }
+  }
+  return called
+}
+
+/** With its first known payment. */
+export type Payer = Pick<MeterPayerTable, 'network' | 'payer' | 'first_block' | 'first_paid_at'>
+
+/** A payer whose first payment turns out to be earlier is traced again. */
+export async function insertPayers(
+  trx: Transaction<Tables>,
+  payers: readonly Payer[],
+  { isTraced }: { isTraced: boolean },
+): Promise<void> {
+  const state = { is_traced: Number(isTraced), paid_others_block: null }
+  const rows = payers.map((payer) => ({ ...payer, ...state }))
+  for (const some of inPieces(rows))
+    await trx
+      .insertInto('meter_payer')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['network', 'payer'])
+          .doUpdateSet((eb) => ({
+            first_block: eb.ref('excluded.first_block'),
+            first_paid_at: eb.ref('excluded.first_paid_at'),
+            is_traced: eb.ref('excluded.is_traced'),
+          }))
+          .whereRef('meter_payer.first_block', '>', 'excluded.first_block'),
+      )
+      .execute()
+}
+
+/** @param payers by wallet, the block where it paid somebody who is not read */
+export async function notePaidOthers(
+  trx: Transaction<Tables>,
+  network: string,
+  payers: ReadonlyMap<string, number>,
+): Promise<void> {
+  for (const [payer, block] of payers)
+    await trx
+      .updateTable('meter_payer')
+      .set({ paid_others_block: block })
+      .where((eb) => eb.and({ network, payer }))
+      .where(({ eb, or }) =>
+        or([eb('paid_others_block', 'is', null), eb('paid_others_block', '>', block)]),
+      )
+      .execute()
+}
+
+/** Rows of payments and transfers; in a fixed order, so that the same rows give the same result. */
+
+/**
+ * Rows read at once: a month may hold a million payments, and no answer of a database is that long. A page of
+ * 5,000 takes a tenth more memory for the same work.
+ */
+const ROWS_A_PAGE = 1_000
+
+/** Payments after a time, by time, in pages. */
+export async function* readSettlements(
+  { db }: Store,
+  from: number,
+  { find }: Pick<Payers, 'find'>,
+): AsyncGenerator<SeenPayment[]> {
+  const interners = { text: createInterner<string>(), scheme: createInterner<CountedScheme>() }
+  const all = db
+    .selectFrom('settlement')
+    .select(SEEN_COLUMNS)
+    .orderBy('settled_at')
+    .orderBy('network')
+    .orderBy('transaction_id')
+    .orderBy('log_index')
+    .limit(ROWS_A_PAGE)
+  for (let page = await all.where('settled_at', '>', from).execute(); ; ) {
+    yield page.map((row) => toSeen(row, find(row.network, row.payer), interners))
+    const last = page.at(-1)
+    if (last === undefined || page.length < ROWS_A_PAGE) return
+    const { settled_at, network, transaction_id, log_index } = last
+    const place = sql`(${settled_at}, ${network}, ${transaction_id}, ${log_index})`
+    page = await all
+      .where('settled_at', '>=', settled_at)
+      .where(sql<boolean>`(settled_at, network, transaction_id, log_index) > ${place}`)
+      .execute()
+  }
+}
+
+/** Names each column: copying the others for a million rows would be wasted work. */
+function toSeen(
+  row: SettlementRow,
+  payer: KnownPayer | undefined,
+  interners: { text: (text: string) => string; scheme: (scheme: CountedScheme) => CountedScheme },
+): SeenPayment {
+  const { scheme, listing_id } = row
+  const intern = interners.text
+  const network = intern(row.network)
+  return {
+    network,
+    transaction: row.transaction_id,
+    log: row.log_index,
+    // The meter reads one coin of each chain.
+    asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
+    listing_id: listing_id === '' ? null : intern(listing_id),
+    payer: payer?.wallet ?? row.payer,
+    payee: intern(row.payee),
+    amount: intern(row.amount),
+    usd: row.micro_usd / 1_000_000,
+    at: row.settled_at,
+    block: row.block_number,
+    scheme: scheme === null ? null : interners.scheme(scheme),
+    is_untraced: payer?.isTraced !== true,
+  }
+}
+
+/** Not the hash that finds calls: few of a million payments have one. */
+const SEEN_COLUMNS = [
+  ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
+  ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
+]
+type SettlementRow = Pick<Selectable<Tables['settlement']>, (typeof SEEN_COLUMNS)[number]>
+
+interface KnownPayer {
+  /** One string per wallet: there are far fewer wallets than payments. */
+  wallet: string
+  /** Whether the meter traced where its money came from. */
+  isTraced: boolean
+}
+
+/** Facts about wallets that paid. */
+interface Payers {
+  find(network: string, wallet: string): KnownPayer | undefined
+  /** Whether it saw a wallet pay somebody we do not read. */
+  hasPaidElsewhere(wallet: string): boolean
+}
+
+async function readPayers({ db }: Store): Promise<Payers> {
+  const known = new Map<string, Map<string, KnownPayer>>()
+  const elsewhere = new Set<string>()
+  const all = db
+    .selectFrom('meter_payer')
+    .select(['network', 'payer', 'is_traced', 'paid_others_block'])
+    .orderBy('network')
+    .orderBy('payer')
+    .limit(ROWS_A_PAGE)
+  for (let page = await all.execute(); ; ) {
+    for (const { network, payer, is_traced, paid_others_block } of page) {
+      const own = known.get(network) ?? new Map<string, KnownPayer>()
+      known.set(network, own.set(payer, { wallet: payer, isTraced: is_traced === 1 }))
+      if (paid_others_block !== null) elsewhere.add(payer)
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < ROWS_A_PAGE) break
+    const place = sql`(${last.network}, ${last.payer})`
+    page = await all.where(sql<boolean>`(network, payer) > ${place}`).execute()
+  }
+  return {
+    find: (network, wallet) => known.get(network)?.get(wallet),
+    hasPaidElsewhere: (wallet) => elsewhere.has(wallet),
+  }
+}
+
+/** Equal rows are kept once. */
+function createInterner<Text extends string>(): (text: Text) => Text {
+  const kept = new Map<Text, Text>()
+  return (text) => {
+    const known = kept.get(text)
+    if (known === undefined) kept.set(text, text)
+    return known ?? text
+  }
+}
+
+async function readTransfers({ db }: Store, from: number): Promise<Transfer[]> {
+  const rows = await db
+    .selectFrom('wallet_transfer')
+    .selectAll()
+    .where('sent_at', '>', from)
+    .orderBy('sent_at')
+    .orderBy('transaction_id')
+    .orderBy('log_index')
+    .execute()
+  return rows.map(
+    ({ transaction_id, log_index, sender, receiver, sent_at, block_number, ...row }) => ({
+      ...row,
+      transaction: transaction_id,
+      log: log_index,
+      from: sender,
+      to: receiver,
+      at: sent_at,
+      block: block_number,
+      from_contract: row.from_contract === null ? null : row.from_contract === 1,
+    }),
+  )
+}
+
+/** Payouts (CAIP-10) that owners of listings proved. */
+export function provenPayouts(db: Kysely<Tables>) {
+  return db
+    .selectFrom('payout_proof')
+    .innerJoin('claim', 'claim.id', 'payout_proof.claim_id')
+    .select(['payout_proof.payout', 'claim.listing_id', 'claim.host'])
+    .where('claim.state', '=', 'verified')
+    .orderBy('payout_proof.payout')
+    .orderBy('claim.listing_id')
+}
+
+/** Payouts (CAIP-10) that the meter has read up to a moment of late. */
+async function findFreshPayouts({ db }: Store, since: number) {
+  const rows = await db
+    .selectFrom('meter_cursor')
+    .select(['network', 'payout'])
+    .where('read_until', '>=', since)
+    .execute()
+  return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
+}
+
+export function toSettlementRow({
+  transaction,
+  log,
+  usd,
+  at,
+  block,
+  authorization,
+  ...settlement
+}: Settlement) {
+  return {
+    ...settlement,
+    authorization_hash:
+      authorization === null || authorization === undefined ? null : hash('sha256', authorization),
+    transaction_id: transaction,
+    log_index: log,
+    micro_usd: Math.round(usd * 1_000_000),
+    settled_at: at,
+    block_number: block,
+  }
+}
+
+/** A known transfer gets the facts that were missing. */
+export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Transfer[]) {
+  const rows = transfers.map(
+    ({ transaction, log, from, to, at, block, from_contract, ...rest }) => ({
+      ...rest,
+      transaction_id: transaction,
+      log_index: log,
+      sender: from,
+      receiver: to,
+      sent_at: at,
+      block_number: block,
+      from_contract: from_contract === null ? null : Number(from_contract),
+    }),
+  )
+  for (const some of inPieces(rows))
+    await db
+      .insertInto('wallet_transfer')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['network', 'transaction_id', 'log_index']).doUpdateSet((eb) => ({
+          block_number: eb.ref('excluded.block_number'),
+          from_contract: eb.fn.coalesce('excluded.from_contract', 'wallet_transfer.from_contract'),
+        })),
+      )
+      .execute()
+}
+
+/** A payout not read for this long is not metered: a provider may know more by now. */
+const FRESH_DAYS = 3
+
+/**
+ * Payments the meter read in the last 30 days and before, each with its verdict. The window ends
+ * with the day of `now`, UTC.
+ *
+ * @param payeesOf the owner of each payee; called only where the meter reads payees
+ */
+export async function readVerifiedSettlements(
+  store: Store,
+  payeesOf: () => readonly LedgerPayee[],
+  now: number,
+): Promise<PaymentFacts> {
+  const asOf = windowEnd(now)
+  const read = await findFreshPayouts(store, asOf - FRESH_DAYS * DAY_MS)
+  const owned = read.size === 0 ? [] : payeesOf()
+  const payees = owned.filter(({ payee }) => read.has(normalizePayout(payee)))
+  const payeeOf = createPayeeLookup(payees)
+  const payers = await readPayers(store)
+  const rows: MeteredPayment[] = []
+  for await (const page of readSettlements(store, asOf - HISTORY_MS, payers))
+    for (const seen of page) rows.push(toMeteredPayment(seen, payeeOf))
+  if (rows.length === 0 && read.size === 0) return NO_PAYMENT_FACTS
+  const payments = judgePayments(rows, {
+    asOf,
+    payees,
+    transfers: await readTransfers(store, asOf - HISTORY_MS - WASH.hopDays * DAY_MS),
+    hasPaidElsewhere: payers.hasPaidElsewhere,
+  })
+  return { asOf, payments, payees }
+}
