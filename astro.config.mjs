@@ -1,49 +1,22 @@
 import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
 import { renderChanged } from './src/build/astro-build.ts'
-
-/** The pages that a build prints, by address; each lives in the room of what it shows. Those that a
- * function answers for, and what is no page, are files of `src/pages`. */
-const PAGES = {
-  '/': 'home/home-page',
-  '/404': 'reference/nothing-here-page',
-  '/badges': 'badges/badges-page',
-  '/business-model': 'reference/business-model-page',
-  '/category/[category]/[...page]': 'rows/category-page',
-  '/compare': 'compare/compare-list-page',
-  '/compare/[slug]': 'compare/comparison-page',
-  '/docs': 'docs/docs-page',
-  '/docs/[group]': 'docs/docs-group-page',
-  '/gone/[id]': 'listing/gone-page',
-  '/keys': 'reference/keys-page',
-  '/kind/[kind]/[...page]': 'rows/kind-page',
-  '/listing/[id]': 'listing/listing-page',
-  '/market': 'reference/market-page',
-  '/not-listed': 'reference/not-listed-page',
-  '/policies/[policy]': 'reference/policy-page',
-  '/privacy': 'reference/privacy-page',
-  '/problems': 'reference/problems-page',
-  '/problems/[code]': 'reference/problem-page',
-  '/roadmap': 'reference/roadmap-page',
-  '/sellers': 'sellers/sellers-page',
-  '/sources': 'reference/sources-page',
-  '/stats': 'reference/stats-page',
-  '/tasks': 'tasks/tasks-page',
-  '/tasks/[id]': 'tasks/task-page',
-  '/trust': 'trust/trust-page',
-}
+import { ON_DEMAND_PAGES } from './src/domain/wire/route-table.ts'
 
 const pages = {
   name: 'pages',
   hooks: {
     'astro:config:setup': ({ command, injectRoute }) => {
-      const add = (pattern, file) => {
-        injectRoute({ pattern, entrypoint: new URL(file, import.meta.url), prerender: true })
-      }
-      for (const [pattern, name] of Object.entries(PAGES)) add(pattern, `./src/site/${name}.astro`)
       // Every component in every state: in development and in the demonstration alone.
       if (command === 'dev' || process.env.DESIGN_PAGE === 'on')
-        add('/_design', './test/demo/design/design-page.astro')
+        injectRoute({
+          pattern: '/_design',
+          entrypoint: new URL('./test/demo/design/design-page.astro', import.meta.url),
+        })
+    },
+    'astro:route:setup': ({ route }) => {
+      const address = `/${route.component.replace(/^src\/pages\/|\.astro$/g, '')}`
+      route.prerender = !Object.values(ON_DEMAND_PAGES).includes(address)
     },
   },
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
+import type { ChosenListings } from '../../src/components/compare/chosen-listings.ts'
+import { CHOSEN_PAGE, ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
-import type { ChosenListings } from '../../src/site/compare/chosen-listings.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { Config } from '../ports/config.ts'
 import { createFairQueue } from '../server/budget.ts'
@@ -11,19 +11,12 @@ import { nodeClientOf, type RateLimits, refusalOf } from '../server/rate-limits.
 import { createPageCodeLoader } from './page-code.ts'
 import type { Release } from './release.ts'
 
-/** Data of pages that is computed before rendering, by its name and the page's address. */
-const PREPARED = {
-  checked: '/sellers/check',
-  dashboard: '/sellers/dashboard',
-  signIn: '/sellers/sign-in',
-  reported: '/report',
-} as const
+const { search: _, chosen: __, ...PREPARED } = ON_DEMAND_PAGES
+/** Pages whose data is computed before they are rendered. */
 type PreparedName = keyof typeof PREPARED
 /** Pages whose form posts to the page itself. */
-const { checked: _, ...withForm } = PREPARED
-const FORMS: ReadonlySet<string> = new Set(Object.values(withForm))
-/** Only these are rendered for each request; every other page is a file. */
-const ON_DEMAND = new Set<string>(['/search', ...Object.values(PREPARED), CHOSEN_PAGE])
+const FORMS = new Set<string>([PREPARED.dashboard, PREPARED.signIn, PREPARED.reported])
+const ON_DEMAND = new Set<string>(Object.values(ON_DEMAND_PAGES))
 
 export interface OnDemandPages {
   has(path: string): boolean

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { CompiledListing } from '../compiled.ts'
+import { toXmlText } from '../components/frame/html.ts'
+import { toListingRow, toOrderText } from '../components/rows/listing-row.ts'
+import { INDEX_FACET } from '../components/search/page-index.ts'
 import { runsOf } from '../domain/listing/invoke.ts'
 import { listedPriceOf, type Priced, railsOf } from '../domain/listing/pricing.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
 import { FACET_STEPS } from '../domain/wire/vocabulary.ts'
-import { toXmlText } from '../site/frame/html.ts'
-import { toListingRow, toOrderText } from '../site/rows/listing-row.ts'
-import { INDEX_FACET } from '../site/search/page-index.ts'
 import type { Folder } from './folder.ts'
 
 /**
@@ -133,7 +133,7 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   }
 }
 
-/** Members of a result in addition to its name and summary (`src/site/search/page-index.ts`). */
+/** Members of a result in addition to its name and summary (`src/components/search/page-index.ts`). */
 function toIndexMeta(
   { id, kind, pricing, cost, trust }: Shown['view'],
   order: string,

@@ -18,14 +18,14 @@ import { toTaskView } from '../domain/plans/task-views.ts'
 import { toTrustView } from '../domain/views/trust-view.ts'
 import { DOORS, type StaticDoorId } from '../domain/wire/door-table.ts'
 import { ROUTES, type StaticRouteId } from '../domain/wire/route-table.ts'
-import { drawCard, toDrawingKey } from '../site/cards/draw-card.ts'
-import { toLinkCards } from '../site/cards/link-cards.ts'
+import { drawCard, toDrawingKey } from './cards/draw-card.ts'
+import { toLinkCards } from './cards/link-cards.ts'
 import type { Folder } from './folder.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 
 /** For the directory's own ARD entries, which take at most five queries. */
 const MOST_TOPICS = 4
-const OWN_MARK = new URL('../site/frame/favicon.svg', import.meta.url)
+const OWN_MARK = new URL('../assets/favicon.svg', import.meta.url)
 
 /** `listing` is written with its group, the others row by row. */
 type WrittenWithRows =

@@ -1,5 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { toJsonFeed, toListingFeed } from '../site/feeds/atom-feed.ts'
+import { toJsonFeed, toListingFeed } from '../components/feeds/atom-feed.ts'
 
 export function GET(): Response {
   return new Response(

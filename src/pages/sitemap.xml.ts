@@ -1,5 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { renderSiteSitemaps, toSitePages } from '../site/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps, toSitePages } from '../components/feeds/site-sitemaps.ts'
 
 export function GET(): Response {
   const compiled = readCompiled()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toFoundHttp } from '../../src/domain/kit/found-operation.ts'
 import { toKitOperations } from '../../src/domain/kit/kit-operations.ts'
 import { countResponses } from '../../src/domain/operation/listing-quality.ts'
 import { toOutputFields } from '../../src/domain/operation/output-fields.ts'
-import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { SAMPLE_FACTS, toFacts, toListing } from '../domain/listing-samples.ts'
 
 const JSON_TYPE = 'application/json'

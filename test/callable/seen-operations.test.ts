@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { toCallRows } from '../../src/components/calls/call-rows.ts'
+import { toSeenSentence } from '../../src/components/evidence/seen-words.ts'
 import { type KitOperation, KitOperationSchema } from '../../src/domain/kit/kit-operations.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toCallRows } from '../../src/site/calls/call-rows.ts'
-import { toSeenSentence } from '../../src/site/evidence/seen-words.ts'
 import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 type Seen = NonNullable<NonNullable<Interface['operations']>[number]['seen']>

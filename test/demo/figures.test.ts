@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toClicksPanel, toNumbers } from '../../src/components/sellers/owned-listing.ts'
 import type { Analytics, Me } from '../../src/domain/views/seller-views.ts'
-import { toClicksPanel, toNumbers } from '../../src/site/sellers/owned-listing.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 
 const SELLER = 'ana@brightwell.example'

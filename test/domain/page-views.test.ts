@@ -1,6 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toFacets, toFacetTexts } from '../../src/build/page-search.ts'
+import { toSignalWords } from '../../src/components/evidence/signal-words.ts'
+import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
+import { toScriptJson } from '../../src/components/frame/html.ts'
+import { toCopyBlock } from '../../src/components/frame/sentences.ts'
+import { toHomeLists } from '../../src/components/home/home-lists.ts'
+import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
+import {
+  compareListingRows,
+  type ListingRow,
+  toListingRow,
+  toOrderText,
+} from '../../src/components/rows/listing-row.ts'
+import { toEdgeLabels, toPriceHistogram } from '../../src/components/rows/price-histogram.ts'
+import { readFirst } from '../../src/components/search/ask-index.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
@@ -8,20 +22,6 @@ import { toListingBrief } from '../../src/domain/views/listing-brief.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { findContentType, isCompressible, toUrlPath } from '../../src/domain/wire/static-file.ts'
-import { toSignalWords } from '../../src/site/evidence/signal-words.ts'
-import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
-import { toScriptJson } from '../../src/site/frame/html.ts'
-import { toCopyBlock } from '../../src/site/frame/sentences.ts'
-import { toHomeLists } from '../../src/site/home/home-lists.ts'
-import { toListingStructuredData } from '../../src/site/listing/listing-page.ts'
-import {
-  compareListingRows,
-  type ListingRow,
-  toListingRow,
-  toOrderText,
-} from '../../src/site/rows/listing-row.ts'
-import { toEdgeLabels, toPriceHistogram } from '../../src/site/rows/price-histogram.ts'
-import { readFirst } from '../../src/site/search/ask-index.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { toCallRows } from '../../src/components/calls/call-rows.ts'
+import { html } from '../../src/components/frame/html.ts'
+import { toCodeText } from '../../src/components/frame/sentences.ts'
+import { toSourceLines } from '../../src/components/listing/listing-page.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toCallRows } from '../../src/site/calls/call-rows.ts'
-import { html } from '../../src/site/frame/html.ts'
-import { toCodeText } from '../../src/site/frame/sentences.ts'
-import { toSourceLines } from '../../src/site/listing/listing-page.ts'
 import { BASE_URL, toListing, VIEW_CONTEXT } from './listing-samples.ts'
 
 test.each([

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { toTiersView } from '../../src/domain/views/summary-view.ts'
-import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
-import { toLinkedText } from '../../src/site/frame/sentences.ts'
+import { toLinkedText } from '../../src/components/frame/sentences.ts'
 import {
   toBadgeEmbeds,
   toClicksByDay,
   toNextSteps,
   toSourcesText,
-} from '../../src/site/sellers/owned-listing.ts'
-import { toPayoutFacts, toPayoutState } from '../../src/site/sellers/payout-list.ts'
+} from '../../src/components/sellers/owned-listing.ts'
+import { toPayoutFacts, toPayoutState } from '../../src/components/sellers/payout-list.ts'
+import { toTiersView } from '../../src/domain/views/summary-view.ts'
+import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { toListing } from './listing-samples.ts'
 
 describe('the badge to paste', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { toVersus } from '../../src/components/compare/versus.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toVersus } from '../../src/site/compare/versus.ts'
 import { SAMPLE_FACTS, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 type Sample = NonNullable<Parameters<typeof toListing>[0]>

@@ -164,7 +164,7 @@ describe('no other file opens a connection', () => {
 
   test('pages and the client may fetch, but not by another way', () => {
     for (const path of [
-      'src/site/try.ts',
+      'src/components/try.ts',
       'packages/client/src/a.ts',
       'functions/commands/health.ts',
     ]) {

@@ -13,7 +13,7 @@ beforeAll(async () => {
   own = createOwnDirectory(
     'colours: { light: "#1d4ed8", dark: "#93b4ff" }\nmark: mark.svg\ncontact: platform@acme.example\nlegal: [{ title: Imprint, text: Acme Inc. }]\n',
   )
-  cpSync('src/site/frame/favicon.svg', join(own.content, 'tables/mark.svg'))
+  cpSync('src/assets/favicon.svg', join(own.content, 'tables/mark.svg'))
   addListings(own.content)
   own.build()
   acme = await own.start()

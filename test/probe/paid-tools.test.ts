@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
+import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toOperationEntries } from '../../src/domain/kit/operation-entries.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { toCallRows } from '../../src/site/calls/call-rows.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 import { createTestClient, startSite } from './probe-world.ts'
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { toSearchDocument } from '../../src/build/indexes.ts'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
+import { parseSearchForm, toApiQuery } from '../../src/components/search/search-form.ts'
+import { toSearchView } from '../../src/components/search/search-view.ts'
 import {
   FILTER_ROWS,
   LISTING_FILTERS,
@@ -11,8 +13,6 @@ import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { parseSearchForm, toApiQuery } from '../../src/site/search/search-form.ts'
-import { toSearchView } from '../../src/site/search/search-view.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { toSourceLines } from '../../src/components/listing/listing-page.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toSourceLines } from '../../src/site/listing/listing-page.ts'
 import { createContentFixture } from './content-fixture.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { toDeliveriesPanel } from '../../src/components/sellers/owned-listing.ts'
 import type { ListingNumbers } from '../../src/domain/views/seller-pages.ts'
-import { toDeliveriesPanel } from '../../src/site/sellers/owned-listing.ts'
 
 const ID = 'r'.repeat(22)
 

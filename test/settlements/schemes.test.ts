@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
 import {
   COUNTED_SCHEMES,
   nameOfScheme,
@@ -9,7 +10,6 @@ import type { Settlement } from '../../src/domain/settlement/settlement.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
 import { aSettlement, measureSeller } from './samples.ts'
 
 test('each way of paying has one row, and a reason people can read', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
+import { toApiReference } from '../../src/components/docs/api-reference.ts'
+import { toApiRun, toRunPath } from '../../src/components/docs/api-run.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import { toApiReference } from '../../src/site/docs/api-reference.ts'
-import { toApiRun, toRunPath } from '../../src/site/docs/api-run.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const baseUrl = 'https://waypost.example'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toSnippets } from '../../src/site/calls/listing-snippets.ts'
+import { toSnippets } from '../../src/components/calls/listing-snippets.ts'
 
 test('code is labelled by its language, configuration by its client and file', () => {
   expect(

@@ -3,10 +3,14 @@ import {
   type SearchAnswer,
   type SearchResults,
   toSearchAnswer,
-} from '../../src/site/search/search-answer.ts'
-import { parseSearchForm, toApiQuery, toSearchPath } from '../../src/site/search/search-form.ts'
-import { toSearchParts } from '../../src/site/search/search-html.ts'
-import { toSearchView } from '../../src/site/search/search-view.ts'
+} from '../../src/components/search/search-answer.ts'
+import {
+  parseSearchForm,
+  toApiQuery,
+  toSearchPath,
+} from '../../src/components/search/search-form.ts'
+import { toSearchParts } from '../../src/components/search/search-html.ts'
+import { toSearchView } from '../../src/components/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { toCallRows } from '../../src/components/calls/call-rows.ts'
+import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
+import { toStanding } from '../../src/components/listing/known-facts.ts'
+import { toStrip } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { ageOf } from '../../src/domain/trust/age.ts'
 import type { ReportedUse } from '../../src/domain/trust/reported-use.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toCallRows } from '../../src/site/calls/call-rows.ts'
-import { toTrustWords } from '../../src/site/evidence/trust-words.ts'
-import { toStanding } from '../../src/site/listing/known-facts.ts'
-import { toStrip } from '../../src/site/rows/decision-facts.ts'
 import { AS_OF, catalogue } from '../support/own-catalogue.ts'
 
 /** Sentences of one listing's page that the rest of the page may deny. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toAnswerMarkup } from '../../src/site/try/try-markup.ts'
+import { toAnswerMarkup } from '../../src/components/try/try-markup.ts'
 
 const answered = (type: string, text: string) =>
   toAnswerMarkup({ status: 502, type, text, receipt: undefined, callReceipt: null }).text

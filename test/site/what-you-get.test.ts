@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { toWhatYouGet } from '../../src/components/calls/what-you-get.ts'
+import { toStrip } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toWhatYouGet } from '../../src/site/calls/what-you-get.ts'
-import { toStrip } from '../../src/site/rows/decision-facts.ts'
 import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 const AT = '2026-11-20T00:00:00Z'

@@ -7,8 +7,8 @@ export const MAX_LINES = 600
 /** What compiles content into a release. Commands use it; the server never does. */
 const COMPILER = ['src/content', 'src/derive', 'src/build', 'src/compiled.ts']
 /** Parts of the site that also answer at run time: words of comparisons, feeds. */
-const SHARED_SITE = ['src/site/compare', 'src/site/feeds']
-const SITE = ['src/pages', 'src/site', 'src/components', 'src/layouts']
+const SHARED_SITE = ['src/components/compare', 'src/components/feeds']
+const SITE = ['src/pages', 'src/components', 'src/layouts', 'src/styles', 'src/assets']
 
 /**
  * The layers of the house, lowest first: what of ours each may import, and which packages. The
@@ -31,11 +31,6 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...SITE, 'src/domain', 'src/compiled.ts'],
     packages: ['astro', 'astro:*', 'valibot'],
   }),
-  // Cards for links, drawn by the build.
-  'src/site/cards': {
-    ours: ['src/domain', 'src/site', ...COMPILER],
-    packages: ['node:*', '@resvg/resvg-wasm'],
-  },
   functions: {
     ours: ['src/domain', 'src/search', 'src/compiled.ts', ...SHARED_SITE],
     packages: [

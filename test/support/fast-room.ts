@@ -67,7 +67,7 @@ function findTests(folder: string): string[] {
 function writeProject(roots: readonly string[]): string {
   mkdirSync(CACHE, { recursive: true })
   const path = join(CACHE, 'tsconfig.fast.json')
-  const include = [...roots.filter((file) => file.endsWith('.ts')), 'src/site/env.d.ts']
+  const include = [...roots.filter((file) => file.endsWith('.ts')), 'src/layouts/env.d.ts']
   writeFileSync(
     path,
     JSON.stringify({

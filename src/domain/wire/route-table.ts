@@ -121,6 +121,16 @@ export const ROUTES = {
 /** Internal address of the page for `/compare?ids=`; never served outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
 
+/** Pages that are rendered for each request, by what they show; every other page is a file of the build. */
+export const ON_DEMAND_PAGES = {
+  search: '/search',
+  checked: '/sellers/check',
+  dashboard: '/sellers/dashboard',
+  signIn: '/sellers/sign-in',
+  reported: '/report',
+  chosen: CHOSEN_PAGE,
+} as const
+
 /** Routes that answer 503 when the store is down. */
 export type StoreRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id] extends { needs: 'store' } ? Id : never

@@ -1,6 +1,6 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
-import { renderSiteSitemaps, toSitePages } from '../../site/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps, toSitePages } from '../../components/feeds/site-sitemaps.ts'
 
 export function getStaticPaths() {
   const compiled = readCompiled()

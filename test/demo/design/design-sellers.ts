@@ -1,3 +1,6 @@
+import { html, type Markup } from '../../../src/components/frame/html.ts'
+import { toClaimCard } from '../../../src/components/sellers/claim-cards.ts'
+import { toOwnedListing } from '../../../src/components/sellers/owned-listing.ts'
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
 import type { Said } from '../../../src/domain/views/seller-pages.ts'
 import type {
@@ -7,9 +10,6 @@ import type {
   KnownPayout,
 } from '../../../src/domain/views/seller-views.ts'
 import { CLAIM_METHODS, CLAIM_STATES } from '../../../src/domain/wire/vocabulary.ts'
-import { html, type Markup } from '../../../src/site/frame/html.ts'
-import { toClaimCard } from '../../../src/site/sellers/claim-cards.ts'
-import { toOwnedListing } from '../../../src/site/sellers/owned-listing.ts'
 
 /** The seller's cards in every state, for the design page: nothing in them is anybody's. */
 const AT = '2026-01-02T03:04:05.000Z'

@@ -1,0 +1,160 @@
+import { toXmlText } from '../../components/frame/html.ts'
+import { KIND_ORDER, KIND_TEXTS, toKindText } from '../../components/rows/kind-texts.ts'
+import { toMonogram } from '../../components/rows/tile.ts'
+import { type DirectoryPart, type Switches, toMissingParts } from '../../domain/derived/switches.ts'
+import type { SiteNames } from '../../domain/derived/tables.ts'
+import { CARD_HEIGHT, CARD_WIDTH, categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
+import type { Kind } from '../../domain/wire/vocabulary.ts'
+import { cutToWidth, toWritable, type Weight, widthOf, wrapToWidth } from './face.ts'
+
+interface Category {
+  id: string
+  name: string
+  description: string
+}
+
+/**
+ * The previews of links that a build draws, as SVG: a sign for the directory, for each kind (its
+ * listings show it too) and for each category.
+ */
+export function toLinkCards(
+  categories: readonly Category[],
+  { name, strapline }: SiteNames,
+  switches: Partial<Switches>,
+): { path: string; svg: string }[] {
+  const missing = toMissingParts(switches)
+  const facts = STANDING.filter(({ part }) => !missing.includes(part))
+  const draw = (title: string, words: string, arm: LinkCard['arm']) =>
+    renderCardSvg({ title, words, arm, facts, brand: name })
+  return [
+    { path: '/og.png', svg: draw(name, strapline, null) },
+    ...KIND_ORDER.map((kind) => {
+      const { plural } = KIND_TEXTS[kind]
+      const arm = { kind, letters: toMonogram(plural) }
+      return { path: kindCardPath(kind), svg: draw(plural, toKindText(kind, switches), arm) }
+    }),
+    ...categories.map(({ id, name, description }) => ({
+      path: categoryCardPath(id),
+      svg: draw(name, description, null),
+    })),
+  ]
+}
+
+interface Fact {
+  part: DirectoryPart
+  label: string
+  value: string
+}
+
+/** On every card: they do not change with the content, so neither do the drawings. */
+const STANDING: readonly Fact[] = [
+  { part: 'payments', label: 'Pays with', value: 'x402, MPP' },
+  { part: 'trust', label: 'Trust from', value: 'payments' },
+  { part: 'business_model', label: 'Placements sold', value: 'none' },
+]
+const TAB = 'Directory'
+const FOOT = 'services for agents'
+
+interface LinkCard {
+  title: string
+  words: string
+  /** The arm beside the title; null draws our own mark. */
+  arm: { kind: Kind; letters: string } | null
+  facts: readonly Fact[]
+  /** Whose directory it is; also the title in place of one that the face has no letters for. */
+  brand: string
+}
+
+const PAPER = '#eef1ec'
+const POST = '#93a39a'
+const SIGN = '#1d573d'
+const DARK = '#14402c'
+const SOFT = '#c4dfd0'
+const RULE = '#5f927a'
+
+/** Outline of an arm between 112,186 and 296,310, and where its letters are centred. */
+const ARMS: Record<Kind, { path: string; middle: number }> = {
+  http_api: { path: 'M112 186h128l56 62-56 62H112z', middle: 190 },
+  mcp_server: { path: 'M149 186h110l37 62-37 62H149l-37-62z', middle: 204 },
+  a2a_agent: { path: 'M112 186h140l44 62-44 62H112l40-62z', middle: 210 },
+  kit: { path: 'M112 186h144l40 35v89H112z', middle: 204 },
+}
+const MARK =
+  '<path d="M11 0h2v26h-2z" opacity=".55"/><path d="M3 2.5h14l5.5 4-5.5 4H3z"/><path d="M21 13.5H7.5l-5 3.7 5 3.8H21z" opacity=".62"/>'
+
+const NAME = { width: 758, sizes: [80, 72, 64], size: 56, weight: 800, lines: 2 } as const
+const WORDS = { size: 33, weight: 500, width: 758 } as const
+const FACT_SIZES = [56, 48, 42, 36, 30]
+/** Left edges of the facts, and the width of each. */
+const FACT_PLACES = [
+  { x: 112, width: 275 },
+  { x: 412, width: 410 },
+  { x: 850, width: 240 },
+] as const
+
+/**
+ * Names of a directory's own are escaped, cut to fit and left out where the face has no glyphs for
+ * them; nothing refers to external resources.
+ */
+export function renderCardSvg({ title, words, arm, facts, brand }: LinkCard): string {
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD_WIDTH}" height="${CARD_HEIGHT}" font-family="Overpass" fill="#fff">`,
+    `<path d="M0 0h${CARD_WIDTH}v${CARD_HEIGHT}H0z" fill="${PAPER}"/><path d="M178 540h34v90h-34zM988 540h34v90h-34z" fill="${POST}"/>`,
+    `<rect x="790" y="34" width="340" height="92" rx="20" fill="${SIGN}"/><rect x="797" y="41" width="326" height="92" rx="14" fill="none" stroke="#fff" stroke-width="5"/>`,
+    `<rect x="60" y="112" width="1080" height="440" rx="34" fill="${SIGN}"/><rect x="69" y="121" width="1062" height="422" rx="27" fill="none" stroke="#fff" stroke-width="6"/>`,
+    `<g text-anchor="middle">${text(TAB, { x: 960, y: 97, size: 38, weight: 800 })}</g>`,
+    ...renderWords(toWritable(title) ?? brand, words),
+    renderArm(arm),
+    facts.length === 0 ? '' : `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
+    ...renderFacts(facts),
+    `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text(cutToWidth(brand, 800, 36, 400), { x: 284, y: 600, size: 36, weight: 800 })}`,
+    `<g text-anchor="end">${text(FOOT, { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,
+  ].join('')
+}
+
+function renderArm(arm: LinkCard['arm']): string {
+  if (arm === null) return `<g transform="translate(136 178) scale(5.4)">${MARK}</g>`
+  const { path, middle } = ARMS[arm.kind]
+  return [
+    `<path d="${path}"/>`,
+    `<g text-anchor="middle" fill="${DARK}">${text(arm.letters, { x: middle, y: 271, size: 66, weight: 800 })}</g>`,
+  ].join('')
+}
+
+/** A name on one line where it fits, else on two with one line of words under it. */
+function renderWords(name: string, words: string): string[] {
+  const size = NAME.sizes.find((each) => widthOf(name, NAME.weight, each) <= NAME.width)
+  const names = size === undefined ? wrapToWidth(name, NAME) : [name]
+  const top = size === undefined ? 222 : 238
+  const written = toWritable(words)
+  const end = top + (names.length - 1) * NAME.size
+  const lines =
+    written === null ? [] : wrapToWidth(written, { ...WORDS, lines: size === undefined ? 1 : 2 })
+  return [
+    ...names.map((line, place) =>
+      text(line, { x: 330, y: top + NAME.size * place, size: size ?? NAME.size, weight: 800 }),
+    ),
+    `<g fill="${SOFT}">`,
+    ...lines.map((line, place) => text(line, { x: 332, y: end + 58 + 42 * place, ...WORDS })),
+    '</g>',
+  ]
+}
+
+/** All in one size, so that they read as one line. */
+function renderFacts(facts: LinkCard['facts']): string[] {
+  const roomOf = (place: number) => FACT_PLACES[place]?.width ?? 0
+  const fits = (size: number) =>
+    facts.every(({ value }, place) => widthOf(value, 800, size) <= roomOf(place))
+  const size = FACT_SIZES.find(fits) ?? 30
+  return facts.map(({ label, value }, place) => {
+    const { x } = FACT_PLACES[place] ?? FACT_PLACES[0]
+    return `<g fill="${SOFT}">${text(label, { x, y: 432, size: 29, weight: 500 })}</g>${text(value, { x, y: 494, size, weight: 800 })}`
+  })
+}
+
+function text(
+  words: string,
+  { x, y, size, weight }: { x: number; y: number; size: number; weight: Weight },
+): string {
+  return `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}">${toXmlText(words)}</text>`
+}
