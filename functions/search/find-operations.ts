@@ -192,10 +192,20 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
     ...others,
     results: fitCalls(answer.results, sizeOf({ ...others, results: [] }), toShorter),
   })
+  const isWithin = (fitted: OperationsAnswer, bytes: number) =>
+    sizeOf(fitted) <= bytes * answer.results.length
   const whole = suggested === undefined ? answer : { ...answer, suggested }
   const fitted = fitInto(whole)
-  const isFitting = sizeOf(fitted) <= BYTES_A_CALL * answer.results.length
-  return isFitting || suggested === undefined ? fitted : fitInto(answer)
+  if (isWithin(fitted, BYTES_A_CALL)) return fitted
+  const least = suggested === undefined ? fitted : fitInto(answer)
+  return isWithin(least, MOST_BYTES_A_CALL) ? least : withoutOffers(least)
+}
+
+/** Beyond this an answer also leaves out the ways to pay, which the seller's own terms repeat. */
+const MOST_BYTES_A_CALL = 600
+
+function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
+  return { ...answer, results: answer.results.map(without('offers')) }
 }
 
 type Shorten = (result: Result) => Result

@@ -74,12 +74,18 @@ export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFind
   return { ...seed, facts: { ...facts, http } }
 }
 
-/** The path of an address, as words. */
+/** The path of an address, as words; what isn't percent-encoding stays as it is written. */
 export function toPathName(url: string): string {
-  return decodeURIComponent(url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*/, '')).replaceAll(
-    '/',
-    ' ',
-  )
+  const path = url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*/, '')
+  return path.replace(/(?:%[\da-f]{2})+/gi, decodeOrKeep).replaceAll('/', ' ')
+}
+
+function decodeOrKeep(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
 }
 
 interface Texts {

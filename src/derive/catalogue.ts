@@ -179,12 +179,19 @@ function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListin
 }
 
 /** A listing that replaced another starts with the other's evidence. */
-function createEvidenceReader({ evidence }: Content, { moved }: LedgerFacts) {
+function createEvidenceReader({ evidence, tables }: Content, { moved }: LedgerFacts) {
   const former = new Map([...moved].map(([from, to]) => [to, from]))
-  return (id: string): Evidence => ({
-    ...evidence.get(former.get(id) ?? ''),
-    ...evidence.get(id),
-  })
+  const keep = tables.site.switches.payments ? (whole: Evidence) => whole : withoutPayments
+  return (id: string) => keep({ ...evidence.get(former.get(id) ?? ''), ...evidence.get(id) })
+}
+
+/** Uses that nobody pays for. */
+const UNPAID_USES: ReadonlySet<string> = new Set(['calls', 'downloads', 'stars'])
+
+/** Of a directory without payments nobody counts what was paid. */
+function withoutPayments({ reported_use, ...evidence }: Evidence): Evidence {
+  const kept = reported_use?.filter(({ what }) => UNPAID_USES.has(what))
+  return { ...evidence, ...(kept !== undefined && kept.length > 0 && { reported_use: kept }) }
 }
 
 function toTrustPayees({ asOf, payees }: LedgerFacts, seeds: readonly string[]): TrustPayees {

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCurrentFiles } from '../support/fixture-release.ts'
@@ -31,6 +31,15 @@ describe('a directory without payments that has a listing with a price', () => {
   let service: RunningService
   beforeAll(async () => {
     priced = createOwnDirectory('switches: { payments: false }\n')
+    const use = (what: string, value: number) => ({
+      ...{ source: 'github', what, value, as_of: '2026-11-20T00:00:00Z' },
+    })
+    const folder = join(priced.content, 'evidence/x402')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(
+      join(folder, 'example-lookup.json'),
+      JSON.stringify({ reported_use: [use('settlements', 7341), use('stars', 12)] }),
+    )
     priced.build()
     service = await priced.start()
   })
@@ -60,6 +69,15 @@ describe('a directory without payments that has a listing with a price', () => {
       ),
     )
     expect(found).toEqual([])
+  })
+
+  test('carries what others counted, but for payments', async () => {
+    const page = await read('/listing/x402.example-lookup')
+    const json = await read('/api/v1/listings/x402.example-lookup')
+    expect(JSON.parse(json).reported_use).toMatchObject([{ what: 'stars', value: 12 }])
+    expect(page).toContain('12 stars')
+    for (const text of [page, json, await read('/api/v1/listings.ndjson')])
+      expect(text).not.toMatch(/settlement|7,?341/)
   })
 
   test('says none to a program', async () => {

@@ -34,6 +34,7 @@ describe('the task of an operation', () => {
   test('an importer gives each operation of a row its task', () => {
     const url = 'https://api.example/v1/text-to-speech/{voice}?x=1'
     expect(toPathName(url)).toBe(' v1 text-to-speech {voice}')
+    expect(toPathName('https://api.example/a%20b/%zz/%ff')).toBe(' a b %zz %ff')
     const [listed] = content.listings
     if (listed === undefined) throw new Error('expected a listing')
     const facts = { ...listed.facts, http: [{ method: 'POST' as const, url }] }

@@ -2,6 +2,7 @@ import type { ListingHistory } from '../../compiled.ts'
 import { toDriftSentence } from '../../domain/probe/drift.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { compareText } from '../../domain/wire/extremes.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
 
@@ -62,9 +63,4 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .filter(({ brief }) => brief.first_party)
       .map(({ brief }) => toListingRow(brief)),
   }
-}
-
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

@@ -4,6 +4,7 @@ import { type OperationEntry, toOperationEntries } from '../kit/operation-entrie
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { fillRequest } from '../tasks/filled-request.ts'
 import { type TaskRow, toTask } from '../tasks/task.ts'
+import { compareText } from '../wire/extremes.ts'
 import { markPath, pagePath } from '../wire/links.ts'
 import { present } from '../wire/parse-json.ts'
 import { AUTH_TYPES, KINDS, PRICE_UNITS } from '../wire/vocabulary.ts'
@@ -174,9 +175,4 @@ export function compareTaskOffers(a: TaskOffer, b: TaskOffer): number {
 function groupOf({ usd, per }: TaskOffer): number {
   if (usd === null) return 2
   return usd > 0 && per !== undefined ? 1 : 0
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

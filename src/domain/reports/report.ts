@@ -52,11 +52,11 @@ const link = v.pipe(
 export const ReportBodySchema = v.strictObject({
   about: described(
     v.pipe(v.string('expected text'), v.maxLength(2000, 'expected at most 2000 characters')),
-    'Of a new service its address, of a mistake the id of the listing, of a dispute the id of the listing or of a receipt whose verdict is wrong.',
+    'The address of a new service; else the id of the listing, or of the disputed receipt.',
   ),
   kind: described(
     v.picklist(REPORT_KINDS, `expected one of ${REPORT_KINDS.join(', ')}`),
-    'What it is about: new for a service to list, wrong for a mistake in a listing, dispute for a service that does not do what it says.',
+    'New for a service to list, wrong for a mistake in a listing, dispute for a service that does not do what it says.',
   ),
   text: v.optional(text, ''),
   links: v.optional(

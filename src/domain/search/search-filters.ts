@@ -126,7 +126,7 @@ export const FILTERS = {
     takes: 'most',
     part: 'payments',
     max: Number.MAX_SAFE_INTEGER,
-    text: 'Only listings whose lowest price is at most this many US dollars. Anything declared free costs 0; any other without a known price is left out.',
+    text: 'Only listings whose lowest known price is at most this many US dollars; free is 0.',
     example: 0.05,
     words: toPriceLimit,
     list: { label: 'Price of a call', place: 3 },
@@ -161,7 +161,7 @@ export const FILTERS = {
     takes: 'one',
     values: [...AUTH_TYPES, 'no_account'],
     of: ({ auth }) => (auth === 'none' || auth === 'payment' ? [auth, 'no_account'] : [auth]),
-    text: 'Only listings whose callers prove themselves this way; unknown where the listing does not say, and no_account where nobody signs up.',
+    text: 'How callers prove who they are; unknown where the listing does not say, no_account where nobody signs up.',
     example: 'payment',
     words: {
       none: 'open',

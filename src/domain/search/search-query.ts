@@ -34,12 +34,12 @@ export const MAX_OFFSET = 2_147_483_647
 export const SearchQuerySchema = v.object({
   q: optionally(
     v.string(),
-    `A task or keywords, at most ${MAX_QUERY_CHARACTERS} characters; any of the words may match, the best matches come first. Also taken as query.`,
+    `A task or keywords, at most ${MAX_QUERY_CHARACTERS} characters; any of the words may match. Also taken as query.`,
   ),
   ...filterEntries(),
   sort: optionally(
     v.picklist(SEARCH_SORTS),
-    'Order of the results; relevance if absent. Counted calls of 30 days and settlements (reported_use of the listing) go by the highest count, the most first. What is unknown comes last, and ties keep the order of relevance.',
+    'Order of the results; relevance if absent. Calls and settlements that others counted (reported_use) go by the highest count. Unknown comes last; ties keep the order of relevance.',
   ),
   facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
-import { largestOf } from '../wire/extremes.ts'
+import { compareText, largestOf } from '../wire/extremes.ts'
 import { count, textLike, uniqueList } from '../wire/shapes.ts'
 import { InstantSchema } from './instant.ts'
 
@@ -74,8 +74,4 @@ export function mostReported(
   const own = uses.filter((use) => use.what === what && use.outcome === undefined)
   const counts = own.map(({ value, shared_with = 1 }) => Math.round(value / shared_with))
   return counts.length === 0 ? undefined : largestOf(counts)
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

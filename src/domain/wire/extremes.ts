@@ -15,3 +15,9 @@ export function smallestOf(values: Iterable<number>): number {
   for (const value of values) smallest = Math.min(smallest, value)
   return smallest
 }
+
+/** Orders texts by their code units, for `sort`. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
