@@ -16,7 +16,7 @@ export async function readLedgerFacts(
 ): Promise<Omit<OwnerFacts, 'probed'>> {
   const claims = await store.db
     .selectFrom('claim')
-    .select(['listing_id', 'host'])
+    .select(['listing_id', 'host', 'verified_at'])
     .where('state', '=', 'verified')
     .execute()
   const removals = await store.db
@@ -28,6 +28,7 @@ export async function readLedgerFacts(
   return {
     provenPayouts: new Map([...proven].map(([id, rows]) => [id, rows.map((row) => row.payout)])),
     claimed: new Map(claims.map(({ listing_id, host }) => [listing_id, host])),
+    provedAt: new Map(claims.map((claim) => [claim.listing_id, claim.verified_at ?? 0])),
     optedOut: new Map(removals.map(({ listing_id, host }) => [listing_id, host])),
     moved: new Map(
       removals.flatMap(({ listing_id, moved_to }) =>

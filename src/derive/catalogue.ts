@@ -104,6 +104,7 @@ export function createCatalogue(
       mark: findMark(file.facts.url),
       own: toOwn(judged.listings.get(id)),
       isClaimed: isClaimed(file, ledger, baseUrl),
+      provedAt: ledger.provedAt.get(id),
       delivered: delivered.get(id),
       notices: [
         ...toPayoutNotices(file, evidence, standing),

@@ -4,6 +4,7 @@ import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { type LedgerFacts, NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import { toKnown } from '../../src/domain/views/known-view.ts'
 import { toTrustSummary } from '../../src/domain/views/trust-view.ts'
 import { aSettlement, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
@@ -45,6 +46,20 @@ describe('what sellers did, at the next build', () => {
       status: 'unclaimed',
       badges: ['unclaimed'],
       tiers: { tier: null },
+    })
+  })
+
+  test('who owns a claimed listing is said with the day of the proof', () => {
+    const claims = {
+      claimed: new Map([[ID, 'api.weather.example']]),
+      provedAt: new Map([[ID, Date.parse('2026-10-03T21:04:05Z')]]),
+    }
+    const listing = build(weather, claims).catalogue.byId.get(ID)
+    expect(listing && toKnown(listing, new Map()).owner).toEqual({
+      known: true,
+      text: 'its owner proved api.weather.example on 3 October 2026',
+      as_of: '2026-10-03',
+      source: 'service_verified',
     })
   })
 

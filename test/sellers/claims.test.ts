@@ -475,6 +475,8 @@ describeStores('claiming a listing', ({ newPlace }) => {
     expect(await move('x402.named', 'x402.local')).toMatchObject([400, {}])
     const facts = await readLedgerFacts(world.parts.ledger.store, world.clock.now())
     expect(facts.moved).toEqual(new Map([['x402.local', 'x402.named']]))
+    const minutesAgo = (world.clock.now() - (facts.provedAt.get('x402.named') ?? 0)) / 60_000
+    expect(Math.floor(minutesAgo)).toBe(0)
   })
 
   test('a listing taken out can be claimed and brought back by whoever proves its host', async () => {

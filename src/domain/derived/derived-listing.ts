@@ -40,6 +40,8 @@ export interface DerivedListing {
   /** Id of the brand's mark; null where the listing has none. */
   mark: string | null
   status: Status
+  /** When its owner proved the host, milliseconds; absent where unknown. */
+  provedAt?: number
   buy: ReturnType<typeof judgeBuy>
   trust: TrustVerdict
   isLiveTested: boolean
@@ -78,6 +80,7 @@ export interface DeriveInput {
   /** The meter's results, where it reads a payout of the listing: then it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
+  provedAt?: number | undefined
   /** Deliveries for payments, where known. */
   delivered?: Delivered | undefined
   /** The ledger's facts on it, in addition to the notices of its evidence. */
@@ -121,7 +124,7 @@ export function deriveListing(
     isLiveTested: liveTested,
     probes,
     badges: earnBadges({ status, trust, isLiveTested: liveTested, delivered: input.delivered }),
-    ...present({ delivered: input.delivered, past: input.past }),
+    ...present({ delivered: input.delivered, past: input.past, provedAt: input.provedAt }),
     tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
     surface,
     notices: toNotices(input, surface),

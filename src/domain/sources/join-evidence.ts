@@ -3,12 +3,13 @@ import { newestSignIn } from '../trust/access.ts'
 import type { Evidence } from '../trust/evidence.ts'
 import { type Interface, MAX_OPERATIONS, type SeenOperation } from '../trust/interface.ts'
 import { uniteReports } from '../trust/reported-use.ts'
+import { present } from '../wire/parse-json.ts'
 import type { NamedRow } from './source-row.ts'
 
 /**
- * Machine-read facts of a listing: our own measurements first, then those of sources. Of two looks at
- * the seller itself the newer one counts, and the seller's documents fill in the operations that it
- * did not see; the catalogues' facts on its tools are merged.
+ * Machine-read facts of a listing: of two measures, of their signals and of two looks at the seller
+ * itself the newer one counts, of two as old our own. The seller's documents fill in the operations
+ * that the look did not see; the catalogues' facts on its tools are merged.
  *
  * @param measured the listing's own evidence file
  * @param rows in the order of precedence
@@ -16,22 +17,35 @@ import type { NamedRow } from './source-row.ts'
 export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evidence {
   const told = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
   if (told.length === 0) return measured
-  const signals: Evidence['signals'] = {}
-  for (const each of [...told.toReversed(), measured]) Object.assign(signals, each.signals)
-  const numbers = measured.measured ?? told.find((each) => each.measured !== undefined)?.measured
+  const all = [measured, ...told]
+  const numbers = newestOf(all.map((each) => each.measured))
+  const signals = newestOf(all.map(datedSignals))
   const read = uniteInterfaces(
-    [measured, ...told].flatMap((each) => (each.interface === undefined ? [] : [each.interface])),
+    all.flatMap((each) => (each.interface === undefined ? [] : [each.interface])),
   )
-  const sign_in = newestSignIn([measured, ...told])
-  const reported_use = uniteReports([measured, ...told])
+  const sign_in = newestSignIn(all)
+  const reported_use = uniteReports(all)
   return {
-    ...(numbers !== undefined && { measured: numbers }),
-    ...(Object.keys(signals).length > 0 && { signals }),
-    ...(read !== undefined && { interface: read }),
+    ...present({ measured: numbers, signals, interface: read }),
     ...(reported_use.length > 0 && { reported_use }),
-    ...(sign_in !== undefined && { sign_in }),
+    ...present({ sign_in }),
     ...withoutTold(measured),
   }
+}
+
+/** Signals without a day are as old as the measure they came with. */
+function datedSignals({ signals, measured }: Evidence): Evidence['signals'] {
+  return signals && { ...present({ as_of: measured?.as_of }), ...signals }
+}
+
+/** The first of the newest. */
+function newestOf<Fact extends { as_of?: string | undefined }>(
+  facts: readonly (Fact | undefined)[],
+): Fact | undefined {
+  return facts.reduce(
+    (best, fact) => (fact && (fact.as_of ?? '') > (best?.as_of ?? '') ? fact : (best ?? fact)),
+    undefined,
+  )
 }
 
 function withoutTold({

@@ -18,6 +18,8 @@ export interface AcceptedDispute {
 export interface OwnerFacts {
   /** The host that was proved, by id of a listing with a verified claim. */
   claimed: ReadonlyMap<string, string>
+  /** When that was, milliseconds. */
+  provedAt: ReadonlyMap<string, number>
   /** The host that was proved, by id of a listing whose seller asked for removal. */
   optedOut: ReadonlyMap<string, string>
   /** The new id of a removed listing according to its owner, by id. */
@@ -87,6 +89,7 @@ export const NO_PAYMENT_FACTS: PaymentFacts = {
 
 export const NO_LEDGER_FACTS: LedgerFacts = {
   claimed: new Map(),
+  provedAt: new Map(),
   optedOut: new Map(),
   moved: new Map(),
   provenPayouts: new Map(),

@@ -57,13 +57,17 @@ type Shows = Partial<Pick<Switches, 'sellers' | 'trust'>>
 
 const nameIn = (sources: Sources) => (id: string) => sources.get(id)?.name ?? id
 
-function toOwner({ facts, status }: DerivedListing, sources: Sources): KnownFact {
+function toOwner({ facts, status, provedAt }: DerivedListing, sources: Sources): KnownFact {
   const [first] = facts.sources
   const listed = { as_of: facts.added, ...(first !== undefined && { source: first.source }) }
   const host = toShownHost(URL.parse(facts.url)?.hostname ?? facts.url)
   if (facts.first_party) return { known: true, text: 'it is ours', ...listed }
-  if (status === 'claimed')
-    return { known: true, text: `its owner proved ${host}`, source: OWN_EVIDENCE }
+  if (status === 'claimed') {
+    const as_of = provedAt && new Date(provedAt).toISOString().slice(0, 10)
+    const text = `its owner proved ${host}`
+    const proof = as_of ? { text: `${text} on ${toDay(as_of)}`, as_of } : { text }
+    return { known: true, ...proof, source: OWN_EVIDENCE }
+  }
   const [namespace = ''] = facts.registry_name?.split('/') ?? []
   if (namespace !== '' && facts.sources.some(({ source }) => source === 'mcp_registry'))
     return {

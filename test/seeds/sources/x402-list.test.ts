@@ -68,6 +68,7 @@ describe('x402-list', () => {
         watch: [],
       },
       signals: {
+        as_of: '2026-11-20T00:00:00.000Z',
         status: 'online',
         verified: true,
         uptime_24h: 100,
