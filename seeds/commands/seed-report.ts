@@ -109,10 +109,11 @@ function line(count: number, text: string): string {
 const FORGE = /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/
 
 /** The wallets a listing is paid to, and its domain. */
-function operatorsOf({ facts, wallets = [] }: Pick<Seed, 'facts' | 'wallets'>): string[] {
+function operatorsOf({ facts, payees = [] }: Pick<Seed, 'facts' | 'payees'>): string[] {
   const host = URL.parse(facts.url)?.hostname ?? ''
   const domain = FORGE.test(host) ? null : getDomain(host, { allowPrivateDomains: true })
-  return [...new Set([...wallets.map((each) => each.toLowerCase()), domain ?? []].flat())]
+  const wallets = payees.map(({ payee }) => payee.toLowerCase().split(':').at(-1) ?? [])
+  return [...new Set([...wallets, domain ?? []].flat())]
 }
 
 /**

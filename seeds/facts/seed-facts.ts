@@ -1,12 +1,19 @@
 import * as v from 'valibot'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { eachOnce } from '../../src/domain/listing/offers.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
 import type { SkillFacts } from '../../src/domain/sources/skill-facts.ts'
-import type { Deprecated, SourceField } from '../../src/domain/sources/source-row.ts'
+import {
+  type Deprecated,
+  MAX_PAYEES,
+  type NamedPayee,
+  type SourceField,
+} from '../../src/domain/sources/source-row.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 
 type Required = 'name' | 'kind' | 'url' | 'summary' | 'categories' | 'sources'
@@ -37,21 +44,18 @@ export interface Seed {
   skill?: SkillFacts
   /** Facts used to judge it that no file keeps: words that remain their writer's. */
   withheld?: readonly SourceField[]
-  /** Wallets it is paid to: they show whose the listing is, but never make a payment count. */
-  wallets?: readonly string[]
+  /** The payees that its source names, each once: none makes a payment count. */
+  payees?: readonly NamedPayee[]
   /** Its source advises against it. */
   deprecated?: Deprecated
   /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
 }
 
-const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
-const MAX_PAYEES = 20
-
-/** The payees a source names, each once and sorted. */
-export function payeesOf({ wallets = [] }: Pick<Seed, 'wallets'>): string[] {
-  const payees = wallets.filter((wallet) => ADDRESS.test(wallet))
-  return [...new Set(payees)].sort().slice(0, MAX_PAYEES)
+/** Accounts (CAIP-10) that a source names, each once and sorted. */
+export function toPayees(accounts: readonly string[]): NamedPayee[] {
+  const sorted = eachOnce(accounts, normalizePayout).sort()
+  return sorted.slice(0, MAX_PAYEES).map((payee) => ({ payee }))
 }
 
 const schema = createListingFactsSchema({ allowPrivate: false })

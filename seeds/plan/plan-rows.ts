@@ -9,7 +9,7 @@ import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
 import { isJsonObject, present } from '../../src/domain/wire/parse-json.ts'
 import { findHandsOff, type HandsOff } from '../content/hands-off.ts'
 import type { Refusal } from '../facts/refusal.ts'
-import { payeesOf, type Seed } from '../facts/seed-facts.ts'
+import type { Seed } from '../facts/seed-facts.ts'
 import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 
 /** A row missing from two full runs this far apart is gone (milliseconds). */
@@ -108,7 +108,6 @@ const OF_READERS: readonly SourceField[] = ['discovery', 'pricing', 'cost', 'sou
 function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   const before = known.rows[seed.key]
   const { prefix, slug, facts, published, evidence, skill, suspicious, withheld = [] } = seed
-  const payees = payeesOf(seed)
   const of = seed.into ?? before?.of
   // Rows of a seller's own files add to an existing listing.
   const isReader = seed.into !== undefined
@@ -126,7 +125,7 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
       ),
     ),
     ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence) }),
-    ...(payees.length > 0 && { names: { payees } }),
+    ...(seed.payees !== undefined && seed.payees.length > 0 && { payees: seed.payees }),
     ...(skill !== undefined && { skill }),
     ...present({ deprecated: seed.deprecated, held: suspicious }),
   })

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ListingFile } from '../../src/content/listing-file.ts'
 import { type Content, readContent } from '../../src/content/read.ts'
-import { hostOf, ownerDomainOf } from '../../src/domain/owners/shared-hosts.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import { hostOf, ownerAt } from '../../src/domain/owners/shared-hosts.ts'
 import { findSuspiciousTexts } from '../../src/domain/probe/mcp.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { withContent } from '../content/content-writer.ts'
 import { addTags } from '../content/listing-text.ts'
@@ -27,15 +29,39 @@ const MAX_PROPOSED = 8
 const TAG = /^[a-z][a-z0-9]*(?: [a-z0-9]+){0,4}$/
 const MAX_TAG_LENGTH = 40
 
-/** Facts from probes that may belong in a listing, and the question about them. */
+/** Values of one listing that a person may accept together. */
+interface Proposal {
+  file: ListingFile
+  /** When they were seen, ISO 8601. */
+  at: string
+  values: readonly string[]
+  note: string
+  /** Why they can't be accepted yet. */
+  lacks?: string | undefined
+}
+
+/** Facts that machines read and that may belong in a listing, and the question about them. */
 interface ProposedFact {
   kind: 'tags' | 'payouts' | 'texts'
   /** Whether a whole list may be accepted unread. */
   isPlain: boolean
-  propose(file: ListingFile, seen: Interface, content: Content): readonly string[]
+  propose(content: Content): readonly Proposal[]
   /** Null where a person edits the file better. */
-  add(text: string, values: readonly string[]): string | null
-  note(values: string): string
+  add(text: string, proposal: Proposal): string | null
+}
+
+/** Proposals about what a probe saw, where there is something. */
+function ofInterface(
+  valuesOf: (file: ListingFile, seen: Interface) => readonly string[],
+  noteOf: (values: string) => string,
+): ProposedFact['propose'] {
+  return ({ listings, evidence }) =>
+    listings.flatMap((file) => {
+      const seen = evidence.get(file.id)?.interface
+      const values = seen === undefined ? [] : valuesOf(file, seen)
+      if (seen === undefined || values.length === 0) return []
+      return [{ file, at: seen.at, values, note: noteOf(values.join(', ')) }]
+    })
 }
 
 /**
@@ -45,42 +71,99 @@ interface ProposedFact {
 export const PROPOSED_TAGS: ProposedFact = {
   kind: 'tags',
   isPlain: true,
-  propose: ({ facts }, seen) => proposeTags(seen, facts.tags),
-  add: addTags,
-  note: (tags) => `its tools or skills are named ${tags}`,
+  propose: ofInterface(
+    ({ facts }, seen) => proposeTags(seen, facts.tags),
+    (tags) => `its tools or skills are named ${tags}`,
+  ),
+  add: (text, { values }) => addTags(text, values),
 }
 
 /**
- * Addresses that a 402 on a known operator's own host named. Payouts of such operators are metered
- * without a proof, so a reviewer compares each with the operator's own statement.
+ * Payees that sources name, and those that a 402 on a known operator's own host named. Where only
+ * this seller is paid there and two sources name it, a person may accept it. It counts for nothing
+ * before the listing has a page of the seller's that names it (`payout_source`), or a proof.
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
   isPlain: false,
-  propose: ({ facts }, { payouts = [] }, { tables }) => {
-    const known = new Set(tables.independentOperators.map(({ domain }) => domain))
-    const isOwn = (url: string) =>
-      known.has(ownerDomainOf(hostOf(url) ?? '', tables.sharedHosts) ?? '')
-    const isAsked = [facts.url, ...facts.http.map(({ url }) => url)].every(isOwn)
-    return isAsked && facts.payout.length === 0 ? payouts.map(({ payout }) => payout) : []
+  propose(content) {
+    const ownerOf = ({ facts }: ListingFile) =>
+      ownerAt(hostOf(facts.url) ?? '', content.tables.sharedHosts)
+    const namings = content.listings.flatMap((file) => findNamings(file, content))
+    const byPayee = Map.groupBy(namings, ({ payee }) => normalizePayout(payee))
+    return [...byPayee.values()].flatMap((all) =>
+      [...Map.groupBy(all, ({ file }) => file)].flatMap(([file, own]): Proposal[] => {
+        const [first] = own
+        if (first === undefined || own.some(({ by }) => by === PUBLISHED)) return []
+        const by = [...new Set(own.map((each) => each.by))]
+        const other = all.find((each) => ownerOf(each.file) !== ownerOf(file))?.file.id
+        const hosts = largestOf(own.map(({ shared_with = 1 }) => shared_with))
+        const others = other ?? (hosts > 1 ? `${hosts} hosts` : undefined)
+        const isOne = by.length < 2 && !first.isEnough
+        const page = file.facts.payout_source
+        const lacks = others
+          ? `${others} may be paid there too: only its owner can prove whose it is`
+          : isOne
+            ? `only ${by.join()} named it: a second source is missing`
+            : page && `it would count at once: if ${page} names it, add it to the file by hand`
+        const advice =
+          'accept it only if the seller names it too, and write that page as payout_source: it counts for nothing without'
+        const note = `${by.join(' and ')} named ${first.payee}; ${lacks ?? advice}`
+        return [{ file, at: first.at, values: [first.payee], note, lacks }]
+      }),
+    )
   },
-  add: (text, payouts) => {
+  add(text, { values, note }) {
+    const list = values.map((one) => `"${one}"`).join(', ')
     const end = text.indexOf('\n---', 4)
-    return `${text.slice(0, end)}\npayout: [${payouts.map((one) => `"${one}"`).join(', ')}]${text.slice(end)}`
+    const there = /^payout: \[(.+)\]$/m.exec(text.slice(0, end))
+    if (there !== null) return text.replace(there[0], `payout: [${there[1]}, ${list}]`)
+    const source = `# ${note.replace(/ named .*/, '')} named it; without payout_source it counts for nothing.`
+    return `${text.slice(0, end)}\n${source}\npayout: [${list}]${text.slice(end)}`
   },
-  note: (payouts) =>
-    `its 402 named ${payouts} to our probe; a payout of a known operator is metered without a proof, so accept it only if the operator names it too`,
+}
+
+const PUBLISHED = 'the listing'
+
+/** Who names which payee of a listing, itself included. */
+function findNamings(file: ListingFile, { tables, evidence, taken }: Content) {
+  const known = new Set(tables.independentOperators.map(({ domain }) => domain))
+  const isOwn = (url: string) => known.has(ownerAt(hostOf(url) ?? '', tables.sharedHosts))
+  const { url, http, payout: published } = file.facts
+  const isEnough = [url, ...http.map((each) => each.url)].every(isOwn) && published.length === 0
+  const told = (taken.get(file.id) ?? []).flatMap(({ importer, row }) =>
+    (row.payees ?? []).map((each) => ({
+      ...each,
+      by: importer,
+      at: `${row.added ?? file.facts.added}T00:00:00.000Z`,
+    })),
+  )
+  const accounts = new Set(told.map(({ payee }) => normalizePayout(payee)))
+  const seen = (evidence.get(file.id)?.interface?.payouts ?? []).flatMap(({ payout, seen_at }) =>
+    isEnough || accounts.has(normalizePayout(payout))
+      ? [{ payee: payout, by: 'its 402', at: seen_at, isEnough }]
+      : [],
+  )
+  const own = published.map((payee) => ({ payee, by: PUBLISHED, at: '' }))
+  return [...told, ...seen, ...own].map((naming) => ({
+    isEnough: false,
+    shared_with: 1,
+    ...naming,
+    file,
+  }))
 }
 
 /** Texts that have become orders. Once accepted, changed or not, they are not asked about again. */
 export const SUSPICIOUS_TEXTS: ProposedFact = {
   kind: 'texts',
   isPlain: false,
-  propose: (_file, { tools = [], skills = [] }) =>
-    findSuspiciousTexts([...tools, ...skills]).map(({ name, rule }) => `${name} (${rule})`),
+  propose: ofInterface(
+    (_file, { tools = [], skills = [] }) =>
+      findSuspiciousTexts([...tools, ...skills]).map(({ name, rule }) => `${name} (${rule})`),
+    (texts) =>
+      `read what these tell an agent, and decide whether the listing may stay as it is: ${texts}`,
+  ),
   add: (text) => text,
-  note: (texts) =>
-    `read what these tell an agent, and decide whether the listing may stay as it is: ${texts}`,
 }
 
 export function createFactQueue(
@@ -90,7 +173,7 @@ export function createFactQueue(
 ): ReviewSource {
   const { contentDir, allowPrivate } = place
   /** Each listing's file as it was first listed, by the id of its question. */
-  const before = new Map<string, string>()
+  const before = new Map<string, { written: string; lacks: string | undefined }>()
   const checkFile = createFileCheck(place)
   const read = (path: string) => readFile(join(contentDir, path), 'utf8')
   const list = async () => {
@@ -98,24 +181,27 @@ export function createFactQueue(
     const { content } = readContent(contentDir, { allowPrivate })
     const settled = await readSettled(contentDir)
     const questions: Question[] = []
-    for (const file of content?.listings ?? []) {
-      const seen = content?.evidence.get(file.id)?.interface
-      if (content === null || seen === undefined) continue
-      const values = fact.propose(file, seen, content)
-      const question = toQuestion(fact, file.id, seen.at, values)
-      if (values.length === 0 || Object.hasOwn(settled, question.id)) continue
+    if (content === null) return questions
+    for (const proposal of fact.propose(content)) {
+      const { file, lacks } = proposal
+      const question = toQuestion(fact, proposal)
+      if (Object.hasOwn(settled, question.id)) continue
       const written = await read(file.file)
-      const text = fact.add(written, values)
+      const text = fact.add(written, proposal)
       if (text === null) continue
-      before.set(question.id, written)
+      before.set(question.id, { written, lacks })
       questions.push({ ...question, file: { path: file.file, text } })
     }
     return questions
   }
-  const refuseChanged = async ({ id, listing }: Question) => {
+  /** The listing's file to write; undefined where it stays. */
+  const judge = async ({ id, listing, file }: Question, isAccepted: boolean) => {
     if (!before.has(id)) await list()
+    const { written, lacks } = before.get(id) ?? {}
     const text = await read(listingFileOf(listing)).catch(() => '')
-    if (text !== before.get(id)) throw new OperatorError(`${id}: the listing has changed meanwhile`)
+    if (text !== written) throw new OperatorError(`${id}: the listing has changed meanwhile`)
+    if (isAccepted && lacks !== undefined) throw new OperatorError(`${id}: ${lacks}`)
+    return isAccepted ? file : undefined
   }
   return {
     kind: fact.kind,
@@ -124,8 +210,7 @@ export function createFactQueue(
     settle: (questions, decision) =>
       withContent(contentDir, (writer) =>
         settleEach(questions, async (question) => {
-          const file = decision.decision === 'accepted' ? question.file : undefined
-          await refuseChanged(question)
+          const file = await judge(question, decision.decision === 'accepted')
           const warnings = file === undefined ? [] : checkFile(file)
           if (file !== undefined) await writer.write(file.path, file.text)
           await noteSettled(place, writer, [question], { decision, now: now() })
@@ -155,18 +240,9 @@ function toTag(name: string): string {
     .trim()
 }
 
-function toQuestion(
-  { kind, note }: ProposedFact,
-  listing: string,
-  at: string,
-  values: readonly string[],
-): Question {
-  return {
-    id: `${kind}-${questionId([listing, values])}`,
-    at,
-    why: `proposed_${kind}`,
-    from: kind,
-    listing,
-    note: note(values.join(', ')),
-  }
+function toQuestion({ kind }: ProposedFact, { file, at, values, note, lacks }: Proposal): Question {
+  // Asked again once nothing is lacking.
+  const asked = [file.id, values, ...(lacks === undefined ? [] : ['lacking'])]
+  const [id, why] = [`${kind}-${questionId(asked)}`, `proposed_${kind}`]
+  return { id, at, why, from: kind, listing: file.id, note }
 }

@@ -44,6 +44,8 @@ export interface JoinedContent {
   said: Map<string, Said[]>
   /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
+  /** Rows by the id of their listing, each in the order of precedence. */
+  taken: ReadonlyMap<string, readonly NamedRow[]>
   /** Rows without a listing, in the order of precedence. */
   waiting: NamedRow[]
 }
@@ -63,6 +65,7 @@ export function joinContent(parts: ContentParts): JoinedContent {
     withdrawn: new Map(),
     said: new Map(),
     origins: new Map(),
+    taken,
     waiting,
   }
   for (const file of written) joinOne(joined, file, taken.get(file.id) ?? [])

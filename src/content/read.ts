@@ -38,6 +38,8 @@ export interface Content {
   said: Map<string, Said[]>
   /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
+  /** The sources' rows of listings that have some, by id. */
+  taken: ReadonlyMap<string, readonly NamedRow[]>
 }
 
 export interface ContentReport {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { CalendarDateSchema } from '../../../src/domain/listing/calendar-date.ts'
 import { ID_PATTERN, toSlug } from '../../../src/domain/listing/listing-id.ts'
+import { MAX_PAYEES, NamedPayeeSchema } from '../../../src/domain/sources/source-row.ts'
 import type { ReportedUse } from '../../../src/domain/trust/reported-use.ts'
 import { ID_PREFIXES } from '../../../src/domain/wire/vocabulary.ts'
 import { gatherSeeds, type MappedSeed, parseRow } from '../../facts/map-rows.ts'
@@ -21,6 +22,19 @@ const number = v.optional(
     ),
   ]),
 )
+/** Accounts apart by spaces; `/4` behind one that four hosts share. */
+const payees = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((list) => list.split(' ').filter((each) => each !== '')),
+    v.maxLength(MAX_PAYEES, `expected at most ${MAX_PAYEES} payees`),
+    v.mapItems((each) => {
+      const [payee = '', hosts] = each.split('/')
+      return { payee, ...(hosts !== undefined && { shared_with: Number(hosts) }) }
+    }),
+    v.array(NamedPayeeSchema),
+  ),
+)
 const hosts = v.pipe(
   number,
   v.check((n) => n === undefined || (Number.isInteger(n) && n > 0), 'expected a number of hosts'),
@@ -39,6 +53,7 @@ const LineSchema = v.object({
   senders: number,
   share_of: hosts,
   shared_with: hosts,
+  payees,
   flag: v.optional(v.pipe(v.string(), v.regex(/^[a-z_]{0,30}$/, 'expected a flag'))),
   http: v.optional(v.pipe(v.string(), v.regex(/^(?:[1-5]\d\d)?$/, 'expected an HTTP status'))),
 })
@@ -50,6 +65,7 @@ const COUNTS = ['calls', 'payers', 'settlements', 'volume_usd', 'transfers', 'se
 
 function mapLine(line: Line, source: string, url: string): MappedSeed {
   const { listing } = line
+  const uses = toUses(line, source)
   const [prefix = 'api'] = ID_PREFIXES.filter((each) => listing.startsWith(`${each}.`))
   return {
     ok: true,
@@ -66,7 +82,8 @@ function mapLine(line: Line, source: string, url: string): MappedSeed {
         ...{ name: listing, kind: 'http_api', url, summary: listing, categories: [] },
         sources: [{ source, ref: url }],
       },
-      evidence: { reported_use: toUses(line, source) },
+      ...(line.payees !== undefined && { payees: line.payees }),
+      ...(uses.length > 0 && { evidence: { reported_use: uses } }),
     },
   }
 }

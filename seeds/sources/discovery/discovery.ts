@@ -9,7 +9,7 @@ import { uniteOperations } from '../../../src/domain/sources/unite-operations.ts
 import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
 import { ID_PREFIXES, type Kind } from '../../../src/domain/wire/vocabulary.ts'
 import type { Refusal } from '../../facts/refusal.ts'
-import type { Seed } from '../../facts/seed-facts.ts'
+import { type Seed, toPayees } from '../../facts/seed-facts.ts'
 import type {
   ChosenSeeds,
   ListedFacts,
@@ -134,7 +134,7 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
       // What people, or a catalogue, list as unpaid stays where it is.
       ...(prefix === 'x402' && pricing.model === 'per_call' && { pricing, cost: 'paid' }),
     },
-    wallets: documents.flatMap(({ payees }) => payees.map((payee) => payee.split(':')[2] ?? '')),
+    payees: toPayees(documents.flatMap(({ payees }) => payees)),
     ...(Object.keys(evidence).length > 0 && { evidence }),
   }
 }

@@ -21,7 +21,7 @@ import {
 } from '../../facts/map-rows.ts'
 import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
 import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
-import type { Seed } from '../../facts/seed-facts.ts'
+import { type Seed, toPayees } from '../../facts/seed-facts.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
 import { toSeedLine, withPlainWords } from '../../facts/seed-texts.ts'
 import { type BazaarRow, BazaarRowSchema } from './bazaar-row.ts'
@@ -74,7 +74,7 @@ interface Endpoint {
   origin: string
   operation: Operation
   faults: Fault[]
-  wallets: string[]
+  payees: string[]
 }
 
 /** One row, on its own. */
@@ -111,8 +111,8 @@ function mapEndpoint(row: BazaarRow, rules: MapRules) {
     ...(response !== undefined && { response }),
     ...(method === null && { assumed: ['method'] as const }),
   }
-  const wallets = row.offers.flatMap(({ payTo }) => payTo ?? [])
-  return { row, origin: originOf(address.url) ?? '', operation, faults, wallets }
+  const payees = row.offers.flatMap(({ payout }) => payout ?? [])
+  return { row, origin: originOf(address.url) ?? '', operation, faults, payees }
 }
 
 /** All endpoints of one origin as one listing. */
@@ -133,7 +133,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
       said: [rows === 1 ? said[0] : null, describe(host, http)],
       tags: endpoints.flatMap(({ row }) => [...row.tags]),
       words: [...said, ...http.map(({ url }) => pathOf(url))],
-      wallets: [...new Set(endpoints.flatMap(({ wallets }) => wallets))],
+      payees: toPayees(endpoints.flatMap(({ payees }) => payees)),
       facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
       dropped: [...dropped, ...leftOut(origin, left)],
       ...toUse(endpoints, rules),

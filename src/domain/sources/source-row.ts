@@ -1,11 +1,12 @@
 import * as v from 'valibot'
+import { normalizePayout, PayoutSchema } from '../listing/caip-account.ts'
 import { CalendarDateSchema } from '../listing/calendar-date.ts'
 import { createListingFactsSchema } from '../listing/listing-facts.ts'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-id.ts'
 import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { InstantSchema } from '../trust/instant.ts'
-import { textLike } from '../wire/shapes.ts'
+import { count, textLike, uniqueList } from '../wire/shapes.ts'
 import { SkillFactsSchema } from './skill-facts.ts'
 
 /** The facts of a listing from sources, in the order of a file; only people write others. */
@@ -32,7 +33,15 @@ const id = v.pipe(
   textLike(ID_PATTERN, 'expected the id of a listing, such as mcp.com.example.weather'),
   v.maxLength(MAX_ID_LENGTH),
 )
-const names = v.optional(v.array(v.string()))
+
+export const MAX_PAYEES = 20
+export const NamedPayeeSchema = v.strictObject({
+  /** CAIP-10. */
+  payee: PayoutSchema,
+  /** How many hosts are paid there, where the source says so. */
+  shared_with: v.exactOptional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
+})
+export type NamedPayee = v.InferOutput<typeof NamedPayeeSchema>
 
 const DeprecatedSchema = v.strictObject({
   /** Absent where the source doesn't say. */
@@ -55,8 +64,10 @@ function createSourceRowSchema(rules: UrlRules) {
     evidence: v.optional(
       v.pick(EvidenceSchema, ['measured', 'signals', 'reported_use', 'interface', 'sign_in']),
     ),
-    /** Named by the source, compared with the listing and never part of it. */
-    names: v.optional(v.strictObject({ operations: names, tools: names, payees: names })),
+    /** Payees that the source names: each is a proposal for a person, and counts for nothing. */
+    payees: v.optional(
+      uniqueList(NamedPayeeSchema, MAX_PAYEES, ({ payee }) => normalizePayout(payee)),
+    ),
     /** For a kit: its contents and requirements, for the person who lists it. */
     skill: v.optional(SkillFactsSchema),
     /** Its source advises against it, with what it says of that, such as a successor. */

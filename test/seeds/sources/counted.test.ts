@@ -86,3 +86,24 @@ test('a table of other columns, or no file, stops the run with what would be rig
     'merona: expected --from with a file',
   )
 })
+
+test('payees are kept as proposals, with the number of hosts that are paid there', async () => {
+  const [own, shared] = ['ab', 'cd'].map((byte) => `eip155:8453:0x${byte.repeat(20)}`)
+  const run = await seed('merona', [
+    'listing,from,to,settlements,payees',
+    `x402.tides,2026-07-04,2026-07-20,90,${own} ${shared}/4`,
+    `x402.ferries,2026-07-04,2026-07-20,,${own}`,
+  ])
+  expect(run.refused).toEqual([])
+  const rows = content.rows('merona')
+  expect(rows['x402.tides']?.payees).toEqual([{ payee: own }, { payee: shared, shared_with: 4 }])
+  expect(rows['x402.ferries']).toMatchObject({ payees: [{ payee: own }] })
+  expect(rows['x402.ferries']).not.toHaveProperty('evidence')
+  const wrong = await seed('merona', [
+    'listing,from,to,payees',
+    'x402.tides,2026-07-04,2026-07-20,0xabc',
+  ])
+  expect(wrong.refused).toEqual([
+    expect.objectContaining({ detail: expect.stringContaining('CAIP-10') }),
+  ])
+})

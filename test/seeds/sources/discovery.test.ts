@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSeller, toNothing } from '../../../functions/discovery/find-seller.ts'
-import { payeesOf } from '../../../seeds/facts/seed-facts.ts'
 import { discovery } from '../../../seeds/sources/discovery/discovery.ts'
 import { readOpenApi } from '../../../src/domain/discovery/openapi.ts'
 import { readX402Manifest } from '../../../src/domain/discovery/x402-manifest.ts'
@@ -302,7 +301,7 @@ describe('what a seller’s documents say of paying', () => {
         { url: `${ORIGIN}/v1/moon`, price: { max_usd: 0.02 }, assumed: ['method'] },
       ],
     })
-    expect(seed === undefined ? [] : payeesOf(seed)).toEqual([PAYEE])
+    expect(seed?.payees).toEqual([{ payee: `eip155:8453:${PAYEE}` }])
   })
 
   test('of what is listed as unpaid are prices of its operations alone', () => {
@@ -313,7 +312,7 @@ describe('what a seller’s documents say of paying', () => {
 
   test('a template’s wallet is named, and nobody’s payee', () => {
     const { seeds, dropped } = choose('x402.tides', 'YOUR_WALLET_ADDRESS')
-    expect(seeds.flatMap(payeesOf)).toEqual([])
+    expect(seeds.flatMap(({ payees }) => payees)).toEqual([])
     expect(dropped).toEqual([
       {
         reason: 'known_fake',
