@@ -1,5 +1,9 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startFixture } from '../bench/attack/fixture-process.ts'
 
 const MESSAGES: [string, string][] = [
   ['/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'],
@@ -10,9 +14,13 @@ const MESSAGES: [string, string][] = [
 ]
 
 test('nobody waits for packages that the first message would load', async () => {
-  const server = await startFixture()
+  const STATE_DIR = mkdtempSync(join(tmpdir(), 'waypost-attack-'))
+  const child = fork(join(import.meta.dirname, 'served-fixture.ts'), {
+    env: { ...process.env, STATE_DIR },
+  })
+  const [{ port }] = await once(child, 'message')
   const send = async ([path, body]: [string, string]) => {
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -25,8 +33,12 @@ test('nobody waits for packages that the first message would load', async () => 
   }
   try {
     expect(await Promise.all(MESSAGES.map(send))).toEqual([200, 200])
-    expect(await server.loaded()).toBe(0)
+    child.send('loaded?')
+    expect(await once(child, 'message')).toEqual([0, undefined])
   } finally {
-    await server.close()
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+    rmSync(STATE_DIR, { recursive: true, force: true })
   }
 })

@@ -1,15 +1,10 @@
-import { join } from 'node:path'
-import { toOperationDocuments } from '../../src/build/indexes.ts'
-import { readContent } from '../../src/content/read.ts'
-import { createCatalogue } from '../../src/derive/catalogue.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
+import { toSearchDocument } from '../../src/build/indexes.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
-import { readScaleListings } from './scale-listings.ts'
-import { findSharedDir } from './shared-data.ts'
+import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
 import { syntheticListings, syntheticOperations } from './synthetic-listings.ts'
 
 /**
- * The real listings and as many synthetic ones as it takes, made one at a time as they are asked
+ * The directory's own listings and as many synthetic ones as it takes, made one at a time as they are asked
  * for: a million need gigabytes, which only an engine that keeps them should take.
  */
 export function createListingSource(size: number, what: 'listings' | 'operations' = 'listings') {
@@ -31,28 +26,19 @@ export function createListingSource(size: number, what: 'listings' | 'operations
 }
 
 function* makeListings(size: number): Generator<SearchDocument> {
-  const real = readScaleListings(findSharedDir() ?? '')
-  yield* real
+  const real = readListings()
+  yield* real.slice(0, size)
   yield* syntheticListings(real, Math.max(0, size - real.length))
 }
 
 function* makeOperations(size: number): Generator<SearchDocument> {
-  const real = readOperations()
+  const real = operationDocuments
   yield* real
   yield* syntheticOperations(real, Math.max(0, size - real.length))
 }
 
-/** What can be called of the directory's own listings. */
-export function readOperations(): SearchDocument[] {
-  const rules = { allowPrivate: false }
-  const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
-  if (content === null) throw new Error('the content has faults: run npm run check')
-  const options = {
-    baseUrl: 'https://waypost.example',
-    rules,
-    asOf: '2026-11-26',
-    ledger: NO_LEDGER_FACTS,
-  }
-  const catalogue = createCatalogue(content, options)
-  return catalogue.listings.flatMap((listing) => toOperationDocuments(listing, catalogue))
+/** The directory's own listings. */
+export function readListings(): SearchDocument[] {
+  const { listings } = catalogue
+  return listings.map((listing) => toSearchDocument(listing, catalogue))
 }

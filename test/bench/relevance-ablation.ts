@@ -12,6 +12,8 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { toSearchDocument } from '../../src/build/indexes.ts'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/query-words.ts'
+import { askForMostUsed } from '../search/most-used.ts'
+import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
 import { countDeeds, judgeDeeds } from '../tasks/judge-deeds.ts'
 import { ABLATIONS, type Ablation, type Edit } from './ablations.ts'
 import {
@@ -22,8 +24,6 @@ import {
   readStories,
   toJudgedText,
 } from './judged/judge.ts'
-import { readOperations } from './listing-source.ts'
-import { askForMostUsed, readOwnCatalogue } from './most-used.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 type Engines = typeof import('./ablation-engines.ts')
@@ -145,10 +145,8 @@ function createMeasure(shared: string) {
   ]
   const excluded = questions.filter(({ kind }) => kind === 'excluded').map(toGraded)
   const silent = questions.filter(({ kind }) => kind === 'silence')
-  const catalogue = readOwnCatalogue()
   const { listings } = catalogue
   const own = listings.map((listing) => toSearchDocument(listing, catalogue))
-  const operations = readOperations()
   return async (ablation: Ablation): Promise<Measured> => {
     const engines = await loadWithout(ablation)
     const used = withoutLists(words, ablation)
@@ -163,7 +161,7 @@ function createMeasure(shared: string) {
     )
     const named = askForMostUsed(listings, engines.createEngine(own, used).first)
     const first = named.filter((answer) => answer.wanted.includes(answer.first))
-    const deeds = judgeDeeds(engines.createOperationsEngine(operations, used))
+    const deeds = judgeDeeds(engines.createOperationsEngine(operationDocuments, used))
     const done = (['isRight', 'isFilled', 'isCallable'] as const).map((key) =>
       countDeeds(deeds, key),
     )

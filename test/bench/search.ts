@@ -1,7 +1,7 @@
 /**
- * Our search beside stock Orama, MiniSearch and SQLite FTS5, on the real listings and on synthetic
+ * Our search beside stock Orama, MiniSearch and SQLite FTS5, on the directory's own listings and on synthetic
  * ones with the same text statistics, and on 100,000 operations.
- * `node test/bench/search.ts [15761 100000 1000000 operations]`
+ * `node test/bench/search.ts [15000 100000 1000000 operations]`
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -9,12 +9,11 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { operationDocuments } from '../support/own-catalogue.ts'
 import { createFreshQueries } from './fresh-queries.ts'
-import { readOperations } from './listing-source.ts'
-import { readScaleListings } from './scale-listings.ts'
-import { findSharedDir } from './shared-data.ts'
+import { readListings } from './listing-source.ts'
 
-const DEFAULT_SIZES = ['15761', '100000', 'operations', '1000000']
+const DEFAULT_SIZES = ['15000', '100000', 'operations', '1000000']
 const ENGINES = ['waypost', 'fts5', 'minisearch', 'orama']
 /** Beyond this the two that keep everything in JavaScript objects need more memory than most have. */
 const OBJECT_ENGINES_UP_TO = 100_000
@@ -43,22 +42,15 @@ type Measured = v.InferOutput<typeof BuiltSchema> &
 /** Each is asked once, so that a hundredth of them is ten; of a peer that takes a tenth of a second, two. */
 const QUERIES = { few: 200, many: 1_000 }
 
-const shared = findSharedDir()
-if (shared === null) {
-  console.log('bench:search skipped: ../shared/data is absent (set SHARED_DIR)')
-} else {
-  const asked = process.argv.slice(2)
-  for (const size of asked.length > 0 ? asked : DEFAULT_SIZES)
-    if (size === 'operations') bench(PEERS_AT, 'operations', ['waypost', 'fts5'])
-    else bench(Number(size), 'listings', ENGINES)
-}
+const asked = process.argv.slice(2)
+for (const size of asked.length > 0 ? asked : DEFAULT_SIZES)
+  if (size === 'operations') bench(PEERS_AT, 'operations', ['waypost', 'fts5'])
+  else bench(Number(size), 'listings', ENGINES)
 
 function bench(size: number, what: 'listings' | 'operations', engines: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'search-bench-'))
   const asked = createFreshQueries(
-    what === 'listings'
-      ? readScaleListings(shared ?? '')
-      : readOperations().map(({ texts }) => toNamed(texts)),
+    what === 'listings' ? readListings() : operationDocuments.map(({ texts }) => toNamed(texts)),
     QUERIES.many,
   )
   const queriesFor = (engine: string) => {

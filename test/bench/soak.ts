@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +8,7 @@ import { Pool } from 'undici'
 import { readCurrent, switchTo } from '../../src/build/folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { percentile } from './http-load.ts'
-import { startScript } from './relay/contenders.ts'
+import { percentile } from './percentile.ts'
 
 /**
  * `npm run soak -- [--minutes 60] [--rate 300]`: one server under a steady mixture of requests, calls
@@ -35,7 +35,7 @@ const rate = Number(values.rate)
 
 const temp = mkdtempSync(join(tmpdir(), 'waypost-soak-'))
 const outDir = join(temp, 'dist')
-const seller = await startScript('seller', './seller-process.ts', '', 1)
+const seller = await startSeller()
 const env = {
   ...FIXTURE_ENV,
   CONTENT_DIR: join(temp, 'content'),
@@ -92,6 +92,14 @@ server.kill('SIGTERM')
 seller.stop()
 await new Promise((ended) => server.once('exit', ended))
 rmSync(temp, { recursive: true, force: true })
+
+async function startSeller() {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'soak-seller.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(child.stdout, 'data')
+  return { port: Number(line), stop: () => child.kill() }
+}
 
 /** The content of the tests and a listing that the relay calls on this machine; then one word more. */
 async function buildTwo(): Promise<string[]> {

@@ -1,7 +1,5 @@
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { REPLACED, rewriteText } from './rewrite-text.ts'
-import { sampleSummary } from './sample-summary.ts'
-import { toSlug } from './scale-listings.ts'
 import { createRandom } from './seeded-random.ts'
 
 /** Most listings stand on a host that others share: a code host, a platform, a seller's domain. */
@@ -22,9 +20,8 @@ export function* syntheticListings(
   for (let at = 0; at < count; at += 1) {
     const shape = random.pick(real)
     const name = rewriteText(shape.name, nameWords, random)
-    const { body: _body, ...rest } = shape
-    const document = {
-      ...rest,
+    yield {
+      ...shape,
       id: `${shape.id.split('.')[0]}.${toSlug(name) || 'listing'}-s${at}`,
       name,
       summary: rewriteText(shape.summary, summaryWords, random),
@@ -36,7 +33,6 @@ export function* syntheticListings(
           ? shape.url
           : `https://${toSlug(name).slice(0, 40) || 'x'}-s${at}.example/mcp`,
     }
-    yield { ...document, body: sampleSummary(document) }
   }
 }
 
@@ -58,4 +54,9 @@ export function* syntheticOperations(
     const made = { name: again(name), labels: again(labels), summary: again(summary) }
     yield { ...shape, id, texts: made, body }
   }
+}
+
+function toSlug(text: string): string {
+  const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  return words.join('-').slice(0, 90).replace(/-$/, '')
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
-import { HOSTILE_QUERIES } from '../bench/hostile-queries.ts'
+import { HOSTILE_QUERIES } from './hostile-queries.ts'
 import { decode, indexOf, sampleDocument } from './search-samples.ts'
 
 const index = indexOf(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { toSearchDocument } from '../../src/build/indexes.ts'
-import { askForMostUsed } from '../bench/most-used.ts'
 import { catalogue } from '../support/own-catalogue.ts'
+import { askForMostUsed } from './most-used.ts'
 import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'
 
 const { listings } = catalogue

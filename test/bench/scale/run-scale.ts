@@ -1,30 +1,26 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findSharedDir } from '../shared-data.ts'
-import { type Conversion, convertContent } from './convert-content.ts'
 import { findDifferences, hashFolder } from './hash-folder.ts'
 import { type Measured, measureCommand } from './measure-command.ts'
+import { varyContent } from './vary-content.ts'
 
 /**
- * Check and build at scale: `node test/bench/scale/run-scale.ts [--sizes 1000,5000,all] [--twice]
+ * Check and build at scale: `node test/bench/scale/run-scale.ts [--sizes own,15000] [--twice]
  * [--keep]`. Every stage's own time comes from the commands' output; CPU time is there because wall
  * time on a shared machine says little.
  */
 const ROOT = join(import.meta.dirname, '../../..')
 const { values } = parseArgs({
   options: {
-    sizes: { type: 'string', default: '1000,5000,all' },
+    sizes: { type: 'string', default: 'own,15000' },
     twice: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 })
 
-const sharedDir = findSharedDir()
-const scaleDir = sharedDir === null ? '' : join(sharedDir, 'data/scale')
-if (!existsSync(scaleDir)) console.log('Skipped: no data/scale in ../shared (or SHARED_DIR).')
-else await runSizes(values.sizes.split(',').map((size) => (size === 'all' ? null : Number(size))))
+await runSizes(values.sizes.split(',').map((size) => (size === 'own' ? null : Number(size))))
 
 async function runSizes(sizes: readonly (number | null)[]): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'waypost-scale-'))
@@ -44,16 +40,16 @@ async function runSize(work: string, limit: number | null): Promise<string> {
   const contentDir = join(work, 'content')
   const outDir = join(work, 'dist')
   for (const folder of [contentDir, outDir]) rmSync(folder, { recursive: true, force: true })
-  const conversion = convertContent(scaleDir, { contentDir, limit })
-  console.log(`\n== ${conversion.rows} rows: ${describeConversion(conversion)}`)
+  const listings = varyContent(contentDir, limit)
+  console.log(`\n== ${listings} listings`)
   const env = { CONTENT_DIR: contentDir, OUT_DIR: outDir }
   const check = await run('check', env)
   const build = await run('build', env)
   const { files, bytes } = hashFolder(join(outDir, 'current/'))
   console.log(`files ${files}, ${Math.round(bytes / 2 ** 20)} MiB`)
-  const perListing = (seconds: number) => ((seconds * 1000) / conversion.written).toFixed(2)
+  const perListing = (seconds: number) => ((seconds * 1000) / listings).toFixed(2)
   return [
-    `  ${String(conversion.written).padStart(6)} listings`,
+    `  ${String(listings).padStart(6)} listings`,
     `check ${perListing(check.cpuSeconds)} ms CPU`,
     `build ${perListing(build.cpuSeconds)} ms CPU, ${perListing(build.wallSeconds)} ms wall`,
   ].join('  ')
@@ -97,10 +93,4 @@ async function compareBuilds(work: string): Promise<void> {
       : `twice   ${differences.length} files differ: ${differences.slice(0, 5).join(', ')}`,
   )
   if (differences.length > 0) process.exitCode = 1
-}
-
-function describeConversion({ written, refused }: Conversion): string {
-  const counts = Map.groupBy(refused, ({ reason }) => reason)
-  const reasons = [...counts].map(([reason, list]) => `${reason} ${list.length}`).sort()
-  return `${written} content files, ${refused.length} refused (${reasons.join(', ')})`
 }

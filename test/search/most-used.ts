@@ -1,45 +1,21 @@
 /**
  * The hundred most used services of our own content, by what others count, and what a search for the
- * name of each answers first. `npm run bench:names` prints them and fails where another than the
- * official listing of that name is first.
+ * name of each answers first.
  */
-import { join } from 'node:path'
-import { toSearchDocument } from '../../src/build/indexes.ts'
-import { readContent } from '../../src/content/read.ts'
-import { type Catalogue, createCatalogue } from '../../src/derive/catalogue.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
 import { ownDomainOf } from '../../src/domain/owners/shared-hosts.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
-import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
-import { searchIndex } from '../../src/search/query/search-index.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
-import { readSearchWords } from './shared-data.ts'
 
 const MOST = 100
 /** What others count, each in a unit of its own: a listing's place is its best one in any of them. */
 const COUNTS = ['calls', 'downloads', 'stars'] as const
-const BASE_URL = 'https://waypost.example'
 
 /** A name that was asked, the listings that answer it, and what was first. */
 export interface NameAnswer {
   name: string
   wanted: readonly string[]
   first: string
-}
-
-/** The content as the build derives it. */
-export function readOwnCatalogue(): Catalogue {
-  const rules = { allowPrivate: false }
-  const { content } = readContent(join(import.meta.dirname, '../../content'), rules)
-  if (content === null) throw new Error('the content has faults: run npm run check')
-  return createCatalogue(content, {
-    baseUrl: BASE_URL,
-    rules,
-    asOf: '2026-11-26',
-    ledger: NO_LEDGER_FACTS,
-  })
 }
 
 /**
@@ -112,23 +88,4 @@ function listingsNamed(listings: readonly DerivedListing[], asked: string): stri
 function ownerOf(url: string): string {
   const { hostname, pathname } = new URL(url)
   return ownDomainOf(url, SHARED_HOSTS) === null ? (pathname.split('/')[1] ?? '') : hostname
-}
-
-if (import.meta.main) {
-  const catalogue = readOwnCatalogue()
-  const { listings } = catalogue
-  const documents = listings.map((listing) => toSearchDocument(listing, catalogue))
-  const index = loadSearchIndex(buildSearchIndex(documents, { words: readSearchWords() }))
-  const answers = askForMostUsed(listings, (q) => {
-    const [first] = searchIndex(index, { q, limit: 1, offset: 0 }).organic.rows
-    return first && readId(index, first.row)
-  })
-  const missed = answers.filter(({ wanted, first }) => !wanted.includes(first))
-  for (const { name, first } of answers) console.log(`${name}: ${first}`)
-  for (const { name, wanted, first } of missed)
-    console.log(`“${name}” should find ${wanted.join(' or ')} first, and finds ${first}`)
-  console.log(
-    `${answers.length - missed.length} of ${answers.length} names find their listing first`,
-  )
-  process.exitCode = missed.length > 0 ? 1 : 0
 }

@@ -1,0 +1,175 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createRandom } from '../bench/seeded-random.ts'
+import { toImports } from '../support/import-graph.ts'
+import { ROOT, readSourceTree } from '../support/source-tree.ts'
+import { type Fault, findFaults, KINDS } from './find-faults.ts'
+
+/**
+ * `npm run faults -- [--count 40] [--seed 1] [--tests 12] [--list]`: plants faults at random in product
+ * code, one at a time in a copy of the tree, runs the tests that are nearest by imports, and prints which
+ * of them found it. Fails where fewer than 85 in a hundred are found. A kind is drawn first and then one
+ * of its places, so that what is common in the code does not drive out the rest.
+ */
+const LEAST = 0.85
+/** A fault may make a loop of what was none. */
+const A_RUN_MS = 300_000
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '40' },
+    seed: { type: 'string', default: '1' },
+    tests: { type: 'string', default: '12' },
+    list: { type: 'boolean', default: false },
+  },
+})
+
+const files = readSourceTree()
+const product = files.filter(
+  ({ path }) => !path.startsWith('test/') && /(?<!\.test|\.d)\.ts$/.test(path),
+)
+const faults = drawFaults(Number(values.count), Number(values.seed))
+const nearest = createNearest(Number(values.tests))
+if (values.list) for (const fault of faults) console.log(describe(fault), nearest(fault.path))
+else process.exitCode = await plantAll()
+
+function drawFaults(count: number, seed: number): Fault[] {
+  const random = createRandom(seed)
+  const byKind = Map.groupBy(product.flatMap(findFaults), ({ kind }) => kind)
+  const drawn = new Set<Fault>()
+  while (drawn.size < count) drawn.add(random.pick(byKind.get(random.pick(KINDS)) ?? []))
+  return [...drawn]
+}
+
+async function plantAll(): Promise<number> {
+  const copy = copyTree()
+  const missed: Fault[] = []
+  try {
+    for (const fault of faults) {
+      const began = performance.now()
+      const found = await plant(copy, fault)
+      const seconds = ((performance.now() - began) / 1000).toFixed(0)
+      if (found === null) missed.push(fault)
+      console.log(
+        `${found === null ? 'MISSED' : 'found '} ${describe(fault)} (${seconds} s) ${found ?? nearest(fault.path).join(' ')}`,
+      )
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+  const share = 1 - missed.length / faults.length
+  console.log(
+    `${faults.length - missed.length} of ${faults.length} found: ${(share * 100).toFixed(1)} %`,
+  )
+  return share < LEAST ? 1 : 0
+}
+
+function describe({ path, line, kind, before, after }: Fault): string {
+  const short = (text: string) => text.replace(/\s+/g, ' ').slice(0, 60)
+  return `${path}:${line} ${kind}: ${short(before)} → ${short(after)}`
+}
+
+/** What git knows or would add, with the packages that are installed. */
+function copyTree(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'waypost-faults-'))
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const paths = execFileSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 26 }).split('\0')
+  for (const path of paths)
+    if (path !== '' && existsSync(join(ROOT, path))) {
+      mkdirSync(dirname(join(copy, path)), { recursive: true })
+      cpSync(join(ROOT, path), join(copy, path))
+    }
+  for (const folder of ['node_modules', 'test/payments/node_modules'])
+    if (existsSync(join(ROOT, folder))) symlinkSync(join(ROOT, folder), join(copy, folder))
+  return copy
+}
+
+/** @returns what found it: the first test that failed, or the run that could not begin; else null */
+async function plant(copy: string, fault: Fault): Promise<string | null> {
+  const file = join(copy, fault.path)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.slice(0, fault.from) + fault.after + text.slice(fault.to))
+  try {
+    return await runTests(copy, nearest(fault.path))
+  } finally {
+    writeFileSync(file, text)
+  }
+}
+
+async function runTests(copy: string, tests: readonly string[]): Promise<string | null> {
+  if (tests.length === 0) return null
+  const child = spawn('npx', ['vitest', 'run', '--bail=1', '--reporter=tap-flat', ...tests], {
+    cwd: copy,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes) => {
+      output += bytes
+    })
+  const timer = setTimeout(() => endGroup(child), A_RUN_MS)
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  clearTimeout(timer)
+  if (code === 0) return null
+  return (
+    /^not ok \d+ - (.*?)(?: # time=.*)?$/m.exec(output)?.[1] ??
+    `no test ran: ${output.trim().slice(-200)}`
+  )
+}
+
+/** With the servers and browsers that its tests started. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+}
+
+/**
+ * The tests in the order of how many imports lie between; of those as far, the ones of the folder with
+ * its room's name, or with a word of the file's, first.
+ */
+function createNearest(most: number): (path: string) => string[] {
+  const importers = Map.groupBy(
+    toImports(files).filter(({ isOurs }) => isOurs),
+    ({ to }) => to,
+  )
+  const isTest = (path: string) => path.endsWith('.test.ts')
+  const tests = files.map(({ path }) => path).filter(isTest)
+  return (path) => {
+    const isNear = (test: string) => test.startsWith(`test/${basename(dirname(path))}/`)
+    const words = new Set(wordsOf(path))
+    const closeness = (test: string) =>
+      Number(isNear(test)) + wordsOf(test).filter((word) => words.has(word)).length
+    const found: string[] = []
+    const seen = new Set([path])
+    for (let ring = [path]; ring.length > 0 && found.length < most; ) {
+      const users = ring.flatMap((each) => importers.get(each)?.map(({ from }) => from) ?? [])
+      const next = [...new Set(users)].filter((each) => !seen.has(each))
+      for (const each of next) seen.add(each)
+      found.push(...next.filter(isTest).sort((a, b) => closeness(b) - closeness(a)))
+      ring = next.filter((each) => !isTest(each))
+    }
+    // What runs in a process of its own, or in a page, is imported by no test.
+    return [...new Set([...found, ...tests.filter(isNear)])].slice(0, most)
+  }
+}
+
+/** @example wordsOf('functions/access/access-gate.ts') → ['access', 'access', 'gate'] */
+function wordsOf(path: string): string[] {
+  return path
+    .split('/')
+    .slice(1)
+    .join('-')
+    .replace(/(?:\.test)?\.ts$/, '')
+    .split('-')
+}
