@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Engine } from './engines/engine.ts'
-import { percentile } from './percentile.ts'
+import { percentile } from './http-load.ts'
 
 /** Names, keywords, a task, what is broad and what nobody has. */
 const WARM_UP = [

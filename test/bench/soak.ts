@@ -8,7 +8,7 @@ import { Pool } from 'undici'
 import { readCurrent, switchTo } from '../../src/build/folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { percentile } from './percentile.ts'
+import { percentile } from './http-load.ts'
 
 /**
  * `npm run soak -- [--minutes 60] [--rate 300]`: one server under a steady mixture of requests, calls

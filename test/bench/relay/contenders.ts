@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { listen } from '../../call/relay-world.ts'
+
+/** Something that answers on a port, in a process of its own. */
+export interface Contender {
+  name: string
+  port: number
+  /** Path of the short answer, and of a stream of so many MiB. */
+  path: string
+  bigPath: (mebibytes: number) => string
+  /** CPU seconds used so far. */
+  cpu(): number
+  /** Resident memory, MiB. */
+  memory(): number
+  stop(): void
+}
+
+/** Core 0 is the contender's, core 1 everything else's: one core is what is compared. */
+const hasTaskset = spawnSync('taskset', ['-V']).status === 0
+if (hasTaskset) spawnSync('taskset', ['-acp', '1', String(process.pid)])
+
+export async function startScript(
+  name: string,
+  file: string,
+  seller: string,
+  core: number,
+  ...more: string[]
+): Promise<Contender> {
+  const script = fileURLToPath(new URL(file, import.meta.url))
+  const process_ = spawnOn(core, process.execPath, [script, seller, ...more])
+  const lines = createInterface({ input: process_.stdout ?? process.stdin })
+  const [port] = await new Promise<string[]>((resolve) =>
+    lines.once('line', (line) => resolve([line])),
+  )
+  return toContender(name, Number(port), process_)
+}
+
+/** nginx as its documentation writes a reverse proxy; null where it is not installed. */
+export async function startNginx(sellerPort: number): Promise<Contender | null> {
+  if (spawnSync('nginx', ['-v']).status !== 0) return null
+  const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
+  const port = await freePort()
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  writeFileSync(
+    join(dir, 'nginx.conf'),
+    `worker_processes 1; daemon off; pid ${dir}/pid; error_log ${dir}/error.log;
+     events { worker_connections 4096; }
+     http { access_log off; ${paths.map((name) => `${name}_temp_path ${dir}/${name};`).join(' ')}
+       server { listen 127.0.0.1:${port}; keepalive_requests 1000000000;
+         location / { proxy_pass http://127.0.0.1:${sellerPort}; proxy_buffering off; } } }`,
+  )
+  const master = spawnOn(0, 'nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir])
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const worker = spawnSync('pgrep', ['-P', String(master.pid)], { encoding: 'utf8' }).stdout.trim()
+  return toContender('nginx proxy_pass', port, master, Number(worker))
+}
+
+export function toContender(
+  name: string,
+  port: number,
+  child: ChildProcess,
+  pid = child.pid ?? 0,
+): Contender {
+  const isRelay = name === 'relay'
+  return {
+    name,
+    port,
+    path: isRelay ? '/api/v1/call/x402.seller' : '/',
+    bigPath: (mebibytes) =>
+      isRelay ? `/api/v1/call/x402.seller?endpoint=/big/${mebibytes}` : `/big/${mebibytes}`,
+    cpu: () => readCpu(pid),
+    memory: () => readMemory(pid),
+    stop: () => void child.kill(),
+  }
+}
+
+export function spawnOn(
+  core: number,
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+): ChildProcess {
+  const [run = '', ...rest] = hasTaskset
+    ? ['taskset', '-c', String(core), command, ...args]
+    : [command, ...args]
+  return spawn(run, rest, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+}
+
+const TICKS_A_SECOND = 100
+
+/** User and system time, of all threads. */
+function readCpu(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+}
+
+function readMemory(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

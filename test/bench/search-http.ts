@@ -1,0 +1,180 @@
+/** Searches a second through HTTP on one core, the bytes of each, and the memory of the whole function. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
+import { createFreshQueries } from './fresh-queries.ts'
+import { load, percentile } from './http-load.ts'
+import { readScaleListings } from './scale-listings.ts'
+import { SEARCH_QUERIES } from './search-queries.ts'
+import { findSharedDir, readSearchWords } from './shared-data.ts'
+import { syntheticListings } from './synthetic-listings.ts'
+
+const CONNECTIONS = 32
+/** As `npm start` says: room for young objects is memory that is never given back. */
+const YOUNG_OBJECTS = '--max-semi-space-size=8'
+/** Requests before the clock runs, and then with it; memory is read after each. */
+const WARM_UP = [1000, 9000]
+const REQUESTS = 10_000
+/** One after another, for percentiles of what one caller waits. */
+const ALONE = 5000
+/** Answers that the ceiling sends in turn: 15 MB, more than a processor keeps near. */
+const KEPT_BODIES = 512
+/** Memory of the whole function. */
+/** Node with its heap and connections holds some 100 MiB before the index of 15,761 listings is read (35 MiB). */
+const MOST_MIB = 256
+const UsageSchema = v.object({ cpuSeconds: v.number(), rssMb: v.number(), loadMs: v.number() })
+
+/**
+ * How `search-http-server.ts` searches, and what it is asked. Most searches of a day are new: no query
+ * that is asked as a new one is asked twice. Each is held against bodies of the same size that are
+ * there already, sent in the same coding: all that is left of a compressed one is to compress it, each
+ * time anew.
+ */
+const RUNS: readonly Run[] = [
+  { mode: 'fixed', name: 'bodies that are there already', isFresh: false },
+  { mode: 'served', name: 'queries never asked before', isFresh: true, share: 0.15 },
+  { mode: 'served', name: 'queries asked before', isFresh: false },
+  ...['br', 'gzip'].flatMap((coding): Run[] => [
+    { mode: 'fixed', name: `bodies that are there already, ${coding}`, isFresh: false, coding },
+    { mode: 'served', name: `never asked before, ${coding}`, isFresh: true, coding, share: 0.5 },
+  ]),
+]
+
+interface Run {
+  mode: 'fixed' | 'served'
+  name: string
+  isFresh: boolean
+  coding?: string
+  /** Of the ceiling, at least. */
+  share?: number
+}
+
+const shared = findSharedDir()
+if (shared === null)
+  console.log('bench:search-http skipped: ../shared/data is absent (set SHARED_DIR)')
+else
+  for (const size of process.argv.length > 2
+    ? process.argv.slice(2).map(Number)
+    : [15_761, 100_000])
+    await benchHttp(shared, size)
+
+async function benchHttp(sharedDir: string, size: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'search-http-'))
+  const file = join(folder, 'search.index')
+  const real = readScaleListings(sharedDir)
+  const documents = [...real, ...syntheticListings(real, Math.max(0, size - real.length))]
+  writeFileSync(file, buildSearchIndex(documents, { words: readSearchWords() }))
+  // The first start fills the compile cache, as a deployed function's is.
+  await withServer(folder, [file, 'served'], async () => {})
+  const count = WARM_UP.reduce((sum, n) => sum + n, REQUESTS + ALONE)
+  const fresh = createFreshQueries(real, count).map(toPath)
+  const queries = join(folder, 'queries')
+  writeFileSync(queries, createFreshQueries(real, KEPT_BODIES).join('\n'))
+  const known = SEARCH_QUERIES.map(toPath)
+  let ceiling = 0
+  for (const { mode, name, isFresh, coding, share } of RUNS)
+    await withServer(folder, [file, mode, queries], async (port) => {
+      const title = `${size} listings, ${name}`
+      const each = await measure(port, title, {
+        paths: isFresh ? fresh : known,
+        coding,
+        ceiling: mode === 'fixed' ? 0 : ceiling,
+        share: size < 20_000 ? share : undefined,
+      })
+      if (mode === 'fixed') ceiling = each
+    })
+  rmSync(folder, { recursive: true })
+}
+
+async function withServer(
+  folder: string,
+  args: readonly string[],
+  use: (port: number) => Promise<void>,
+): Promise<void> {
+  const script = join(import.meta.dirname, 'search-http-server.ts')
+  const child = spawn(process.execPath, [YOUNG_OBJECTS, script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
+  })
+  try {
+    await use(await readPort(child))
+  } finally {
+    child.kill()
+  }
+}
+
+function toPath(q: string): string {
+  return `/api/v1/search?q=${encodeURIComponent(q)}`
+}
+
+async function readPort({ stdout }: ChildProcess): Promise<number> {
+  if (stdout === null) throw new Error('the server has no output')
+  const [chunk] = await once(stdout, 'data')
+  return Number(String(chunk))
+}
+
+/** @returns searches a second of CPU time */
+async function measure(
+  port: number,
+  name: string,
+  {
+    paths,
+    ceiling,
+    coding,
+    share,
+  }: {
+    paths: readonly string[]
+    ceiling: number
+    coding?: string | undefined
+    share?: number | undefined
+  },
+): Promise<number> {
+  const asked = { connections: CONNECTIONS, ...(coding !== undefined && { coding }) }
+  const idle = await usage(port)
+  const resident = [idle.rssMb]
+  let from = 0
+  /** The next of them: whoever has more than are asked here is asked none twice. */
+  const next = (requests: number) => {
+    const some = Array.from({ length: requests }, (_, n) => paths[(from + n) % paths.length] ?? '')
+    from += requests
+    return some
+  }
+  for (const requests of WARM_UP) {
+    await load(port, next(requests), { ...asked, requests })
+    resident.push((await usage(port)).rssMb)
+  }
+  const before = await usage(port)
+  const many = await load(port, next(REQUESTS), { ...asked, requests: REQUESTS })
+  const after = await usage(port)
+  resident.push(after.rssMb)
+  const alone = await load(port, next(ALONE), { ...asked, connections: 1, requests: ALONE })
+  const each = many.answers / (after.cpuSeconds - before.cpuSeconds)
+  const line = [
+    name.padEnd(50),
+    `${Math.round(each).toLocaleString('en')}/s a core (CPU time)`,
+    ...(ceiling > 0 ? [`${(each / ceiling).toFixed(2)} of the ceiling`] : []),
+    `${Math.round(many.answers / many.seconds).toLocaleString('en')}/s by the clock`,
+    `p50 ${percentile(alone.latencies, 0.5).toFixed(2)} ms, p99 ${percentile(alone.latencies, 0.99).toFixed(2)} ms of ${ALONE} one by one`,
+    `${(many.bytes / many.answers / 1024).toFixed(1)} KiB each`,
+    `${resident.map((mb) => mb.toFixed(0)).join('/')} MiB resident (idle, after 1,000, 10,000, 20,000)`,
+    `load ${idle.loadMs.toFixed(0)} ms`,
+    `${many.failures + alone.failures} not 200`,
+  ]
+  console.log(line.join(' · '))
+  const most = Math.max(...resident)
+  if (most > MOST_MIB) console.log(`FAILS: ${most.toFixed(0)} MiB resident, at most ${MOST_MIB}`)
+  if (share !== undefined)
+    console.log(
+      `${each >= share * ceiling ? 'holds' : 'FAILS'}: ${(each / ceiling).toFixed(2)} of the ceiling, at least ${share}`,
+    )
+  return each
+}
+
+async function usage(port: number) {
+  const response = await fetch(`http://127.0.0.1:${port}/usage`)
+  return v.parse(UsageSchema, await response.json())
+}
