@@ -100,9 +100,9 @@ describe('imports', () => {
   })
 
   test('what composes the service is imported by commands and tests alone', () => {
-    const users = imports.filter(({ to }) => isUnder(to, 'functions/app'))
-    const places = new Set(users.map(({ from }) => dirname(from)).filter(isOwnCode))
-    expect([...places].sort()).toEqual(['functions/app', 'functions/commands'])
+    const users = imports.filter(({ to }) => isUnder(to, 'functions/service'))
+    const places = new Set(users.map(({ from }) => roomOf(from)).filter(isOwnCode))
+    expect([...places].sort()).toEqual(['functions/commands', 'functions/service'])
   })
 
   test.each(KEPT_BEHIND)('%s stays behind %i file', (name, most) => {
@@ -196,6 +196,12 @@ describe('code', () => {
     const domain = product.filter(({ path }) => path.startsWith('src/domain/'))
     expect(domain.length).toBeGreaterThan(30)
     expect(shownBy(isImpure)).toEqual([])
+  })
+
+  test('functions/http is pure fetch: hosts without Node run it', () => {
+    const parts = imports.filter(({ from }) => isUnder(from, 'functions/http'))
+    expect(parts.length).toBeGreaterThan(3)
+    expect(parts.filter(({ to }) => to.startsWith('node:')).map(show)).toEqual([])
   })
 
   test('the eyes of this test are open: each rule finds what it looks for', () => {

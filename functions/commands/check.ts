@@ -15,8 +15,8 @@ import {
   QUALITIES,
 } from '../../src/domain/operation/listing-quality.ts'
 import { saysMoreThanName } from '../../src/domain/operation/plain-description.ts'
-import { createStderrLog, readCommandLine, runMain, UsageError } from '../operations/run-main.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
+import { createStderrLog, readCommandLine, runMain, UsageError } from '../ports/run-main.ts'
 import { hasLedger } from '../store/sqlite.ts'
 import { findUnlistedHosts } from './find-unlisted-hosts.ts'
 
@@ -73,7 +73,7 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
   const { openStore } = await import('../store/open-store.ts')
-  const { readLedgerFacts } = await import('../analytics/ledger-facts.ts')
+  const { readLedgerFacts } = await import('../service/ledger-facts.ts')
   await using store = await openStore(config, createStderrLog())
   const facts = await readLedgerFacts(store, Date.parse(config.AS_OF))
   return [...moves.keys()]

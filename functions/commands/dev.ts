@@ -8,12 +8,12 @@ import { COMPILED_DIR_VARIABLE } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
-import { createService } from '../app/service.ts'
-import { createComparePage } from '../compare/chosen-comparison.ts'
-import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
+import { onStop } from '../ports/run-main.ts'
+import { createComparePage } from '../search/endpoints.ts'
 import { createPageSearch } from '../search/search-doors.ts'
+import { createService } from '../service/service.ts'
 
 /**
  * `npm run dev`: Astro's development server for the pages, with the same functions and files as in

@@ -3,7 +3,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { readCommandLine, runMain, wrongCommand } from '../operations/run-main.ts'
+import { readCommandLine, runMain, wrongCommand } from '../ports/run-main.ts'
 
 /** Site table, tables without rows, a guide, examples to copy and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))

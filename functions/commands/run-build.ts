@@ -11,9 +11,9 @@ import {
 } from '../../src/domain/trust/ledger-facts.ts'
 import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { type FileLock, takeFileLock } from '../operations/file-lock.ts'
-import { createStderrLog, readCommandLine, runMain } from '../operations/run-main.ts'
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
+import { createStderrLog, readCommandLine, runMain } from '../ports/run-main.ts'
+import { type FileLock, takeFileLock } from '../store/lock.ts'
 import { hasLedger } from '../store/sqlite.ts'
 
 /** How often a waiting build checks again (milliseconds). */
@@ -43,7 +43,7 @@ async function readLedger(
   payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[],
 ): Promise<LedgerFacts> {
   if (!hasLedger(config)) return NO_LEDGER_FACTS
-  const { readFactsForBuild } = await import('../operations/read-facts.ts')
+  const { readFactsForBuild } = await import('../service/ledger-facts.ts')
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   return readFactsForBuild(config, createStderrLog(), moves, payeesOf).catch((error: unknown) => {
     if (error instanceof OperatorError) throw error

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { createService } from '../app/service.ts'
-import { onStop } from '../operations/on-stop.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
-import { loadDoors } from '../protocols/protocols.ts'
+import { onStop } from '../ports/run-main.ts'
+import { loadProtocols } from '../protocols/protocols.ts'
+import { createService } from '../service/service.ts'
 
 /**
  * Serves until SIGTERM.
@@ -34,7 +34,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
   }
   console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
   onStop(service.close)
-  await loadDoors()
+  await loadProtocols()
   try {
     await service.verify()
   } catch (error) {

@@ -5,6 +5,6 @@ import { enableCompileCache } from 'node:module'
  * meanwhile. Needs neither the content nor what compiles it.
  */
 enableCompileCache()
-const { runMain } = await import('../operations/run-main.ts')
+const { runMain } = await import('../ports/run-main.ts')
 const { serve } = await import('./serve-release.ts')
 await runMain(() => serve())

@@ -8,7 +8,7 @@ import { join } from 'node:path'
  * starts, so everything else is imported after the cache is on.
  */
 enableCompileCache()
-const { runMain } = await import('../operations/run-main.ts')
+const { runMain } = await import('../ports/run-main.ts')
 const { parseConfig } = await import('../ports/config.ts')
 const { OperatorError } = await import('../../src/domain/wire/operator-error.ts')
 await runMain(async () => {

@@ -1,6 +1,4 @@
-import { SECURITY_PATH } from '../../src/domain/wire/links.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
 export const UNCACHED = {
   'Cache-Control': 'no-store',
@@ -125,29 +123,6 @@ export function answerPreflight(path: string, allowed: readonly string[]): Respo
 /** Seller routes carry a session, so no other origin may read their answers. */
 export function isSellerPath(path: string): boolean {
   return path.startsWith('/api/v1/sellers')
-}
-
-/** For platforms, balancers and finders of faults; not part of the interface, so not in the route table. */
-const OTHER_READS = ['/healthz', '/readyz', SECURITY_PATH].map((path) => ({
-  path,
-  methods: ['GET'] as const,
-}))
-
-const PATTERNS = [...Object.values(ROUTES), ...OTHER_READS].map(({ path, methods }) => ({
-  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
-  methods,
-}))
-
-/**
- * Methods that routes accept at this path; empty when no route has it. HEAD is accepted wherever
- * GET is, except to the relay, where a seller may take it for an unpaid GET.
- */
-export function findAllowedMethods(path: string): string[] {
-  const matching = PATTERNS.filter(({ pattern }) => pattern.test(path))
-  const methods = new Set<string>(matching.flatMap((route) => route.methods))
-  if (methods.has('GET') && !path.startsWith('/api/v1/call/')) methods.add('HEAD')
-  if (methods.size > 0) methods.add('OPTIONS')
-  return [...methods]
 }
 
 const encoder = new TextEncoder()

@@ -31,8 +31,8 @@ import {
 } from '../../src/domain/probe/mcp.ts'
 import type { RpcReply } from '../../src/domain/probe/mcp-payment.ts'
 import { readNamedMetadata } from '../../src/domain/probe/oauth.ts'
-import { readSignIn } from '../discovery/read-sign-in.ts'
 import type { Fetcher } from '../net/http-client.ts'
+import { readSignIn } from './sign-in.ts'
 
 interface McpTarget {
   url: string

@@ -9,8 +9,8 @@ import {
   createTermReader,
   fitsFilter,
 } from '../../src/domain/doors/ard-query.ts'
+import type { Handler } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
-import type { Handler } from '../parts/parts.ts'
 import { createDirectory, type Directory, type DirectoryParts, findIds } from './directory.ts'
 import {
   createReadDoor,

@@ -6,12 +6,12 @@ import { kitPath, listingPath } from '../../src/domain/wire/links.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { createComparison } from '../compare/chosen-comparison.ts'
-import type { Parts } from '../parts/parts.ts'
+import type { Parts } from '../features/feature.ts'
 import { currentId, type Release, readBuilt, toUnknownText } from '../release/release.ts'
+import { createComparison } from '../search/endpoints.ts'
 import { createFindOperations } from '../search/find-operations.ts'
+import { createPlanTask } from '../search/plan-tasks.ts'
 import { createReleaseSearch, type SearchParts } from '../search/search-doors.ts'
-import { createPlanTask } from '../tasks/plan-tasks.ts'
 
 /** Parameters of `GET /api/v1/search`, not parsed yet; undefined ones are ignored. */
 export type SearchQueryText = Record<string, string | number | boolean | undefined>

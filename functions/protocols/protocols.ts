@@ -9,11 +9,9 @@ import {
 } from '../../src/domain/doors/markdown-variant.ts'
 import type { TaskPage } from '../../src/domain/plans/task-views.ts'
 import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
-import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
-import { createFeeds } from '../feeds/change-feeds.ts'
+import type { Handler, Parts } from '../features/feature.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
-import type { Handler, Parts } from '../parts/parts.ts'
 import type { Relay } from '../relay/relay.ts'
 import { readBuilt } from '../release/release.ts'
 import { matchesEtag } from '../static/static-files.ts'
@@ -33,22 +31,17 @@ const loadA2a = () => import('./a2a.ts')
  * Loads the protocols' packages, a large part of a start, so a server does it once it answers. Left
  * to the first message, everybody would wait half a second at that moment.
  */
-export async function loadDoors(): Promise<void> {
+export async function loadProtocols(): Promise<void> {
   await loadMcp()
   await loadA2a()
 }
 
-/** A handler for each live door. The first request loads the protocol's package, if any. */
-export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handler> {
+/** Other protocols. The first request loads the package of its protocol, if any. */
+export function createProtocolsFeature(own: Parts, relay: Relay) {
   const parts = { ...own, ...createDoorBodies() }
   const markdown = createMarkdownDoor(parts)
-  const feed = createFeeds(parts)
-  return {
+  const routes = {
     listing_markdown: markdown,
-    listing_atom: feed,
-    listing_feed: feed,
-    search_atom: feed,
-    search_feed: feed,
     category_markdown: markdown,
     compare_markdown: markdown,
     task_markdown: markdown,
@@ -58,6 +51,7 @@ export function createDoors(own: Parts, relay: Relay): Record<LiveDoorId, Handle
     ...createDiscoveryDoors(parts),
     ...createArdDoors(parts),
   }
+  return { routes }
 }
 
 /** Requests that come while it opens wait for the same door; one that failed to open is tried again. */

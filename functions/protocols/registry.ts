@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { RegistryRow } from '../../src/domain/doors/registry-entry.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
+import type { Parts } from '../features/feature.ts'
 import { createChangeLog, followLog } from '../feeds/changes.ts'
-import type { Parts } from '../parts/parts.ts'
 import {
   type Answered,
   createReadDoor,

@@ -8,8 +8,8 @@ import {
   MOST_NESTED,
   parseJson,
 } from '../../src/domain/wire/parse-json.ts'
+import type { Handler, Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
-import type { Handler, Parts } from '../parts/parts.ts'
 import {
   type Budget,
   createBudget,

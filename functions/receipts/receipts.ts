@@ -12,14 +12,19 @@ import {
   toSignedReceipt,
 } from '../../src/domain/receipts/receipt.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import type { Parts, StoreRoute } from '../features/feature.ts'
+import { createStoreRoute } from '../features/routes.ts'
 import { publicJson } from '../http/answers.ts'
-import type { Parts } from '../parts/parts.ts'
-import { createStoreRoute, type StoreRoute } from '../parts/store-route.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { clientOf, refusalOf } from '../server/rate-limits.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { createLoop, inPieces, insertTogether } from '../store/store.ts'
+
+/** Receipts of paid calls at their addresses. */
+export function createReceiptsFeature(parts: Parts) {
+  return { routes: createReceiptRoutes(parts) }
+}
 
 /** A receipt with what the ledger keeps beside it. */
 export interface NewReceipt {
@@ -282,7 +287,7 @@ export async function findReceipt(
 }
 
 /** What anybody may read of receipts, to verify them without trusting us. */
-export function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', StoreRoute> {
+function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', StoreRoute> {
   const { config, problem, ledger } = parts
   const { store } = ledger
   const signer = createSigner(store, parts.clock)

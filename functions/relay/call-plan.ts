@@ -11,6 +11,7 @@ import {
   findPaymentHeaderFault,
   PROXY_NAME,
 } from '../../src/domain/relay/relayed-headers.ts'
+import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
@@ -47,8 +48,6 @@ interface PlanContext {
   refuse: MakeCallProblem
 }
 
-const CALL_PATH = '/api/v1/call/'
-
 /** HEAD is not among them: a seller's framework may take it for an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
@@ -68,7 +67,7 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
       ),
     )
   const { path, query } = splitTarget(req.url ?? '')
-  const id = decodeId(path.slice(CALL_PATH.length))
+  const id = decodeId(path.slice(CALL_PREFIX.length))
   const listing = release.listings.get(id)
   const gone = listing === undefined ? release.gone.get(id) : undefined
   if (gone !== undefined) return answer(toGoneCall(gone, req.url ?? '', refuse))

@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
+import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import type { Usage } from '../analytics/usage.ts'
+import type { Feature, Hints, Parts, Usage } from '../features/feature.ts'
 import { createOwnAddress, toGuard } from '../net/guard.ts'
-import type { Parts } from '../parts/parts.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
 import { createBudget } from '../server/budget.ts'
 import { isMalformed } from '../server/connections.ts'
 import { sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
-import type { Hints } from '../trust/hints.ts'
 import {
   type CallPlan,
   createCallProblems,
@@ -28,10 +27,15 @@ import { type CallObserver, NO_OBSERVER, type SellerHead } from './seller-call.t
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
+/** The relay at its addresses. */
+export function toRelayFeature(relay: Relay): Feature {
+  return { paths: [{ path: CALL_PREFIX, isBare: true, answer: relay }] }
+}
+
 /** The relay knows only the listings of a release, and only the counters of the ledger. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
   release: () => Pick<Release, 'gone' | 'listings'>
-  ledger: { usage: Pick<Usage, 'called'>; hints: Pick<Hints, 'note'> }
+  ledger: { usage: Pick<Usage, 'called'>; hints: Hints }
 }
 
 /** Called when a call ends: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ChosenListings } from '../../src/components/compare/chosen-listings.ts'
-import { CHOSEN_PAGE, ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
 import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { Config } from '../ports/config.ts'
@@ -11,12 +9,19 @@ import { nodeClientOf, type RateLimits, refusalOf } from '../server/rate-limits.
 import { createPageCodeLoader } from './page-code.ts'
 import type { Release } from './release.ts'
 
-const { search: _, chosen: __, ...PREPARED } = ON_DEMAND_PAGES
-/** Pages whose data is computed before they are rendered. */
-type PreparedName = keyof typeof PREPARED
-/** Pages whose form posts to the page itself. */
-const FORMS = new Set<string>([PREPARED.dashboard, PREPARED.signIn, PREPARED.reported])
-const ON_DEMAND = new Set<string>(Object.values(ON_DEMAND_PAGES))
+/** A page rendered for each request; every other page is a file. */
+export interface Page {
+  /** Whether its form posts to the page itself. */
+  hasForm?: true
+  /** What it shows is for its reader alone. */
+  isSecret?: true
+  /** Shown without a token where the directory is closed. */
+  isOpen?: true
+  /** Finds its data before its turn: other services are slow, and other pages wait behind it. */
+  prepare?(req: IncomingMessage, res: ServerResponse): Promise<Partial<App.Locals>>
+  /** Computes its data in its turn. */
+  compute?(target: string): Promise<Partial<App.Locals>>
+}
 
 export interface OnDemandPages {
   has(path: string): boolean
@@ -36,40 +41,29 @@ export function createOnDemandPages({
   baseUrl,
   search,
   gate,
-  compare,
-  prepare,
+  pages,
   report,
 }: {
   release: () => Release
   baseUrl: string
   search: NonNullable<App.Locals['search']>
   gate: PageGate
-  compare: (target: string) => Promise<ChosenListings>
-  prepare: {
-    [Name in PreparedName]: (
-      req: IncomingMessage,
-      res: ServerResponse,
-    ) => Promise<NonNullable<App.Locals[Name]>>
-  }
+  pages: ReadonlyMap<string, Page>
   report: ReportFailure
 }): OnDemandPages {
   const load = createPageCodeLoader()
-  async function answer(req: IncomingMessage, res: ServerResponse, path: string, next: () => void) {
-    // Other services are slow: their time is not spent inside the queue, where other pages wait.
-    const prepared: Pick<App.Locals, PreparedName> = {}
-    for (const [name, find] of Object.entries(prepare))
-      if (Reflect.get(PREPARED, name) === path)
-        Object.assign(prepared, { [name]: await find(req, res) })
+  async function answer(req: IncomingMessage, res: ServerResponse, page: Page, next: () => void) {
+    const prepared = await page.prepare?.(req, res)
     await gate(req, res, async () => {
-      const chosen = path === CHOSEN_PAGE ? await compare(req.url ?? '') : undefined
-      await render(req, res, next, { ...prepared, chosen })
+      const computed = await page.compute?.(req.url ?? '')
+      await render(req, res, next, { ...prepared, ...computed })
     })
   }
   async function render(
     req: IncomingMessage,
     res: ServerResponse,
     next: () => void,
-    prepared: Pick<App.Locals, PreparedName | 'chosen'>,
+    prepared: Partial<App.Locals>,
   ) {
     const { pageCode, searchChoices, site: texts } = release()
     const handler = await load(pageCode)
@@ -79,11 +73,12 @@ export function createOnDemandPages({
     await handler(req, res, () => next(), { ...shared, ...prepared })
   }
   return {
-    has: (path) => ON_DEMAND.has(path),
-    hasForm: (path) => FORMS.has(path),
+    has: (path) => pages.has(path),
+    hasForm: (path) => pages.get(path)?.hasForm === true,
     serve(req, res, path, next) {
-      if (!takes(path, req.method)) return false
-      answer(req, res, path, next).catch((error: unknown) => {
+      const page = pages.get(path)
+      if (page === undefined || !takes(page, req.method)) return false
+      answer(req, res, page, next).catch((error: unknown) => {
         const failure = report('pages.unavailable', error)
         if (res.headersSent) return void res.destroy()
         return sendResponse(req, res, failure)
@@ -93,9 +88,8 @@ export function createOnDemandPages({
   }
 }
 
-function takes(path: string, method: string | undefined): boolean {
-  if (!ON_DEMAND.has(path)) return false
-  return method === 'GET' || method === 'HEAD' || (method === 'POST' && FORMS.has(path))
+function takes({ hasForm }: Page, method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && hasForm === true)
 }
 
 /** Renders a page when its client's limit and its turn allow it. Rejects as `render` does. */

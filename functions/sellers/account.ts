@@ -10,9 +10,9 @@ import {
   readClickCounts,
   readUsageCounts,
   type UsageCount,
-} from '../analytics/read-clicks.ts'
-import type { Parts } from '../parts/parts.ts'
-import { type StoreRoute, takeBody } from '../parts/store-route.ts'
+} from '../clicks/usage.ts'
+import type { Parts, StoreRoute } from '../features/feature.ts'
+import { takeBody } from '../features/routes.ts'
 import { readReceiptsOf, type SeenReceipt } from '../receipts/read-receipts.ts'
 import type { Release } from '../release/release.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
@@ -21,11 +21,22 @@ import { expireClaims, isOwned, listClaims, toClaimView } from './claims.ts'
 import { listPayouts } from './payouts.ts'
 import { createSignedInRoute, toSellerView } from './sign-in.ts'
 
+/** What sellers see of themselves and their listings. */
+export function createAccountFeature(parts: Parts) {
+  return {
+    routes: {
+      me: createMe(parts),
+      seller_mails: createSellerMails(parts),
+      analytics: createAnalytics(parts),
+    },
+  }
+}
+
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
 /** `GET /api/v1/sellers/me`: the seller, claims and payouts, and thirty days in three numbers. */
-export function createMe(parts: Parts): StoreRoute {
+function createMe(parts: Parts): StoreRoute {
   const { ledger, clock, release } = parts
   const { db } = ledger.store
   return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
@@ -74,7 +85,7 @@ async function readRemovals(
 }
 
 /** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of one's listings on or off. */
-export function createSellerMails(parts: Parts): StoreRoute {
+function createSellerMails(parts: Parts): StoreRoute {
   const { ledger, clock } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
     const { listings } = await takeBody(parts, 'claim', event, MailsBodySchema)
@@ -93,7 +104,7 @@ async function wantsMails(db: Kysely<Tables>, sellerId: string): Promise<boolean
 }
 
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
-export function createAnalytics(parts: Parts): StoreRoute {
+function createAnalytics(parts: Parts): StoreRoute {
   return createSignedInRoute(parts, async (_event, { sellerId }) => {
     const { listings } = await readOwn(parts, sellerId)
     return { basic: { listings }, advanced: { status: 'stub' } }

@@ -4,10 +4,9 @@ import { judgeClaim, readClaimHost } from '../../src/domain/owners/claim-rules.t
 import { hostOf, isProvedAt } from '../../src/domain/owners/shared-hosts.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
+import type { Ledger, MailQueue, Parts, StoreRoute } from '../features/feature.ts'
+import { countAgainst, createStoreRoute, refuse } from '../features/routes.ts'
 import { jsonAnswer } from '../http/answers.ts'
-import type { MailQueue } from '../mails/mail-queue.ts'
-import type { Ledger, Parts } from '../parts/parts.ts'
-import { countAgainst, createStoreRoute, refuse, type StoreRoute } from '../parts/store-route.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import type { ClaimTable, Store, Tables } from '../store/store.ts'
 import { inPieces, isRetryable } from '../store/store.ts'
@@ -15,6 +14,25 @@ import { claimRulesOf, expireClaims, findClaimable, toClaimView } from './claims
 import { notifySeller } from './letters.ts'
 import { createProver, missed, type Proof, type Prove, toProof } from './proofs.ts'
 import { createSignedInRoute } from './sign-in.ts'
+
+const HOUR_MS = 3_600_000
+
+/** The check of a claim: when its seller wants it, and by itself. */
+export function createClaimChecksFeature(parts: Parts) {
+  return {
+    routes: { claim_check: createClaimCheck(parts) },
+    chores: [
+      {
+        name: 'claims',
+        everyMs: HOUR_MS,
+        async run() {
+          const { checked, failing, lapsed } = await reverifyClaims(parts)
+          if (checked > 0) parts.log.info('claims.reverified', { checked, failing, lapsed })
+        },
+      },
+    ],
+  }
+}
 
 type ClaimParts = Pick<Parts, 'config' | 'clock' | 'ledger' | 'resolver' | 'release'>
 
@@ -25,7 +43,7 @@ type Shown = Partial<Pick<Parameters<Prove>[0], 'email' | 'idToken'>>
  * `POST /api/v1/sellers/claim/<claim_id>/check`. A failed proof is a 200 that says what was seen. A
  * workflow has no cookie: it sends its identity token, and gets 400 where that proves nothing.
  */
-export function createClaimCheck(parts: Parts): StoreRoute {
+function createClaimCheck(parts: Parts): StoreRoute {
   const { ledger, clock, config } = parts
   const { db } = ledger.store
   const prove = createProver(parts)

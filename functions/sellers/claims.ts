@@ -13,9 +13,9 @@ import {
 import { smallestOf } from '../../src/domain/wire/extremes.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
+import type { Parts, StoreRoute } from '../features/feature.ts'
+import { refuse, takeBody } from '../features/routes.ts'
 import type { ObjectSchema } from '../http/parse-body.ts'
-import type { Parts } from '../parts/parts.ts'
-import { refuse, type StoreRoute, takeBody } from '../parts/store-route.ts'
 import { type Release, toUnknownText } from '../release/release.ts'
 import type { LimitName } from '../server/rate-limits.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
@@ -23,8 +23,19 @@ import { countRows } from '../store/store.ts'
 import { writeInstructions } from './proofs.ts'
 import { createSecret, createSignedInRoute } from './sign-in.ts'
 
+/** Claims on listings, and what an owner decides of one. */
+export function createClaimsFeature(parts: Parts) {
+  return {
+    routes: {
+      claims: createClaims(parts),
+      claim_start: createClaimStart(parts),
+      opt_out: createOptOut(parts),
+    },
+  }
+}
+
 /** `GET /api/v1/sellers/claim`: the signed-in seller's claims, newest first. */
-export function createClaims(parts: Parts): StoreRoute {
+function createClaims(parts: Parts): StoreRoute {
   const { db } = parts.ledger.store
   return createSignedInRoute(parts, async (_event, { sellerId }) => {
     await expireClaims(db, sellerId, parts.clock.now())
@@ -36,7 +47,7 @@ export function createClaims(parts: Parts): StoreRoute {
  * `POST /api/v1/sellers/claim {listing_id, method?}`. Host, token and state come from the server
  * alone. Asking again while a claim is open gives the same claim with the same token.
  */
-export function createClaimStart(parts: Parts): StoreRoute {
+function createClaimStart(parts: Parts): StoreRoute {
   const { ledger, clock, release, config } = parts
   return createSignedInRoute(parts, async (event, { sellerId }) => {
     const body = await takeBody(parts, 'claim', event, ClaimBodySchema)
@@ -127,7 +138,7 @@ function refuseFull(waitMs: number): never {
  * from the directory at the next build, names their listing that replaces it, or brings it back. It
  * stays removed when the claim later lapses, as long as it stays on the proved host.
  */
-export function createOptOut(parts: Parts): StoreRoute {
+function createOptOut(parts: Parts): StoreRoute {
   const { db } = parts.ledger.store
   return createOwnerRoute(parts, 'claim', OptOutBodySchema, async (body, { host, seller_id }) => {
     const { listing_id, removed = true, moved_to } = body

@@ -4,31 +4,63 @@ import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { toPriceText } from '../../src/domain/operation/price-text.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import type { MailQueue, MailTask } from '../mails/mail-queue.ts'
-import type { Mail } from '../mails/mailer.ts'
-import type { Parts } from '../parts/parts.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { ClaimTable, Store, Tables } from '../store/store.ts'
+import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
+import type { Letter, MailQueue, MailTask, Parts } from '../features/feature.ts'
+import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { issueLoginToken } from './sign-in.ts'
 
-/** Text of one mail, without greeting and signature. */
-type Letter = Pick<Mail, 'subject' | 'link'> & { body: string }
-type ListingTask = Exclude<MailTask, { kind: 'sign_in' }>
+const HOUR_MS = 3_600_000
+
+/** Mails to sellers: how each is written, and which the directory sends by itself. */
+export function createLettersFeature(parts: Parts) {
+  return {
+    letters: createLetters(parts),
+    chores: [
+      {
+        name: 'letters',
+        everyMs: HOUR_MS,
+        async run() {
+          const mails = await notifyOwners(parts)
+          if (mails > 0) parts.log.info('owners.notified', { mails })
+        },
+      },
+    ],
+  }
+}
+
+const ofClaim = { listing_id: v.string(), host: v.string(), method: v.picklist(CLAIM_METHODS) }
+const reason = v.string()
+
+/** Mails about a listing, as they wait. */
+const ListingMailSchema = v.variant('kind', [
+  v.object({ kind: v.literal('claim_verified'), ...ofClaim }),
+  v.object({ kind: v.literal('claim_superseded'), ...ofClaim }),
+  v.object({ kind: v.literal('claim_failing'), ...ofClaim, reason }),
+  v.object({ kind: v.literal('claim_lapsed'), ...ofClaim, reason }),
+  v.object({ kind: v.literal('payout_ended'), ...ofClaim, reason }),
+  /** What changed in the directory about an owned listing, a sentence each. */
+  v.object({ kind: v.literal('listing_news'), listing_id: v.string(), news: v.array(v.string()) }),
+])
+type ListingMail = v.InferOutput<typeof ListingMailSchema>
 
 /**
  * The token is made here, at the moment of sending, so that no table ever holds it; every try makes
  * a new one. Links start with `BASE_URL`: the request's Host has no say.
  */
-export function createLetters(
-  store: Store,
-  clock: Clock,
-  { baseUrl, name }: { baseUrl: string; name: () => string },
-) {
-  return async (email: string, task: MailTask): Promise<Letter> => {
-    if (task.kind !== 'sign_in') return writeListingMail(baseUrl, task)
-    const token = await issueLoginToken(store.db, email, clock.now())
-    return writeSignInMail(name(), `${baseUrl}/sellers/sign-in?token=${token}`)
+function createLetters({ ledger, clock, config, release }: Parts) {
+  const baseUrl = config.BASE_URL
+  const aboutListing = async (_: string, task: MailTask): Promise<Letter | null> => {
+    const parsed = v.safeParse(ListingMailSchema, task)
+    return parsed.success ? writeListingMail(baseUrl, parsed.output) : null
+  }
+  const kinds = ListingMailSchema.options.map(({ entries }) => entries.kind.literal)
+  return {
+    async sign_in(email: string): Promise<Letter> {
+      const token = await issueLoginToken(ledger.store.db, email, clock.now())
+      return writeSignInMail(release().site.name, `${baseUrl}/sellers/sign-in?token=${token}`)
+    },
+    ...Object.fromEntries(kinds.map((kind) => [kind, aboutListing])),
   }
 }
 
@@ -46,13 +78,16 @@ If this was not you, ignore this mail. Nobody can sign in without the link.`,
   }
 }
 
-function writeListingMail(baseUrl: string, task: ListingTask): Letter {
+function writeListingMail(baseUrl: string, task: ListingMail): Letter {
   const { subject, body } = task.kind === 'listing_news' ? describeNews(task) : describe(task)
   const links = `Your claims: ${baseUrl}/sellers/dashboard\nThe listing: ${baseUrl}/listing/${task.listing_id}`
   return { subject, body: `${body}\n\n${links}` }
 }
 
-function describeNews({ listing_id, news }: Extract<MailTask, { kind: 'listing_news' }>): Letter {
+function describeNews({
+  listing_id,
+  news,
+}: Extract<ListingMail, { kind: 'listing_news' }>): Letter {
   const [first = ''] = news
   return {
     subject:
@@ -61,7 +96,7 @@ function describeNews({ listing_id, news }: Extract<MailTask, { kind: 'listing_n
   }
 }
 
-function describe(task: Exclude<ListingTask, { kind: 'listing_news' }>): Letter {
+function describe(task: Exclude<ListingMail, { kind: 'listing_news' }>): Letter {
   const { listing_id, host } = task
   const upkeep =
     task.method === 'oidc'
@@ -96,7 +131,7 @@ function describe(task: Exclude<ListingTask, { kind: 'listing_news' }>): Letter 
   }
 }
 
-function whyLapsed({ host, reason }: Extract<MailTask, { kind: 'claim_lapsed' }>): string {
+function whyLapsed({ host, reason }: Extract<ListingMail, { kind: 'claim_lapsed' }>): string {
   return reason === 'host_changed'
     ? `the listing has moved away from ${host}, and your proof covers that host alone.`
     : `we could not find your proof for ${host} for 7 days:\n${reason}`
@@ -107,7 +142,7 @@ export async function notifySeller(
   trx: Kysely<Tables>,
   mails: MailQueue,
   claim: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
-  kind: Exclude<MailTask['kind'], 'sign_in' | 'listing_news'>,
+  kind: Exclude<ListingMail['kind'], 'listing_news'>,
   reason = '',
 ): Promise<void> {
   const { seller_id, listing_id, host, method } = claim

@@ -18,12 +18,32 @@ import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import type { ProblemCode } from '../../src/domain/wire/problems.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { ROUTES, type StoreRouteId } from '../../src/domain/wire/route-table.ts'
-import { readSent } from '../forms/form.ts'
-import type { Parts } from '../parts/parts.ts'
-import type { StoreRoute } from '../parts/store-route.ts'
+import { ON_DEMAND_PAGES, ROUTES, type StoreRouteId } from '../../src/domain/wire/route-table.ts'
+import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
+import { readSent } from '../features/form.ts'
 import { type Release, readBuilt } from '../release/release.ts'
 import { isSecure, readCookie } from './sign-in.ts'
+
+/** The pages of sellers, over the seller endpoints. */
+export function createSellerPagesFeature(parts: Parts, handlers: SellerHandlers) {
+  const dashboard = createDashboardPage(parts, handlers)
+  const signIn = createSignInPage(parts, handlers)
+  return {
+    pages: {
+      [ON_DEMAND_PAGES.dashboard]: {
+        hasForm: true,
+        isSecret: true,
+        prepare: async (req, res) => ({ dashboard: await dashboard(req, res) }),
+      },
+      [ON_DEMAND_PAGES.signIn]: {
+        hasForm: true,
+        isSecret: true,
+        isOpen: true,
+        prepare: async (req, res) => ({ signIn: await signIn(req, res) }),
+      },
+    },
+  } satisfies Feature
+}
 
 type Read = (name: string) => string
 type Ask = Endpoints['ask']
@@ -71,7 +91,7 @@ const ACTS = {
 } satisfies Record<string, Act>
 
 /** `/sellers/dashboard`: answers of the seller endpoints as a page, their writes as forms. */
-export function createDashboardPage(
+function createDashboardPage(
   parts: Pick<Parts, 'config' | 'release' | 'clock'>,
   handlers: SellerHandlers,
 ) {
@@ -248,7 +268,7 @@ const WANTED = 'wanted-listing'
  * `/sellers/sign-in`: requests a link, and redeems the mailed one. It takes a click: a mail scanner
  * that follows links submits no form.
  */
-export function createSignInPage({ config }: Pick<Parts, 'config'>, handlers: SellerHandlers) {
+function createSignInPage({ config }: Pick<Parts, 'config'>, handlers: SellerHandlers) {
   const keepWanted = (res: ServerResponse, listing: string, minutes: number) => {
     const secure = isSecure({ config }) ? '; Secure' : ''
     const where = `Max-Age=${minutes * 60}; Path=/sellers; HttpOnly; SameSite=Lax${secure}`

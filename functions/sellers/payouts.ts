@@ -13,8 +13,7 @@ import {
   type PayoutChecked,
   type PayoutState,
 } from '../../src/domain/views/seller-views.ts'
-import type { Parts } from '../parts/parts.ts'
-import type { StoreRoute } from '../parts/store-route.ts'
+import type { Parts, StoreRoute } from '../features/feature.ts'
 import type { Release } from '../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../store/store.ts'
 import { createJsonRpc, createNodes, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
@@ -23,8 +22,31 @@ import { notifySeller } from './letters.ts'
 import { showObserved } from './proofs.ts'
 import { createSecret } from './sign-in.ts'
 
+const HOUR_MS = 3_600_000
+
+/** Proofs that a payout is the seller's; those of contract wallets are checked again. */
+export function createPayoutsFeature(parts: Parts) {
+  return {
+    routes: {
+      payout_start: createPayoutStart(parts),
+      payout_check: createPayoutCheck(parts),
+      payout_withdraw: createPayoutWithdrawal(parts),
+    },
+    chores: [
+      {
+        name: 'payouts',
+        everyMs: HOUR_MS,
+        async run() {
+          const tally = await recheckContracts(parts)
+          if (tally.checked > 0) parts.log.info('payouts.rechecked', tally)
+        },
+      },
+    ],
+  }
+}
+
 /** `POST /api/v1/sellers/payout {listing_id, payout}`: a text to sign with the payout's wallet. */
-export function createPayoutStart(parts: Parts): StoreRoute {
+function createPayoutStart(parts: Parts): StoreRoute {
   const { ledger, clock, config } = parts
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, claim) => {
     const asked = { baseUrl: config.BASE_URL, payout }
@@ -33,7 +55,7 @@ export function createPayoutStart(parts: Parts): StoreRoute {
 }
 
 /** `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. A signature that does not match is a 200 that says why. */
-export function createPayoutCheck(parts: Parts): StoreRoute {
+function createPayoutCheck(parts: Parts): StoreRoute {
   const { ledger, clock } = parts
   const { db } = ledger.store
   return createOwnerRoute(parts, 'payout', PayoutCheckBodySchema, async (body, claim) => {
@@ -65,7 +87,7 @@ export function createPayoutCheck(parts: Parts): StoreRoute {
 }
 
 /** `DELETE /api/v1/sellers/payout {listing_id, payout}`: ends the proof; the next build shows it. */
-export function createPayoutWithdrawal(parts: Parts): StoreRoute {
+function createPayoutWithdrawal(parts: Parts): StoreRoute {
   const { db } = parts.ledger.store
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, { id }) => {
     const key = { claim_id: id, payout: normalizePayout(payout) }

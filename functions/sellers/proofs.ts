@@ -6,10 +6,10 @@ import { headerOf, type ProbeAnswer, type ProbeReply } from '../../src/domain/pr
 import type { ClaimStarted } from '../../src/domain/views/seller-views.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
+import type { Parts } from '../features/feature.ts'
 import { PURPOSES } from '../net/guard.ts'
 import { createHttpClient, type Fetcher } from '../net/http-client.ts'
 import { type Resolver, ResolversDisagreeError } from '../net/resolver.ts'
-import type { Parts } from '../parts/parts.ts'
 import { within } from '../ports/clock.ts'
 
 /** Longer than the resolver's own tries; a hanging resolver is cut off here (milliseconds). */

@@ -4,19 +4,29 @@ import type { Kysely } from 'kysely'
 import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { jsonAnswer } from '../http/answers.ts'
-import type { Parts } from '../parts/parts.ts'
+import type { Parts, StoreRoute } from '../features/feature.ts'
 import {
   countAgainst,
   createStoreRoute,
   refuse,
   refuseTaken,
-  type StoreRoute,
   takeBody,
-} from '../parts/store-route.ts'
+} from '../features/routes.ts'
+import { jsonAnswer } from '../http/answers.ts'
 import type { Clock } from '../ports/clock.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import type { Tables } from '../store/store.ts'
+
+/** Signing in by a mailed link, and out. */
+export function createSignInFeature(parts: Parts) {
+  return {
+    routes: {
+      login: createLogin(parts),
+      session_start: createSessionStart(parts),
+      session_end: createSessionEnd(parts),
+    },
+  }
+}
 
 /** A seller route that needs a session; a cookie in its second half of life is renewed. */
 export function createSignedInRoute(
@@ -44,7 +54,7 @@ function setCookie(response: Response, cookie: string): Response {
  * `POST /api/v1/sellers/login`: queues a mail with a sign-in link. Known and unknown addresses take
  * the same steps, so neither answer nor timing distinguishes them; no request waits for SMTP.
  */
-export function createLogin(parts: Parts): StoreRoute {
+function createLogin(parts: Parts): StoreRoute {
   const { store, mails } = parts.ledger
   return createStoreRoute(parts, async (event) => {
     const body = await takeBody(parts, 'login', event, LoginBodySchema)
@@ -95,7 +105,7 @@ const BAD_ADDRESS = {
  * `POST /api/v1/sellers/session {token}`: the button of the sign-in page. Using the token up and
  * opening the session are one transaction: a crash between them leaves both or neither.
  */
-export function createSessionStart(parts: Parts): StoreRoute {
+function createSessionStart(parts: Parts): StoreRoute {
   const { ledger, clock } = parts
   return createStoreRoute(parts, async (event) => {
     const { token } = await takeBody(parts, 'session', event, SessionBodySchema)
@@ -120,7 +130,7 @@ export function createSessionStart(parts: Parts): StoreRoute {
 }
 
 /** `DELETE /api/v1/sellers/session`: signs out; the same when nobody was signed in. */
-export function createSessionEnd(parts: Parts): StoreRoute {
+function createSessionEnd(parts: Parts): StoreRoute {
   const sessions = createSessions(parts)
   return createStoreRoute(parts, async (event) => {
     await sessions.end(event.req.headers.get('cookie'))

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { isSellerPath } from '../http/answers.ts'
 
 /**
@@ -19,7 +18,6 @@ import { isSellerPath } from '../http/answers.ts'
 const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
-const OWN_PAGES: ReadonlySet<string> = new Set(['/sellers/dashboard', '/sellers/sign-in'])
 /**
  * Brotli at 1 takes three quarters of the time of gzip at 1 for a search answer, which becomes 5 %
  * longer; at 2 it takes longer than gzip and saves nothing. A window of 64 KiB is enough for them
@@ -40,14 +38,9 @@ function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
   return brotliCompressSync(bytes, { params: { ...BROTLI, ...size } })
 }
 
-/** Whether an answer at this address may hold a secret, or bytes that are not ours. */
-function isLeftAlone(path: string): boolean {
-  return isSellerPath(path) || OWN_PAGES.has(path) || path === DOORS.mcp.path
-}
-
 /** From here on the response buffers what is written to it, and sends it compressed at the end. */
 export function compressAnswer(req: IncomingMessage, res: ServerResponse, path: string): void {
-  if (isLeftAlone(path)) return
+  if (isSellerPath(path)) return
   const accepted = toText(req.headers['accept-encoding'])
   const coding = CODINGS.find((name) => acceptsEncoding(accepted, name)) ?? null
   const node = { writeHead: res.writeHead, write: res.write, end: res.end }

@@ -12,7 +12,6 @@ import type { Store } from '../store/store.ts'
  * of slots, a client can use only a few of them, and the oldest goes first: writing one costs the
  * same however many there are. The meter reads only blocks, so invented ones cost it nothing.
  */
-export type Hints = ReturnType<typeof createHints>
 
 /** Slots of a listing: this many lanes, each shared by several clients. */
 const LANES = 16

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import { hostOf } from '../../src/domain/owners/shared-hosts.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
+import type { Parts } from '../features/feature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
@@ -9,6 +11,7 @@ import type { Store, Tables } from '../store/store.ts'
 import { type CreateJsonRpc, createJsonRpc, type JsonRpc, RpcError } from './evm-chain.ts'
 import { Reorganised } from './evm-logs.ts'
 import { measureEvm } from './evm-meter.ts'
+import { hasHintSince } from './hints.ts'
 import {
   type ChainTally,
   type ChainWork,
@@ -24,6 +27,47 @@ const GAP_MS = 100
 
 /** Pauses after a busy answer of a node; then the run ends, and the next one continues. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
+
+/** How often the meter looks where relayed calls named payments, and for how long after them. */
+const LOOK_EVERY_MS = 120_000
+const LOOK_FOR_MS = 600_000
+const HOUR_MS = 3_600_000
+
+/**
+ * `MEASURE=on`: the meter reads each hour, and at once after a relayed call named a payment, or
+ * named none and carried what its payer signed, until that is surely confirmed.
+ *
+ * @param hasWaitedSince whether a call waits for its payment since a time (milliseconds)
+ */
+export function createMeterFeature(parts: Parts, hasWaitedSince: (since: number) => boolean) {
+  const run = (signal: AbortSignal) => measurePublished(parts, signal)
+  return {
+    chores: [
+      { name: 'meter', everyMs: HOUR_MS, run },
+      {
+        name: 'meter after calls',
+        everyMs: LOOK_EVERY_MS,
+        async run(signal: AbortSignal) {
+          const since = parts.clock.now() - LOOK_FOR_MS
+          if (hasWaitedSince(since) || (await hasHintSince(parts.ledger.store, since)))
+            await run(signal)
+        },
+      },
+    ],
+  }
+}
+
+/** The log says what it did, chain by chain. */
+async function measurePublished(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { config, clock, log, ledger, release } = parts
+  const { store } = ledger
+  if (!config.MEASURE) return
+  const published = [...release().listings.values()].flatMap(({ id, url, payout }) =>
+    payout.map((one) => ({ payout: one, listing_id: id, host: hostOf(url) ?? '' })),
+  )
+  const isAlone = store.dialect === 'sqlite'
+  await measure({ store, config, clock, log, isAlone }, { since: null, published, signal })
+}
 
 interface MeterParts {
   store: Store

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { readCommandLine, runMain, wrongCommand } from '../../functions/operations/run-main.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { readIfThere } from '../content/content-folder.ts'

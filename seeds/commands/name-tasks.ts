@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runMain } from '../../functions/operations/run-main.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { runMain } from '../../functions/ports/run-main.ts'
 import { readContent } from '../../src/content/read.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { readCommandLine, runMain, wrongCommand } from '../../functions/operations/run-main.ts'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
+import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { hasLedger } from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'

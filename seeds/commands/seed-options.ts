@@ -1,4 +1,4 @@
-import { readCommandLine, wrongCommand } from '../../functions/operations/run-main.ts'
+import { readCommandLine, wrongCommand } from '../../functions/ports/run-main.ts'
 import { isOnCalendar } from '../../src/domain/listing/calendar-date.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { runMain } from '../../functions/operations/run-main.ts'
+import { runMain } from '../../functions/ports/run-main.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import { runSeeding, type SeedingResult } from './run-seeding.ts'

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { takeFileLock } from '../../functions/operations/file-lock.ts'
+import { takeFileLock } from '../../functions/store/lock.ts'
 
 /** Locked while a run writes: two at once would undo each other's changes. */
 const RUNNING = 'sources/.running'

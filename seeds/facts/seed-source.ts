@@ -1,4 +1,4 @@
-import type { FoundSeller } from '../../functions/discovery/find-seller.ts'
+import type { FoundSeller } from '../../functions/probes/find-seller.ts'
 import type { SourceRow } from '../../src/domain/derived/source-table.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import type { HostRules } from './callable-url.ts'

@@ -1,7 +1,7 @@
-import { findSeller, toNothing } from '../../functions/discovery/find-seller.ts'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { findSeller, toNothing } from '../../functions/probes/find-seller.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbeReply } from '../../src/domain/probe/finding.ts'
 import type { SellerAnswer, SellerReader } from '../facts/seed-source.ts'

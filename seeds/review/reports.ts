@@ -1,15 +1,10 @@
 import * as v from 'valibot'
-import { type FoundSeller, findSeller } from '../../functions/discovery/find-seller.ts'
+import { aboutOf, findReport, listWaiting, settleReport } from '../../functions/feeds/reports.ts'
 import { createHttpClient, type Fetcher } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import type { Config } from '../../functions/ports/config.ts'
+import { type FoundSeller, findSeller } from '../../functions/probes/find-seller.ts'
 import { examineUrl } from '../../functions/probes/lint.ts'
-import {
-  aboutOf,
-  findReport,
-  listWaiting,
-  settleReport,
-} from '../../functions/reports/report-store.ts'
 import type { ReportTable, Store } from '../../functions/store/store.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'

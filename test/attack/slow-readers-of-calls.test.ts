@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createWaypostServer } from '../../functions/app/server.ts'
-import type { Parts } from '../../functions/parts/parts.ts'
+import type { Parts } from '../../functions/features/feature.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.ts'
-import { createRelay, type RelayParts } from '../../functions/relay/relay.ts'
+import { createRelay, type RelayParts, toRelayFeature } from '../../functions/relay/relay.ts'
 import type { Release } from '../../functions/release/release.ts'
+import { createWaypostServer } from '../../functions/service/server.ts'
 import {
   aListing,
   allInFlight,
@@ -90,8 +90,7 @@ async function startWaypost(
   const server = createWaypostServer({
     // The relay's path is answered before the server looks at anything else of the parts.
     parts: world.parts as unknown as Parts & { release: () => Release },
-    handlers: {},
-    relay: createRelay(world.parts, { ...RELAY_LIMITS, ...limits }),
+    features: [toRelayFeature(createRelay(world.parts, { ...RELAY_LIMITS, ...limits }))],
     readLimits: readers,
     stillMs,
   })

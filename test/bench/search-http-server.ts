@@ -10,10 +10,9 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { flushCompileCache } from 'node:module'
-import { createUsage } from '../../functions/analytics/usage.ts'
-import { createWaypostServer } from '../../functions/app/server.ts'
+import { createUsage } from '../../functions/clicks/usage.ts'
+import type { Parts } from '../../functions/features/feature.ts'
 import { createProblems } from '../../functions/http/answers.ts'
-import type { Parts } from '../../functions/parts/parts.ts'
 import { systemClock } from '../../functions/ports/clock.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
@@ -21,7 +20,9 @@ import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/op
 import { createSearch, type Search } from '../../functions/search/search.ts'
 import { createSearchDoors, createShownRows } from '../../functions/search/search-doors.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
+import { createWaypostServer } from '../../functions/service/server.ts'
 import type { Store } from '../../functions/store/store.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 
 const [file = '', mode = 'served', queries] = process.argv.slice(2)
 const started = performance.now()
@@ -66,8 +67,7 @@ const search = createSearch({
 const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatAnswers(search) : search)
 const server = createWaypostServer({
   parts: parts as unknown as Parts,
-  handlers: { search: route },
-  search: door,
+  features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: door }] }],
   pages: { has: () => false, hasForm: () => false, serve: answerUsage },
 })
 server.listen(0, '127.0.0.1', () => {

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createWaypostServer } from '../../functions/app/server.ts'
-import type { Parts } from '../../functions/parts/parts.ts'
-import { createRelay } from '../../functions/relay/relay.ts'
+import type { Parts } from '../../functions/features/feature.ts'
+import { createRelay, toRelayFeature } from '../../functions/relay/relay.ts'
 import type { Release } from '../../functions/release/release.ts'
+import { createWaypostServer } from '../../functions/service/server.ts'
 import { aListing, listen, startRawSeller, startRelay } from '../call/relay-world.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -141,8 +141,7 @@ async function startCalls() {
   const server = createWaypostServer({
     // The relay's path is answered before the server looks at anything else of the parts.
     parts: world.parts as unknown as Parts & { release: () => Release },
-    handlers: {},
-    relay: createRelay(world.parts),
+    features: [toRelayFeature(createRelay(world.parts))],
   })
   const port = await listen(server)
   close.push(seller.close, world.close, () => {

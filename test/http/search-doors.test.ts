@@ -3,9 +3,10 @@ import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createWaypostServer } from '../../functions/app/server.ts'
 import type { Search } from '../../functions/search/search.ts'
 import { createReleaseSearch, createSearchDoors } from '../../functions/search/search-doors.ts'
+import { createWaypostServer } from '../../functions/service/server.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** The path of the specification is answered on Node's own response, one with `/` behind by h3. */
@@ -39,7 +40,10 @@ afterAll(async () => {
 async function serve(search: Search): Promise<number> {
   const { parts } = running.service
   const { route, door } = createSearchDoors(parts, search)
-  const server = createWaypostServer({ parts, handlers: { search: route }, search: door })
+  const server = createWaypostServer({
+    parts,
+    features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: door }] }],
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   opened.push(server)

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { runChores } from '../../functions/operations/chores.ts'
+import { runChores } from '../../functions/service/chores.ts'
+import { createLedgerFeatures } from '../../functions/service/features.ts'
 import { createJobQueue } from '../../functions/store/jobs.ts'
+import { createMeterFeature } from '../../functions/trust/measure.ts'
 import { NETWORK, wallet } from '../settlements/samples.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -61,7 +63,13 @@ beforeEach(() => {
 })
 
 const turn = (parts = world.parts, signal = new AbortController().signal) =>
-  runChores(parts, signal)
+  runChores(
+    [...createLedgerFeatures(parts), createMeterFeature(parts, () => false)].flatMap((feature) =>
+      'chores' in feature ? feature.chores : [],
+    ),
+    parts.log,
+    signal,
+  )
 const paid = async () =>
   (
     await world.parts.ledger.store.db

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
+import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { readVerifiedSettlements } from '../../functions/trust/meter-rows.ts'
 import { toLiveListing } from '../../src/build/listing-files.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toRouteLabel } from '../../functions/metrics/prometheus.ts'
 import { countVerdict } from '../../functions/net/guard.ts'
+import { toRouteLabel } from '../../functions/service/prometheus.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const TOKEN = 'a-token-of-the-operator'

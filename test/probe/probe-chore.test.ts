@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createResolver } from '../../functions/net/resolver.ts'
-import { probeAsChore } from '../../functions/operations/chores.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import { probeAsChore } from '../../functions/probes/probe-chore.ts'
 import { createEvidenceRows, readProbeEvidence } from '../../functions/probes/schedule.ts'
 import { createJobQueue, HOLD_MS } from '../../functions/store/jobs.ts'
 import type { Store } from '../../functions/store/store.ts'

@@ -8,7 +8,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { judgeCall } from '../../functions/receipts/judge.ts'
+import { judgeCall } from '../../functions/receipts/observe-call.ts'
 
 const SMALL = Buffer.from('{"city":"Oslo"}')
 const schema = { type: 'object', properties: { city: { type: 'string' } } }

@@ -1,5 +1,5 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { judgeCall, type SeenCall } from '../../functions/receipts/judge.ts'
+import { judgeCall, type SeenCall } from '../../functions/receipts/observe-call.ts'
 
 /**
  * What one judged call takes, heap and buffers together, in a process whose young garbage stays where it is: the

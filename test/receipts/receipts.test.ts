@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { moveRows } from '../../functions/analytics/move-rows.ts'
-import { applyRetention } from '../../functions/analytics/retention.ts'
+import { applyRetention, moveRows } from '../../functions/clicks/retention.ts'
 import { readReceiptDays } from '../../functions/receipts/read-receipts.ts'
 import {
   createSigner,

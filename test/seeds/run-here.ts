@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { runMain } from '../../functions/operations/run-main.ts'
+import { runMain } from '../../functions/ports/run-main.ts'
 
 /**
  * A command within this process: starting Node with all of a command's modules takes a second of a core,

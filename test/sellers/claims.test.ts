@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import { reverifyClaims } from '../../functions/sellers/claim-checks.ts'
+import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createMailQueue } from '../../functions/mails/mail-queue.ts'
+import { createMailQueue } from '../../functions/feeds/mail.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -196,6 +196,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
     const sent: string[] = []
     const next = createMailQueue({ store, clock, log: silentLog }, async (address) => {
       sent.push(address)
+      return true
     })
     await next.send()
     // One server has a SQLite file: what was being sent before it started is nobody's.

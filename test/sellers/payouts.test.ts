@@ -6,13 +6,13 @@ import nacl from 'tweetnacl'
 import { decodeFunctionData, type Hex, hashMessage, parseAbi, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readLedgerFacts } from '../../functions/analytics/ledger-facts.ts'
 import {
   hashPersonalText,
   isSignedBySolana,
   recheckContracts,
   recoverSigner,
 } from '../../functions/sellers/payouts.ts'
+import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'

@@ -1,12 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { moveRows } from '../../functions/analytics/move-rows.ts'
-import {
-  addReport,
-  findReport,
-  listWaiting,
-  settleReport,
-} from '../../functions/reports/report-store.ts'
+import { moveRows } from '../../functions/clicks/retention.ts'
+import { addReport, findReport, listWaiting, settleReport } from '../../functions/feeds/reports.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'

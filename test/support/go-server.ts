@@ -2,16 +2,15 @@ import { createServer } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from 'h3'
-import { createClickWriter } from '../../functions/analytics/go-writer.ts'
-import { createApp } from '../../functions/app/app.ts'
-import { createGo } from '../../functions/clicks/go.ts'
+import { createClickWriter, createGo } from '../../functions/clicks/go.ts'
+import type { Ledger, Parts } from '../../functions/features/feature.ts'
 import { createProblems } from '../../functions/http/answers.ts'
-import type { Ledger, Parts } from '../../functions/parts/parts.ts'
 import { systemClock } from '../../functions/ports/clock.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { Release } from '../../functions/release/release.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
+import { createApp, openPaths } from '../../functions/service/app.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { liveListing } from './live-listing.ts'
 
@@ -37,7 +36,7 @@ const parts = {
   ledger: { clicks } as Partial<Ledger> as Ledger,
   release: () => ({ listings }) as Partial<Release> as Release,
 } as Partial<Parts> as Parts
-const app = createApp(parts, { go: createGo(parts) })
+const app = createApp(parts, openPaths(parts, [{ routes: { go: createGo(parts) } }]))
 // Beside it, for comparison: the same answer without the log.
 app.get('/unlogged', () => new Response(null, { status: 302, headers: { Location: listing.url } }))
 const server = createServer(toNodeHandler(app))

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createService, type Service } from '../../functions/app/service.ts'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
+import { createService, type Service } from '../../functions/service/service.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 export interface RunningService {

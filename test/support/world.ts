@@ -1,17 +1,17 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from 'h3'
-import { createApp } from '../../functions/app/app.ts'
-import { createLedgerHandlers } from '../../functions/app/service.ts'
+import type { Parts, WriteLetter } from '../../functions/features/feature.ts'
+import type { Mail, Mailer } from '../../functions/feeds/mail.ts'
 import { createProblems } from '../../functions/http/answers.ts'
-import type { Mail, Mailer } from '../../functions/mails/mailer.ts'
 import { createResolver, type Resolver } from '../../functions/net/resolver.ts'
-import { openLedger } from '../../functions/operations/open-ledger.ts'
-import type { Parts } from '../../functions/parts/parts.ts'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import type { Release } from '../../functions/release/release.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
+import { createApp, openPaths } from '../../functions/service/app.ts'
+import { createLedgerFeatures } from '../../functions/service/features.ts'
+import { addLetters, openLedger } from '../../functions/service/ledger.ts'
 import { createSharedCounters } from '../../functions/store/counter.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
@@ -70,11 +70,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const logLines: string[] = []
   const log = createLog((line) => logLines.push(line), Date.now)
   const mailer = options.mailer ?? { send: async (mail) => void mails.push(mail), close: () => {} }
+  const letters = new Map<string, WriteLetter>()
   const ledger = await openLedger({
     config,
     log,
     clock,
     siteName: () => 'Waypost',
+    letters,
     clickPatienceMs: STORE_PATIENCE_MS,
     ...(options.realMailer !== true && { mailer }),
   })
@@ -98,7 +100,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         site: SITE_TEXTS,
       }) as Partial<Release> as Release,
   }
-  const handle = toNodeHandler(createApp(parts, createLedgerHandlers(parts)))
+  const features = createLedgerFeatures(parts)
+  addLetters(letters, features)
+  const handle = toNodeHandler(createApp(parts, openPaths(parts, features)))
   return {
     url: `http://127.0.0.1:${port}`,
     parts,

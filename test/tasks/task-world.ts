@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createPlanTask } from '../../functions/tasks/plan-tasks.ts'
+import { createPlanTask } from '../../functions/search/plan-tasks.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
 import { createRandom } from '../support/random.ts'
 import { listings, TASKS, tables } from './own-catalogue.ts'

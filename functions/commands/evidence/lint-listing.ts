@@ -8,8 +8,8 @@ import { planProbe } from '../../../src/domain/probe/plan.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { createHttpClient, type HttpClient } from '../../net/http-client.ts'
 import { createResolver } from '../../net/resolver.ts'
-import { readCommandLine, runMain, wrongCommand } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
+import { readCommandLine, runMain, wrongCommand } from '../../ports/run-main.ts'
 import { lintPlan, lintUrl } from '../../probes/lint.ts'
 
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]

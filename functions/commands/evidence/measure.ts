@@ -1,7 +1,8 @@
 import { hostAt, readPayoutStandings } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
-import { readLedgerFacts } from '../../analytics/ledger-facts.ts'
+import { systemClock } from '../../ports/clock.ts'
+import { type Config, parseConfig } from '../../ports/config.ts'
 import {
   createStderrLog,
   readCommandLine,
@@ -9,10 +10,9 @@ import {
   UsageError,
   untilStopped,
   wrongCommand,
-} from '../../operations/run-main.ts'
-import { lockState, StateError } from '../../operations/state-lock.ts'
-import { systemClock } from '../../ports/clock.ts'
-import { type Config, parseConfig } from '../../ports/config.ts'
+} from '../../ports/run-main.ts'
+import { readLedgerFacts } from '../../service/ledger-facts.ts'
+import { lockState, StateError } from '../../store/lock.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type ChainReport, measure } from '../../trust/measure.ts'

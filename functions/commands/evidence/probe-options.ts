@@ -1,8 +1,8 @@
 import { type Content, readContent } from '../../../src/content/read.ts'
 import { isListingId } from '../../../src/domain/listing/listing-id.ts'
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
-import { readCommandLine, wrongCommand } from '../../operations/run-main.ts'
 import type { Config } from '../../ports/config.ts'
+import { readCommandLine, wrongCommand } from '../../ports/run-main.ts'
 
 const HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--facts-only] [--json]
 

@@ -9,10 +9,10 @@ import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../../src/domain/wire/parse-json.ts'
 import { createHttpClient } from '../../net/http-client.ts'
 import { createResolver } from '../../net/resolver.ts'
-import { takeFileLock } from '../../operations/file-lock.ts'
-import { runMain, untilStopped } from '../../operations/run-main.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
+import { runMain, untilStopped } from '../../ports/run-main.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probes/schedule.ts'
+import { takeFileLock } from '../../store/lock.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
 /** `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error. */

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
-import { readCommandLine, runCommand, wrongCommand } from '../../operations/run-main.ts'
+import { readCommandLine, runCommand, wrongCommand } from '../../ports/run-main.ts'
 import { createSecret, hashSecret } from '../../sellers/sign-in.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,4 +1,4 @@
-import { readCommandLine, runCommand, wrongCommand } from '../../operations/run-main.ts'
+import { readCommandLine, runCommand, wrongCommand } from '../../ports/run-main.ts'
 import { rotateKeys } from '../../receipts/receipts.ts'
 import { openStore } from '../../store/open-store.ts'
 

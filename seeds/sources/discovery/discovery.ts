@@ -1,5 +1,5 @@
-import type { FoundSeller } from '../../../functions/discovery/find-seller.ts'
-import { readSignIn } from '../../../functions/discovery/read-sign-in.ts'
+import type { FoundSeller } from '../../../functions/probes/find-seller.ts'
+import { readSignIn } from '../../../functions/probes/sign-in.ts'
 import { defaultAddress } from '../../../src/domain/listing/invoke.ts'
 import { toSlug } from '../../../src/domain/listing/listing-id.ts'
 import { offersOf, pricingOf } from '../../../src/domain/listing/offers.ts'

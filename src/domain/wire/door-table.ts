@@ -73,15 +73,6 @@ export type LiveDoorId = {
 /** Doors that a file of the release answers; the build must write each. */
 export type StaticDoorId = Exclude<DoorId, LiveDoorId>
 
-const LIVE_PATTERNS = Object.values(DOORS)
-  .filter(({ answer }) => answer === 'live')
-  .map(({ path }) => new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`))
-
-/** True where a function stands as a door, whatever the method. */
-export function isDoorPath(path: string): boolean {
-  return LIVE_PATTERNS.some((pattern) => pattern.test(path))
-}
-
 export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] as const
 
 const WITH_MARKDOWN = new RegExp(`^/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+$`)

@@ -15,7 +15,9 @@ export const badgePath = (id: string) => `/badge/${id}.svg`
 /** The badge as data, for badge services. */
 export const badgeDataPath = (id: string) => `/badge/${id}.json`
 export const receiptPath = (id: string) => `/api/v1/receipts/${id}`
-export const callPath = (id: string) => `/api/v1/call/${id}`
+/** What is below it belongs to the relay, the seller's own path included. */
+export const CALL_PREFIX = '/api/v1/call/'
+export const callPath = (id: string) => `${CALL_PREFIX}${id}`
 export const comparePath = (slug: string) => `/compare/${slug}`
 /** A page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`

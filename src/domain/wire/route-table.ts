@@ -8,6 +8,8 @@ interface Route {
   answer: 'static' | 'live' | 'stub'
   /** Needs the store: without it the answer is 503 `store-unavailable`. */
   needs?: 'store'
+  /** Answered without a token where the directory is closed. */
+  isOpen?: true
 }
 
 export const ROUTES = {
@@ -44,12 +46,19 @@ export const ROUTES = {
   compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'live' },
   compare: { methods: ['GET'], path: '/api/v1/compare/:slug', answer: 'static' },
   lint: { methods: ['GET'], path: '/api/v1/lint', answer: 'live' },
-  login: { methods: ['POST'], path: '/api/v1/sellers/login', answer: 'live', needs: 'store' },
+  login: {
+    methods: ['POST'],
+    path: '/api/v1/sellers/login',
+    answer: 'live',
+    needs: 'store',
+    isOpen: true,
+  },
   session_start: {
     methods: ['POST'],
     path: '/api/v1/sellers/session',
     answer: 'live',
     needs: 'store',
+    isOpen: true,
   },
   session_end: {
     methods: ['DELETE'],

@@ -2,17 +2,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toNodeHandler } from 'h3'
-import { createClickWriter } from '../../../functions/analytics/go-writer.ts'
-import { createApp } from '../../../functions/app/app.ts'
-import { mountHealth } from '../../../functions/app/health.ts'
-import { createGo } from '../../../functions/clicks/go.ts'
+import { createClickWriter, createGo } from '../../../functions/clicks/go.ts'
+import type { Ledger, Parts } from '../../../functions/features/feature.ts'
 import { createProblems } from '../../../functions/http/answers.ts'
-import type { Ledger, Parts } from '../../../functions/parts/parts.ts'
 import { systemClock } from '../../../functions/ports/clock.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { createLog } from '../../../functions/ports/log.ts'
 import type { Release } from '../../../functions/release/release.ts'
 import { createRateLimits } from '../../../functions/server/rate-limits.ts'
+import { createApp, openPaths } from '../../../functions/service/app.ts'
 import { openStore } from '../../../functions/store/open-store.ts'
 import type { Store } from '../../../functions/store/store.ts'
 import { insertPayments } from '../../../functions/trust/meter-rows.ts'
@@ -45,8 +43,7 @@ const parts = {
   ledger: { clicks, store } as Partial<Ledger> as Ledger,
   release: () => ({ listings: new Map([[listing.id, listing]]) }) as Partial<Release> as Release,
 } as Partial<Parts> as Parts
-const app = createApp(parts, { go: createGo(parts) })
-mountHealth(app, parts)
+const app = createApp(parts, openPaths(parts, [{ routes: { go: createGo(parts) } }]))
 const server = createServer(toNodeHandler(app))
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo // listening on TCP: never a string or null

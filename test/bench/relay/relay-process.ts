@@ -1,13 +1,13 @@
-import { createWaypostServer } from '../../../functions/app/server.ts'
+import type { Parts } from '../../../functions/features/feature.ts'
 import { createProblems } from '../../../functions/http/answers.ts'
 import { createResolver } from '../../../functions/net/resolver.ts'
-import type { Parts } from '../../../functions/parts/parts.ts'
 import { systemClock } from '../../../functions/ports/clock.ts'
 import { parseConfig } from '../../../functions/ports/config.ts'
 import { createLog } from '../../../functions/ports/log.ts'
-import { createRelay } from '../../../functions/relay/relay.ts'
+import { createRelay, toRelayFeature } from '../../../functions/relay/relay.ts'
 import type { Release } from '../../../functions/release/release.ts'
 import { createRateLimits } from '../../../functions/server/rate-limits.ts'
+import { createWaypostServer } from '../../../functions/service/server.ts'
 import { aListing, listen } from '../../call/relay-world.ts'
 
 /** The service's own server with nothing behind it but the relay: `node relay-process.ts <seller>`. */
@@ -34,8 +34,7 @@ const parts = {
 const server = createWaypostServer({
   // The relay's path is answered before the server looks at anything else of the parts.
   parts: parts as unknown as Parts & { release: () => Release },
-  handlers: {},
-  relay: createRelay(parts),
+  features: [toRelayFeature(createRelay(parts))],
 })
 process.once('SIGINT', () => process.exit(0))
 console.log(await listen(server))

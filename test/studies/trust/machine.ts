@@ -1,5 +1,5 @@
-import { readLedgerFacts } from '../../../functions/analytics/ledger-facts.ts'
 import { createLog } from '../../../functions/ports/log.ts'
+import { readLedgerFacts } from '../../../functions/service/ledger-facts.ts'
 import { createHints } from '../../../functions/trust/hints.ts'
 import { readVerifiedSettlements } from '../../../functions/trust/meter-rows.ts'
 import { toLiveListing } from '../../../src/build/listing-files.ts'

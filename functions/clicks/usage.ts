@@ -1,0 +1,181 @@
+import { type Kysely, sql } from 'kysely'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import type { Usage } from '../features/feature.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import {
+  HOURS_A_DAY,
+  inPieces,
+  type Store,
+  type Tables,
+  toDay,
+  type UsageDayTable,
+} from '../store/store.ts'
+
+const FLUSH_EVERY_MS = 5_000
+/** Distinct (day, kind, listing, source) counts held at most; beyond it new ones are dropped. */
+const MAX_COUNTS = 100_000
+
+/**
+ * Counts of events that are frequent and matter little one by one: listings shown by searches,
+ * relayed calls. Counted in memory, written every few seconds; a crash may lose the last seconds of
+ * counts, never a click. Only day, listing and source are kept: nothing about who asked.
+ */
+export function createUsage(
+  store: Store,
+  clock: Clock,
+  log: Log,
+): Usage & { close(): Promise<void> } {
+  let counts = createCounts()
+  const reports: (() => void)[] = []
+  let writing: Promise<void> = Promise.resolve()
+  const timer = setInterval(() => void flush(), FLUSH_EVERY_MS)
+  timer.unref()
+
+  return {
+    searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void {
+      counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds, times)
+    },
+    called: (listingId: string) =>
+      counts.add({ day: toDay(clock.now()), kind: 'call', src: '' }, [listingId]),
+    beforeFlush(report: () => void): void {
+      reports.push(report)
+    },
+    flush,
+    close: () => {
+      clearInterval(timer)
+      return flush()
+    },
+  }
+
+  function flush(): Promise<void> {
+    writing = writing.then(async () => {
+      try {
+        for (const report of reports) report()
+      } catch (error) {
+        log.error('usage.not_counted', { reason: String(error) })
+      }
+      const rows = counts.rows()
+      if (rows.length === 0) return
+      counts = createCounts()
+      try {
+        await writeCounts(store, rows)
+      } catch (error) {
+        log.error('usage.not_written', { reason: String(error), counts: rows.length })
+        for (const { listing_id, uses, ...group } of rows) counts.add(group, [listing_id], uses)
+      }
+    })
+    return writing
+  }
+}
+
+/** Uses of each listing by day, kind and source. */
+function createCounts() {
+  const rows = new Map<string, UsageDayTable>()
+  return {
+    add(
+      group: Omit<UsageDayTable, 'listing_id' | 'uses'>,
+      listingIds: readonly string[],
+      times = 1,
+    ): void {
+      const suffix = ` ${group.kind} ${group.day} ${group.src}`
+      for (const listing_id of listingIds) {
+        const row = rows.get(listing_id + suffix)
+        if (row !== undefined) row.uses += times
+        else if (rows.size < MAX_COUNTS)
+          rows.set(listing_id + suffix, { ...group, listing_id, uses: times })
+      }
+    },
+    rows: () => [...rows.values()],
+  }
+}
+
+/** All or nothing, so that a retry cannot count twice; sorted, so that instances cannot deadlock. */
+async function writeCounts(store: Store, rows: UsageDayTable[]): Promise<void> {
+  rows.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+  await store.db.transaction().execute(async (trx) => {
+    for (const some of inPieces(rows))
+      await trx
+        .insertInto('usage_day')
+        .values(some)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['listing_id', 'kind', 'day', 'src'])
+            .doUpdateSet((eb) => ({ uses: eb('usage_day.uses', '+', eb.ref('excluded.uses')) })),
+        )
+        .execute()
+  })
+}
+
+function sortKey({ listing_id, kind, day, src }: UsageDayTable): string {
+  return `${listing_id} ${kind} ${day} ${src}`
+}
+
+/** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
+export interface ClickCount {
+  listing_id: string
+  day: number
+  src: ClickSource | ''
+  clicks: number
+}
+
+/** Single clicks as counts: columns in the order of `click_day`. */
+export function countClicks(db: Kysely<Tables>) {
+  return db
+    .selectFrom('click')
+    .select(({ fn, ref }) => [
+      sql<number>`${ref('hour')} / ${sql.lit(HOURS_A_DAY)}`.as('day'),
+      'listing_id',
+      fn.coalesce('src', sql<''>`''`).as('src'),
+      fn.countAll<number>().as('clicks'),
+    ])
+    .where('bot', '=', 0)
+    .groupBy(['day', 'listing_id', 'src'])
+}
+
+/** Single clicks and folded counts together, from `sinceDay` on; null means all listings. */
+export async function readClickCounts(
+  { db }: Store,
+  listingIds: readonly string[] | null,
+  sinceDay: number,
+): Promise<ClickCount[]> {
+  if (listingIds?.length === 0) return []
+  const single = countClicks(db)
+    .where('hour', '>=', sinceDay * HOURS_A_DAY)
+    .$if(listingIds !== null, (query) => query.where('listing_id', 'in', listingIds ?? []))
+  const folded = db
+    .selectFrom('click_day')
+    .select(['day', 'listing_id', 'src', 'clicks'])
+    .where('day', '>=', sinceDay)
+    .$if(listingIds !== null, (query) => query.where('listing_id', 'in', listingIds ?? []))
+  return db
+    .selectFrom(single.unionAll(folded).as('both'))
+    .select(({ fn }) => ['listing_id', 'day', 'src', fn.sum<number>('clicks').as('clicks')])
+    .groupBy(['listing_id', 'day', 'src'])
+    .orderBy('listing_id')
+    .orderBy('day')
+    .execute()
+}
+
+export interface UsageCount {
+  listing_id: string
+  kind: UsageDayTable['kind']
+  src: ClickSource | ''
+  uses: number
+}
+
+export async function readUsageCounts(
+  { db }: Store,
+  listingIds: readonly string[] | null,
+  sinceDay: number,
+): Promise<UsageCount[]> {
+  if (listingIds?.length === 0) return []
+  return db
+    .selectFrom('usage_day')
+    .select(({ fn }) => ['listing_id', 'kind', 'src', fn.sum<number>('uses').as('uses')])
+    .where('day', '>=', sinceDay)
+    .$if(listingIds !== null, (query) => query.where('listing_id', 'in', listingIds ?? []))
+    .groupBy(['listing_id', 'kind', 'src'])
+    .orderBy('listing_id')
+    .execute()
+}

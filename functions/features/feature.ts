@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { H3Event, HTTPResponse } from 'h3'
+import type { Kysely } from 'kysely'
+import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
+import type { LiveRouteId, StoreRouteId } from '../../src/domain/wire/route-table.ts'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import type { MakeProblem } from '../http/answers.ts'
+import type { Resolver } from '../net/resolver.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Config } from '../ports/config.ts'
+import type { Log } from '../ports/log.ts'
+import type { Page } from '../release/on-demand-pages.ts'
+import type { Release } from '../release/release.ts'
+import type { RateLimits } from '../server/rate-limits.ts'
+import type { Click, Store, Tables } from '../store/store.ts'
+
+/**
+ * A capability of the service as a value: what it answers, does and sends. The list in
+ * `service/features.ts` names each one once, and nothing else in the service knows of it.
+ */
+export interface Feature {
+  /** By the id of the address in the domain's tables of routes and of protocols. */
+  routes?: Partial<Routes>
+  /** Pages rendered for each request, by address. */
+  pages?: Readonly<Record<string, Page>>
+  /** What works on Node's own request and response. */
+  paths?: readonly RawPath[]
+  chores?: readonly Chore[]
+  /** By the kind of mail. */
+  letters?: Readonly<Record<string, WriteLetter>>
+  /** Ends what still runs in memory. */
+  close?(): Promise<void>
+}
+
+export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>
+
+/**
+ * A handler for each address that a function answers, but the relay, which needs the raw socket.
+ * Routes that answer 503 without the store have a type of their own, as in the route table.
+ */
+export type Routes = Record<StoreRouteId, StoreRoute> &
+  Record<Exclude<LiveRouteId, StoreRouteId | 'call'> | LiveDoorId, Handler & { needsStore?: never }>
+
+/** A route that needs the store, as the route table says. */
+export type StoreRoute = ((event: H3Event) => Promise<Response>) & { readonly needsStore: true }
+
+export interface RawPath {
+  /** With `/` at its end, everything below it. */
+  path: string
+  /** Bytes pass as they are: no header of ours, and no clock of the connection. */
+  isBare?: true
+  /** @param next leaves the request to the route of this address; never called where bare */
+  answer(req: IncomingMessage, res: ServerResponse, query: string, next: () => void): Promise<void>
+}
+
+/** Work that a running server does by itself; safe on several servers at once. */
+export interface Chore {
+  name: string
+  /** Those of one rhythm run one after another, in the order of the list. */
+  everyMs: number
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** A mail that waits, without what is made when it is sent: no table holds a secret. */
+export type MailTask = { kind: string } & Readonly<Record<string, unknown>>
+
+/** Text of one mail, without greeting and signature. */
+export interface Letter {
+  subject: string
+  body: string
+  /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */
+  link?: string
+}
+
+/** @returns null where this version does not know such a task */
+export type WriteLetter = (address: string, task: MailTask) => Promise<Letter | null>
+
+/** What every feature is made from. Tests pass in their own clock, log and release. */
+export interface Parts {
+  config: Config
+  problem: MakeProblem
+  clock: Clock
+  log: Log
+  resolver: Resolver
+  limits: RateLimits
+  ledger: Ledger
+  /** The current release; read it again for each request, as a new build swaps it. */
+  release: () => Release
+}
+
+export interface Ledger {
+  store: Store
+  clicks: ClickWriter
+  usage: Usage
+  mails: MailQueue
+  hints: Hints
+  /** Writes what is still in memory, then closes the store. */
+  close(): Promise<void>
+}
+
+export interface ClickWriter {
+  /** Resolves when the click is durable, or when waiting longer would not help. Never rejects. */
+  write(click: Click): Promise<void>
+  tally(): ClickTally
+}
+
+export interface ClickTally {
+  written: number
+  /** Redirected but not in the store. */
+  lost: number
+  waiting: number
+}
+
+/** Counts of events that are frequent and matter little one by one. */
+export interface Usage {
+  /** Counts these listings as shown. Synchronous and cheap; searches don't wait for it. */
+  searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
+  called(listingId: string): void
+  /** Parts that keep their own counts report them before counts are written. */
+  beforeFlush(report: () => void): void
+  flush(): Promise<void>
+}
+
+export interface MailQueue {
+  /** Queues within the caller's transaction: the mail exists exactly if the change does. */
+  add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void>
+  /** True when so many sign-in mails wait that one more would not be sent in time. */
+  isFull(): Promise<boolean>
+  /** Sends what is due, and what is added meanwhile. */
+  send(): Promise<void>
+  /** The same for callers that don't wait: failures to read the store are logged. */
+  sendSoon(): void
+}
+
+/** That a relayed call named a payment: the meter reads soon. A hint proves nothing. */
+export interface Hints {
+  /** Notes the transaction that an answer names. Returns at once. @param client who called */
+  note(listing: Pick<LiveListing, 'id' | 'payout'>, client: string, transaction: string): void
+}

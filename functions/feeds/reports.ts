@@ -1,0 +1,331 @@
+import { hash } from 'node:crypto'
+import * as v from 'valibot'
+import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { ReceiptIdSchema } from '../../src/domain/receipts/receipt.ts'
+import {
+  lengthOf,
+  MIN_TEXT_LENGTH,
+  REPORT_KINDS,
+  type ReportAnswer,
+  type ReportBody,
+  ReportBodySchema,
+  type ReportKind,
+  type ReportPage,
+  type ReportTaken,
+  type ReportView,
+  reportStatePath,
+} from '../../src/domain/reports/report.ts'
+import type { Refused } from '../../src/domain/wire/form-page.ts'
+import { pagePath } from '../../src/domain/wire/links.ts'
+import { ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
+import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
+import { countForm, createFormPage, createFormRoute, type Form, refuse } from '../features/form.ts'
+import { isOwnHost, privateTargetsOf } from '../net/guard.ts'
+import { findReceipt } from '../receipts/receipts.ts'
+import { toUnknownText } from '../release/release.ts'
+import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
+import { countRows, type ReportTable, type Store } from '../store/store.ts'
+
+/** What anybody may report, as JSON and by a form. */
+export function createReportsFeature(parts: Parts) {
+  const show = createReportPage(parts)
+  return {
+    routes: { report: createReportRoute(parts) },
+    pages: {
+      [ON_DEMAND_PAGES.reported]: {
+        hasForm: true,
+        prepare: async (req, res) => ({ reported: await show(req, res) }),
+      },
+    },
+  } satisfies Feature
+}
+
+type FormParts = Pick<Parts, 'config' | 'limits' | 'ledger' | 'clock' | 'release'>
+
+const REPORT_ID = /^[a-z][0-9a-f]{18}$/
+
+const FULL = {
+  subject: 'Many reports about this already wait for a person.',
+  queue: 'Many reports already wait for a person. Try again in a few days.',
+} as const
+
+/** Nothing a stranger sends is probed, opened or shown: it waits for `npm run review`. */
+function createReportForm(
+  parts: FormParts,
+): Form<typeof ReportBodySchema, ReportPage['sent'], ReportAnswer> {
+  return {
+    schema: ReportBodySchema,
+    subject: 'Reports',
+    labels: {
+      about: 'What it is about',
+      text: 'In your words',
+      links: 'Pages that show it',
+      email: 'Your email',
+    },
+    toSent: (fields) => ({
+      kind: REPORT_KINDS.find((kind) => kind === fields.get('kind')) ?? 'new',
+      about: fields.get('about') ?? '',
+      text: fields.get('text') ?? '',
+      links: fields.get('links') ?? '',
+    }),
+    toBody: (fields) => {
+      const read = (name: string) => fields.get(name)?.trim() ?? ''
+      const [kind, about] = [read('kind'), read('about')]
+      return {
+        kind,
+        // People type a bare host.
+        about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
+        // A text area ends its lines as mail does.
+        text: read('text').replaceAll('\r\n', '\n'),
+        links: read('links')
+          .split(/\s+/)
+          .filter((line) => line !== ''),
+        ...(read('email') !== '' && { email: read('email') }),
+      }
+    },
+    async take(body, caller) {
+      const wrong = findWrong(parts, body)
+      if (wrong !== null) return wrong
+      const name = body.kind === 'dispute' ? 'dispute' : 'propose'
+      const refused = await countForm(parts, name, 'reports', caller)
+      if (refused !== null) return refused
+      const subject = await findSubject(parts, body)
+      if ('kind' in subject) return subject
+      const { ledger, clock } = parts
+      const isOwners = await isFromOwner(parts, subject, caller.cookie)
+      const email = body.email === undefined ? null : parseEmailAddress(body.email)
+      const sender = { email, isOwners, now: clock.now() }
+      const added = await addReport(ledger.store, body, subject, sender)
+      if ('report' in added) return { kind: 'report', report: toReportView(added.report) }
+      return refuse('reports-full', FULL[added.full], { headers: { 'Retry-After': '86400' } })
+    },
+  }
+}
+
+/** Only for the dispute of a verdict: only there does an owner have reserved places. */
+async function isFromOwner(
+  parts: FormParts,
+  { listing_id, receipt }: Subject,
+  cookie: string | null,
+): Promise<boolean> {
+  if (receipt === null) return false
+  const seller = await createSessions(parts).read(cookie)
+  return isOwner(parts.ledger.store, listing_id, seller?.sellerId)
+}
+
+function findWrong(parts: FormParts, { kind, about, text, email }: ReportBody): Refused | null {
+  const fault = kind === 'new' ? findAddressFault(parts, about) : null
+  if (fault !== null) return refuse('invalid-parameter', fault, { field: 'about' })
+  const least = MIN_TEXT_LENGTH[kind]
+  if (lengthOf(text) < least)
+    return refuse('invalid-parameter', `expected at least ${least} characters.`, { field: 'text' })
+  // The answer does not repeat what was sent: proxies may log it.
+  return email === undefined || parseEmailAddress(email) !== null
+    ? null
+    : refuse('invalid-parameter', 'expected one plain address such as ann@shop.example.', {
+        field: 'email',
+      })
+}
+
+/** What it is about; a listing with the exact address of a new service settles it. */
+async function findSubject(
+  parts: FormParts,
+  { kind, about }: ReportBody,
+): Promise<Subject | ReportAnswer | Refused> {
+  const release = parts.release()
+  if (kind === 'new') {
+    const listed = findListed(release.listings.values(), about)
+    if (listed !== undefined) return { kind: 'listed', listing_id: listed.id }
+    return { url: about, listing_id: null, receipt: null }
+  }
+  if (kind === 'dispute' && !release.site.switches.trust)
+    return refuse('not-found', 'This directory does not accept disputes.')
+  const isReceipt = kind === 'dispute' && v.is(ReceiptIdSchema, about)
+  const receipt = isReceipt ? await findReceipt(parts.ledger.store, about) : null
+  if (isReceipt && receipt === null) return refuse('receipt-not-found', 'No receipt has this id.')
+  const listing_id = receipt?.listingId ?? about
+  if (!release.listings.has(listing_id))
+    return refuse('listing-not-found', toUnknownText(release, listing_id))
+  return { url: null, listing_id, receipt: receipt === null ? null : about }
+}
+
+function findAddressFault({ config, release }: FormParts, url: string): string | null {
+  const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
+  if (fault !== null) return `${fault}.`
+  if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
+    return 'expected a service elsewhere: this is our own host.'
+  return findListed(release().optedOut.values(), url) === undefined
+    ? null
+    : 'its owner asked not to be listed.'
+}
+
+function findListed<Listed extends { url: string }>(
+  all: Iterable<Listed>,
+  url: string,
+): Listed | undefined {
+  const plain = toPlain(url)
+  return [...all].find((each) => toPlain(each.url) === plain)
+}
+
+/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
+function toPlain(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
+}
+
+/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
+function createReportRoute(parts: Parts): StoreRoute {
+  return createFormRoute(parts, createReportForm(parts), (answer) => {
+    const body = toTaken(answer)
+    return { status: body.status === 'waiting' ? 202 : 200, body }
+  })
+}
+
+function toTaken(answer: ReportAnswer): ReportTaken {
+  if (answer.kind === 'listed')
+    return { status: 'listed', listing_id: answer.listing_id, page: pagePath(answer.listing_id) }
+  const { id, status } = answer.report
+  return { status, id, page: reportStatePath(id) }
+}
+
+/** `/report`: the same for people, and the outcome of a report, by its id. */
+function createReportPage(parts: FormParts & Pick<Parts, 'log'>) {
+  const form = createReportForm(parts)
+  return createFormPage(parts, form, async (query): Promise<ReportPage> => {
+    const sent = form.toSent(query)
+    const id = query.get('id')
+    if (id === null) return { answer: { kind: 'empty' }, sent }
+    const row = REPORT_ID.test(id) ? await findReport(parts.ledger.store, id) : undefined
+    if (row !== undefined) return { answer: { kind: 'report', report: toReportView(row) }, sent }
+    const reason = 'No report has this id. A decided report is deleted after a while.'
+    return { answer: refuse('not-found', reason), sent }
+  })
+}
+
+/** Reports that may wait: as many as people can review, and a few megabytes. */
+const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
+/** For one host without a listing: nobody lists a whole host endpoint by endpoint. */
+const MAX_OF_HOST = 5
+/** Of one kind about one listing: a crowd says no more than a few do. */
+const MAX_OF_LISTING = 20
+/**
+ * How many disputes of one listing may wait before even its owner's are refused. The owner has
+ * reserved places, so that strangers who fill the queue cannot stop it from disputing a verdict.
+ */
+const MAX_FOR_OWNER = 2 * MAX_OF_LISTING
+
+/** What a report is about, once resolved: an address, or a listing and maybe its receipt. */
+type Subject = Pick<ReportTable, 'url' | 'listing_id' | 'receipt'>
+type AddedReport = { report: ReportTable } | { full: 'queue' | 'subject' }
+
+/** Identical words about one subject are one report, as are all waiting ones of an address. */
+export async function addReport(
+  { db }: Store,
+  { kind, text, links }: Pick<ReportBody, 'kind' | 'text' | 'links'>,
+  { url, listing_id, receipt }: Subject,
+  { email, isOwners, now }: { email: string | null; isOwners: boolean; now: number },
+): Promise<AddedReport> {
+  const said = JSON.stringify([kind, url, listing_id, receipt, text, ...links])
+  const id = `r${hash('sha256', said).slice(0, 18)}`
+  const row: ReportTable = {
+    ...{ id, kind, url, listing_id, receipt, text, email, links: JSON.stringify(links) },
+    host: url === null ? null : new URL(url).host,
+    ...{ state: 'waiting', reason: null, created_at: now, settled_at: null },
+  }
+  return db.transaction().execute(async (trx) => {
+    const same =
+      (await findReport({ db: trx }, id)) ??
+      (url === null ? undefined : await findWaitingAt(trx, url))
+    if (same !== undefined) return { report: same }
+    const full = await findFull(trx, row, isOwners)
+    if (full !== null) return { full }
+    await trx
+      .insertInto('report')
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute()
+    return { report: row }
+  })
+}
+
+function findWaitingAt(db: Store['db'], url: string) {
+  return db
+    .selectFrom('report')
+    .selectAll()
+    .where((eb) => eb.and({ state: 'waiting', url }))
+    .executeTakeFirst()
+}
+
+/** Which limit is reached. */
+async function findFull(
+  db: Store['db'],
+  { kind, host, listing_id }: ReportTable,
+  isOwners: boolean,
+): Promise<'queue' | 'subject' | null> {
+  const waiting = db.selectFrom('report').where((eb) => eb.and({ state: 'waiting', kind }))
+  const alike =
+    listing_id === null
+      ? waiting.where('host', '=', host)
+      : waiting.where('listing_id', '=', listing_id)
+  const most = listing_id === null ? MAX_OF_HOST : isOwners ? MAX_FOR_OWNER : MAX_OF_LISTING
+  if ((await countRows(alike)) >= most) return 'subject'
+  return !isOwners && (await countRows(waiting)) >= MAX_WAITING[kind] ? 'queue' : null
+}
+
+/** Whether a seller has proved that a listing is its own. */
+async function isOwner(
+  { db }: Store,
+  listing_id: string | null,
+  seller_id: string | undefined,
+): Promise<boolean> {
+  if (listing_id === null || seller_id === undefined) return false
+  const claims = db
+    .selectFrom('claim')
+    .where((eb) => eb.and({ listing_id, seller_id, state: 'verified' }))
+  return (await countRows(claims)) > 0
+}
+
+export function findReport(
+  { db }: Pick<Store, 'db'>,
+  id: string,
+): Promise<ReportTable | undefined> {
+  return db.selectFrom('report').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function listWaiting({ db }: Store): Promise<ReportTable[]> {
+  return db
+    .selectFrom('report')
+    .selectAll()
+    .where('state', '=', 'waiting')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+}
+
+/**
+ * The decision; the sender's address is deleted with it.
+ *
+ * @returns false when somebody else decided it meanwhile.
+ */
+export async function settleReport(
+  { db }: Store,
+  id: string,
+  decision: Pick<ReportTable, 'state' | 'reason'> & { listing_id?: string },
+  now: number,
+): Promise<boolean> {
+  const settled = await db
+    .updateTable('report')
+    .set({ ...decision, email: null, settled_at: now })
+    .where((eb) => eb.and({ id, state: 'waiting' }))
+    .returning('id')
+    .execute()
+  return settled.length > 0
+}
+
+export function aboutOf({ url, receipt, listing_id }: Subject): string {
+  return url ?? receipt ?? listing_id ?? ''
+}
+
+function toReportView(row: ReportTable): ReportView {
+  const { id, kind, state, reason, listing_id } = row
+  return { id, kind, about: aboutOf(row), status: state, reason, listing_id }
+}

@@ -1,0 +1,153 @@
+import type { ChosenListings } from '../../src/components/compare/chosen-listings.ts'
+import { type ChosenComparison, toChosenComparison } from '../../src/domain/compare/compare-view.ts'
+import { toGoneText } from '../../src/domain/derived/tombstone.ts'
+import { toCompactKit } from '../../src/domain/kit/compact-kit.ts'
+import type { KitView } from '../../src/domain/kit/kit-view.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import type { StatsView } from '../../src/domain/views/stats-view.ts'
+import { kitPath, LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
+import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { RAILS, SEARCH_VIEWS } from '../../src/domain/wire/vocabulary.ts'
+import type { Handler, Parts } from '../features/feature.ts'
+import { createCountedGet } from '../features/routes.ts'
+import { findNameErrors, type InputError, toQueryError } from '../http/answers.ts'
+import {
+  currentId,
+  type Release,
+  readBuilt,
+  readListing,
+  toUnknownText,
+} from '../release/release.ts'
+import { splitTarget } from '../server/node-answers.ts'
+
+type ComparisonParts = Pick<Parts, 'release' | 'config'>
+type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
+
+/** The record for chosen listings: the same for the endpoint, the page and every door. */
+export function createComparison({ release, config }: ComparisonParts) {
+  return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
+    const current = release()
+    const rows = await current.doorData.compareRows()
+    const chosen = [...new Set(ids.map((id) => currentId(current, id)))]
+    const unknown = chosen.filter((id) => !rows.has(id))
+    if (unknown.length > 0)
+      return {
+        problems: unknown.map((id) => toQueryError('ids', `${id}: ${toUnknownText(current, id)}`)),
+      }
+    const expected = `expected ${LEAST_COMPARED} to ${MOST_COMPARED} ids, got ${chosen.length}`
+    if (chosen.length < LEAST_COMPARED || chosen.length > MOST_COMPARED)
+      return { problems: [toQueryError('ids', expected)] }
+    const stats = await readBuilt<StatsView>(current, ROUTES.stats.path)
+    const view = toChosenComparison(
+      chosen.flatMap((id) => rows.get(id) ?? []),
+      {
+        baseUrl: config.BASE_URL,
+        site: current.site,
+        updated: stats?.updated ?? '',
+        isFirstParty: (id) => current.listings.get(id)?.first_party === true,
+      },
+    )
+    return { view }
+  }
+}
+
+/** `ids=a,b` or `ids=a&ids=b`. */
+function idsIn(parameters: URLSearchParams): string[] {
+  const ids = parameters.getAll('ids').flatMap((text) => text.split(','))
+  return ids.map((id) => id.trim()).filter((id) => id !== '')
+}
+
+/** `GET /api/v1/compare`: the existing comparison pages, or with `ids` the chosen listings. */
+export function createCompareList(
+  parts: ComparisonParts & Pick<Parts, 'problem' | 'limits'>,
+): Handler {
+  const compare = createComparison(parts)
+  return createCountedGet(parts, async (query) => {
+    if (query === '')
+      return { view: (await readBuilt(parts.release(), ROUTES.compare_list.path)) ?? { pages: [] } }
+    const parameters = new URLSearchParams(query)
+    const others = [...new Set(parameters.keys())].filter((name) => name !== 'ids')
+    const problems = others.map((name) => toQueryError(name, 'unknown parameter', ['ids']))
+    return problems.length > 0 ? { problems } : compare(idsIn(parameters))
+  })
+}
+
+/** Only this many of the ids beyond the limit are named. */
+const MOST_NAMED = 6
+/** Characters of an id that no listing has. */
+const MOST_SHOWN = 80
+
+/**
+ * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. A page is linked to from anywhere, so other
+ * parameters are ignored; missing listings are named, and the others are shown.
+ */
+export function createComparePage({ release }: Pick<Parts, 'release'>) {
+  return async function compare(target: string): Promise<ChosenListings> {
+    const current = release()
+    const given = idsIn(new URLSearchParams(splitTarget(target).query))
+    const asked = [...new Set(given.map((id) => currentId(current, id)))]
+    const known = asked.filter((id) => current.listings.has(id))
+    const unknown = asked.filter((id) => !current.listings.has(id))
+    const leftOut = unknown.slice(0, MOST_NAMED).map((id) => toReason(current, id))
+    const more = unknown.length - leftOut.length
+    if (more > 0) leftOut.push(`${more} more ids are unknown.`)
+    const beyond = known.slice(MOST_COMPARED, MOST_COMPARED + MOST_NAMED).join(', ')
+    if (beyond !== '')
+      leftOut.push(`A comparison holds at most ${MOST_COMPARED}; left out: ${beyond}.`)
+    const shown = known.slice(0, MOST_COMPARED)
+    const views = await Promise.all(shown.map((id) => readListing(current, id)))
+    return { views, leftOut, tasks: current.tasks }
+  }
+}
+
+function toReason({ gone }: Release, id: string): string {
+  const found = gone.get(id)
+  if (found !== undefined) return toGoneText(found)
+  const shown = id.length > MOST_SHOWN ? `${id.slice(0, MOST_SHOWN).toWellFormed()}…` : id
+  return isListingId(id) ? `No listing has the id ${shown}.` : `${shown} is not a listing id.`
+}
+
+const NAMES = ['view', 'operation', 'rail']
+
+/**
+ * `GET /api/v1/listings/<id>/kit.json?view=compact`, which `operation` and `rail` mean too: they
+ * choose one of a compact kit. Without a query it is a file.
+ */
+export function createKit(
+  parts: Pick<Parts, 'problem' | 'release' | 'limits' | 'config'>,
+): Handler {
+  const { problem, release } = parts
+  return createCountedGet(parts, async (query, { context }) => {
+    const asked = readQuery(query)
+    if ('problems' in asked) return asked
+    const { listing_id: id = '' } = context.params ?? {}
+    // Only ids of the release reach its files: an id is never part of another address.
+    const isListed = release().listings.has(id)
+    const whole = isListed ? await readBuilt<KitView>(release(), kitPath(id)) : null
+    if (whole === null)
+      return problem('listing-not-found', { detail: toUnknownText(release(), id) })
+    const view = asked.view === 'compact' ? toCompactKit(whole, asked) : whole
+    if (view !== null) return { view }
+    const detail = `unknown operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and others names them`
+    return { problems: [toQueryError('operation', detail)] }
+  })
+}
+
+function readQuery(query: string) {
+  const parameters = new URLSearchParams(query)
+  const rail = parameters.get('rail')
+  const chooses = rail !== null || parameters.has('operation')
+  const view = parameters.get('view') ?? (chooses ? 'compact' : 'full')
+  const known = RAILS.find((each) => each === rail)
+  const problems = findNameErrors(parameters, NAMES)
+  if (!SEARCH_VIEWS.some((each) => each === view))
+    problems.push(toQueryError('view', 'expected full or compact', SEARCH_VIEWS))
+  if (rail !== null && known === undefined)
+    problems.push(toQueryError('rail', 'expected x402 or mpp', RAILS))
+  if (view === 'full' && chooses)
+    problems.push(
+      toQueryError('view', 'operation and rail choose one of a compact kit; leave view=full out'),
+    )
+  if (problems.length > 0) return { problems }
+  return { view, operation: parameters.get('operation') ?? undefined, rail: known }
+}

@@ -1,0 +1,177 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { H3, type H3Event } from 'h3'
+import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
+import type { Feature, Handler, Parts } from '../features/feature.ts'
+import { answerPreflight, isSellerPath, refuseMethod, UNCACHED } from '../http/answers.ts'
+import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
+import { createFailureReport } from '../server/node-answers.ts'
+import { answerHealthz, createReadyz } from './health.ts'
+import { type Metrics, NO_METRICS } from './metrics.ts'
+import { createPathTable, type PathTable, type Row } from './paths.ts'
+
+/** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
+const VALID_MS = 90 * 86_400_000
+
+const DAY_MS = 86_400_000
+
+const LISTING_PREFIX = listingPath('')
+
+/** The path table of these features, with what the service itself answers. */
+export function openPaths(
+  parts: Parts,
+  features: readonly Feature[],
+  metrics: Metrics = NO_METRICS,
+): PathTable {
+  const answerMetrics = createMetricsAnswer(metrics, parts.config.METRICS_TOKEN)
+  return createPathTable(features, {
+    stub: createStub(parts),
+    reads: {
+      '/healthz': answerHealthz,
+      '/readyz': createReadyz(parts),
+      [SECURITY_PATH]: createSecurityText(parts),
+      ...(answerMetrics !== null && { [METRICS_PATH]: answerMetrics }),
+    },
+  })
+}
+
+/**
+ * The h3 app: a plain `fetch(Request) → Response` over the path table. It turns an unexpected failure
+ * into a 500 that says nothing.
+ */
+export function createApp(parts: Parts, paths: PathTable): H3 {
+  const report = createFailureReport(parts)
+  const app = new H3({
+    silent: true,
+    allowMalformedURL: true,
+    onError: (error) =>
+      report('request.failed', error.cause instanceof Error ? error.cause : error.message),
+  })
+  app.all('/**', createAnswer(parts, paths))
+  app.use(async (event, next) => {
+    const response = await next()
+    if (isSellerPath(event.url.pathname) && response instanceof Response)
+      response.headers.delete('access-control-allow-origin')
+    return response
+  })
+  return app
+}
+
+function createAnswer(parts: Parts, paths: PathTable): Handler {
+  const fallback = createFallback(parts, paths)
+  return function answer(event): ReturnType<Handler> {
+    const path = event.url.pathname
+    const plain = path.endsWith('/') ? path.slice(0, -1) : path
+    const row = paths
+      .find(plain)
+      .find((each) => each.answer !== undefined && takes(each, event.req.method))
+    if (row?.answer === undefined) return fallback(event)
+    if (row.isProtocol && event.req.method === 'OPTIONS' && path !== DOORS.mcp.path) {
+      const [method] = row.methods
+      return answerPreflight(
+        path,
+        method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : ['POST', 'OPTIONS'],
+      )
+    }
+    event.context.params = paths.paramsOf(row, plain)
+    return row.answer(event)
+  }
+}
+
+/**
+ * A protocol answers wrong methods too, in its own terms; MCP judges origins itself, whatever the
+ * method. Node sends no body after HEAD; a click's HEAD is flagged by its own handler.
+ */
+function takes({ methods, isProtocol }: Row, method: string): boolean {
+  return isProtocol || methods.includes(method === 'HEAD' ? 'GET' : method)
+}
+
+/** What no route or file answered: 405 with `Allow` where the path exists, else 404. */
+function createFallback(
+  { problem, release }: Pick<Parts, 'problem' | 'release'>,
+  paths: PathTable,
+) {
+  return function fallback({ req, url }: H3Event): Response {
+    const allowed = paths.methodsOf(url.pathname)
+    if (req.method === 'OPTIONS' && allowed.length > 0)
+      return answerPreflight(url.pathname, allowed)
+    if (allowed.length > 0 && !allowed.includes(req.method))
+      return refuseMethod(req.method, allowed, problem)
+    const gone = findGone(release(), url.pathname)
+    if (gone !== null) return toGoneProblem(gone, url.pathname + url.search, problem)
+    if (url.pathname.startsWith(LISTING_PREFIX)) {
+      const id = url.pathname.slice(LISTING_PREFIX.length)
+      return problem('listing-not-found', { detail: toUnknownText(release(), id) })
+    }
+    return problem('not-found', {
+      detail: 'Nothing answers at this path. /openapi.json lists every endpoint.',
+    })
+  }
+}
+
+/**
+ * `GET /.well-known/security.txt` (RFC 9116): whom to tell about a vulnerability. The operator's
+ * own address is in the environment, so no release can hold it; without one it is RFC 2142's
+ * mailbox of the host.
+ */
+function createSecurityText({ config, clock }: Pick<Parts, 'config' | 'clock'>): Handler {
+  const contact = config.MAIL_FROM ?? `security@${new URL(config.BASE_URL).hostname}`
+  return () => {
+    const end = Math.floor((clock.now() + VALID_MS) / DAY_MS) * DAY_MS
+    const lines = [
+      `Contact: mailto:${encodeURI(contact)}`,
+      `Expires: ${new Date(end).toISOString()}`,
+      'Preferred-Languages: en',
+      `Canonical: ${config.BASE_URL}${SECURITY_PATH}`,
+    ]
+    return new Response(`${lines.join('\n')}\n`, {
+      headers: {
+        ...UNCACHED,
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Cache-Control': 'public, max-age=86400',
+      },
+    })
+  }
+}
+
+/** The specification's roadmap stubs: an honest 501. */
+function createStub({ problem }: Pick<Parts, 'problem'>): Handler {
+  return () =>
+    problem('not-implemented', {
+      detail: 'This endpoint is a roadmap stub. /api/v1/roadmap says what is live.',
+    })
+}
+
+/**
+ * `GET /metrics` for holders of the token. Its errors are plain text, as scrapers show them;
+ * without `METRICS_TOKEN` the route does not exist.
+ */
+function createMetricsAnswer({ expose }: Metrics, token: string | undefined): Handler | null {
+  if (token === undefined || expose === null) return null
+  return async ({ req }) => {
+    if (!isAllowed(req.headers.get('authorization'), token)) return refuse()
+    const { contentType, text } = await expose()
+    return new Response(text, { headers: { ...UNCACHED, 'Content-Type': contentType } })
+  }
+}
+
+function refuse(): Response {
+  return new Response('Send the token of METRICS_TOKEN as "Authorization: Bearer <token>".\n', {
+    status: 401,
+    headers: {
+      ...UNCACHED,
+      'Content-Type': 'text/plain; charset=utf-8',
+      'WWW-Authenticate': 'Bearer realm="metrics"',
+    },
+  })
+}
+
+/** Digests are compared, so timing reveals nothing about the token, not even its length. */
+function isAllowed(authorization: string | null, token: string): boolean {
+  const sent = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+  return sent !== undefined && timingSafeEqual(digest(sent), digest(token))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,151 @@
+import { ON_DEMAND_PAGES, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { createGo } from '../clicks/go.ts'
+import { applyRetention } from '../clicks/retention.ts'
+import type { Feature, Parts, Routes } from '../features/feature.ts'
+import { createChangesFeature } from '../feeds/changes.ts'
+import { createReportsFeature } from '../feeds/reports.ts'
+import { createAnonymousProbes, createCheck, createCheckPage, createLint } from '../probes/lint.ts'
+import { probeAsChore } from '../probes/probe-chore.ts'
+import { createProtocolsFeature } from '../protocols/protocols.ts'
+import { createCallObserver } from '../receipts/observe-call.ts'
+import { createReceiptsFeature, openReceipts } from '../receipts/receipts.ts'
+import { RELAY_LIMITS } from '../relay/call-plan.ts'
+import { createRelay, toRelayFeature } from '../relay/relay.ts'
+import { createCompareList, createComparePage, createKit } from '../search/endpoints.ts'
+import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
+import { whyNotListed } from '../search/listed-address.ts'
+import { createPlan } from '../search/plan-tasks.ts'
+import {
+  createReleaseSearch,
+  createSearchDoors,
+  createSearchRoute,
+} from '../search/search-doors.ts'
+import { createAccountFeature } from '../sellers/account.ts'
+import { createClaimChecksFeature } from '../sellers/claim-checks.ts'
+import { createClaimsFeature } from '../sellers/claims.ts'
+import { createLettersFeature } from '../sellers/letters.ts'
+import { createSellerPagesFeature } from '../sellers/pages.ts'
+import { createPayoutsFeature } from '../sellers/payouts.ts'
+import { createSignInFeature } from '../sellers/sign-in.ts'
+import { createMeterFeature } from '../trust/measure.ts'
+import type { Metrics } from './metrics.ts'
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+/**
+ * Every feature of the service, once. To add one, write a value and name it here: its addresses are
+ * rows of the domain's tables, and the compiler asks for what no feature answers.
+ */
+export function createFeatures(parts: Parts, metrics: Metrics): readonly Feature[] {
+  const receipts = openReceipts({ ...parts, store: parts.ledger.store })
+  const known = toKnown(parts)
+  const observer = createCallObserver({ ...parts, ...known, receipts })
+  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, observer)
+  return complete([
+    toRelayFeature(relay),
+    // Calls whose answer was just sent are still to be judged.
+    { close: observer.idle },
+    { close: receipts.close },
+    createSearchFeature(parts),
+    ...createLedgerFeatures(parts),
+    createMeterFeature(parts, receipts.hasWaitedSince),
+    { chores: [{ name: 'payments', everyMs: MINUTE_MS, run: receipts.findPayments }] },
+    createProbesFeature(parts, known),
+    createChangesFeature(parts),
+    createProtocolsFeature(parts, relay),
+  ])
+}
+
+/** What reads and writes the ledger, in the order of its chores. */
+export function createLedgerFeatures(parts: Parts) {
+  const seller = [
+    createClaimsFeature(parts),
+    createClaimChecksFeature(parts),
+    createLettersFeature(parts),
+    createPayoutsFeature(parts),
+    createAccountFeature(parts),
+    createSignInFeature(parts),
+  ] as const
+  const routes = Object.fromEntries(
+    seller.flatMap((each) => ('routes' in each ? Object.entries(each.routes) : [])),
+  )
+  return [
+    { routes: { go: createGo(parts) } },
+    createRetentionFeature(parts),
+    ...seller,
+    createSellerPagesFeature(parts, routes),
+    createReportsFeature(parts),
+    createReceiptsFeature(parts),
+  ] as const
+}
+
+function createRetentionFeature({ ledger, clock }: Parts) {
+  const run = () => applyRetention(ledger.store, clock.now())
+  return { chores: [{ name: 'retention', everyMs: HOUR_MS, run }] }
+}
+
+function createSearchFeature(parts: Parts) {
+  const { route, door } = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
+  const compare = createComparePage(parts)
+  const operations = createOperationsSearch(createFindOperations(parts))
+  return {
+    paths: [{ path: ROUTES.search.path, answer: door }],
+    routes: {
+      search: route,
+      operations: createSearchRoute(parts, operations),
+      compare_list: createCompareList(parts),
+      kit: createKit(parts),
+      plan: createPlan(parts),
+    },
+    pages: {
+      [ON_DEMAND_PAGES.search]: {},
+      [ON_DEMAND_PAGES.chosen]: {
+        compute: async (target: string) => ({ chosen: await compare(target) }),
+      },
+    },
+  }
+}
+
+type Known = ReturnType<typeof toKnown>
+
+/** The addresses that the release knows. */
+function toKnown({ release }: Parts) {
+  return {
+    plans: () => release().doorData.probePlans(),
+    declared: () => release().doorData.declaredCalls(),
+    whyNotListed: (url: string) => whyNotListed(release(), url),
+  }
+}
+
+function createProbesFeature(parts: Parts, known: Known) {
+  const check = createCheck({ ...parts, ...known, runs: createAnonymousProbes(parts) })
+  const show = createCheckPage(parts, check)
+  return {
+    routes: { lint: createLint(parts, check) },
+    pages: {
+      [ON_DEMAND_PAGES.checked]: {
+        prepare: async (req, res) => ({ checked: await show(req, res) }),
+      },
+    },
+    chores: [
+      {
+        name: 'probes',
+        everyMs: HOUR_MS,
+        async run(signal) {
+          if (parts.config.PROBE) await probeAsChore({ ...parts, plans: known.plans }, signal)
+        },
+      },
+    ],
+  } satisfies Feature
+}
+
+type KeysOf<F> = F extends { routes: infer R } ? keyof R : never
+type Missing<List extends readonly Feature[]> = Exclude<keyof Routes, KeysOf<List[number]>>
+
+/** Takes a list only if its features together answer every address that a function answers. */
+function complete<const List extends readonly Feature[]>(
+  features: List & ([Missing<List>] extends [never] ? unknown : { missing: Missing<List> }),
+): readonly Feature[] {
+  return features
+}
