@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { findUrlFault } from '../../src/domain/listing/target-url.ts'
+import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { ReceiptIdSchema } from '../../src/domain/receipts/receipt.ts'
 import {
   lengthOf,
@@ -83,7 +83,8 @@ function createReportForm(
         ...(read('email') !== '' && { email: read('email') }),
       }
     },
-    async take(body, caller) {
+    async take(sent, caller) {
+      const body = { ...sent, about: withAsciiHosts(sent.about) }
       const wrong = findWrong(parts, body)
       if (wrong !== null) return wrong
       const name = body.kind === 'dispute' ? 'dispute' : 'propose'

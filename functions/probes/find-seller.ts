@@ -1,7 +1,7 @@
+import { type AgentCard, CARD_PATHS, readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi.ts'
 import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
 import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
-import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
@@ -31,7 +31,7 @@ export interface FoundSeller {
   api: DescribedApi | null
   /** Its x402 manifest. */
   manifest: DescribedApi | null
-  card: Record<string, unknown> | null
+  card: AgentCard | null
   /** Its MCP server card. */
   serverCard: Record<string, unknown> | null
   /** Other paths of its cards according to its ARD manifest. */
@@ -104,13 +104,9 @@ function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: st
     found.serverCard = isCard ? value : null
     return isCard
   }
-  if (typeof value.name !== 'string' || !OF_CARDS.some((name) => name in value)) return false
-  found.card = value
-  return true
+  found.card = readAgentCard(value).card
+  return found.card !== null
 }
-
-/** Of A2A, and of the files that others publish in its place. */
-const OF_CARDS = ['skills', 'url', 'supportedInterfaces', 'capabilities', 'endpoint']
 
 /** Paths of the agent cards that ARD entries place on this same origin. */
 function cardPathsOf(entries: readonly unknown[], origin: string): string[] {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
+import { CARD_PATHS } from '../../src/domain/discovery/agent-card.ts'
 import {
   type AskedStep,
   type CheckAnswer,
@@ -12,7 +13,6 @@ import {
   toLintReport,
 } from '../../src/domain/lint/lint.ts'
 import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
-import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { toDriftSentence } from '../../src/domain/probe/drift.ts'
 import {
   type Finding,

@@ -1,3 +1,4 @@
+import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/unlisted/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
@@ -13,7 +14,7 @@ export function noteOnAddress(
   text: string,
   { findNotListed, sharedHosts }: Pick<Release, 'findNotListed' | 'sharedHosts'>,
 ): string | null {
-  const [address, scheme] = ADDRESS.exec(text.trim()) ?? []
+  const [address, scheme] = ADDRESS.exec(toAsciiAddress(text.trim())) ?? []
   if (address === undefined) return null
   const url = scheme === undefined ? `https://${address}` : address
   const host = URL.parse(url)?.hostname

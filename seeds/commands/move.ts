@@ -2,17 +2,18 @@ import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { readIfThere } from '../content/content-folder.ts'
-import { withContent } from '../content/content-writer.ts'
 import {
   evidenceFileOf,
   listingFileOf,
   membersOf,
+  readIfThere,
   renderJson,
   tombstoneFileOf,
-} from '../content/machine-files.ts'
-import { findRenamed } from '../content/rename-id.ts'
+  withContent,
+} from '../content/content-files.ts'
+import { findRenamed } from '../content/listing-text.ts'
 
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
@@ -58,5 +59,8 @@ function readArguments(args: readonly string[]) {
   const [from = '', to = ''] = words
   if (from === to || !isListingId(from) || !isListingId(to))
     throw wrongCommand(USAGE, 'expected two ids of listings')
-  return { from, to, by: values.by ?? 'an editor', saidAt: values['said-at'] }
+  const saidAt = withAsciiHosts(values['said-at'])
+  const fault = saidAt === undefined ? null : findUrlFault(saidAt, { allowPrivate: false })
+  if (fault !== null) throw wrongCommand(USAGE, `--said-at: ${fault}`)
+  return { from, to, by: values.by ?? 'an editor', saidAt }
 }

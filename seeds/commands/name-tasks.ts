@@ -5,8 +5,7 @@ import { runMain } from '../../functions/ports/run-main.ts'
 import { readContent } from '../../src/content/read.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { openContent } from '../content/content-writer.ts'
-import { listingFileOf } from '../content/machine-files.ts'
+import { listingFileOf, openContent } from '../content/content-files.ts'
 import { createTaskFinder, toPathName } from '../facts/operation-tasks.ts'
 
 /**

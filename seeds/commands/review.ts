@@ -5,7 +5,7 @@ import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/ru
 import { openStore } from '../../functions/store/open-store.ts'
 import { hasLedger } from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { withContent } from '../content/content-writer.ts'
+import { withContent } from '../content/content-files.ts'
 import { type Listed, readListed } from '../content/listed.ts'
 import {
   createFactQueue,

@@ -4,16 +4,17 @@ import {
   renderSourceFile,
   type SourceFile,
 } from '../../src/domain/sources/source-row.ts'
-import { readTables } from '../content/content-folder.ts'
-import { openContent } from '../content/content-writer.ts'
-import { type HandsOff, readHandsOff } from '../content/hands-off.ts'
+import { type HandsOff, openContent, readHandsOff, readTables } from '../content/content-files.ts'
 import { type Listed, readListed } from '../content/listed.ts'
+import type { ChosenSeeds, Seed, SeedSource } from '../facts/map-rows.ts'
 import { createTaskFinder, withTasks } from '../facts/operation-tasks.ts'
 import type { Refusal, RefusalReason } from '../facts/refusal.ts'
-import type { Seed } from '../facts/seed-facts.ts'
-import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
-import { createProgress, type ProgressStream } from '../fetch/progress.ts'
-import { type ReadRows, readSource } from '../fetch/read-source.ts'
+import {
+  createProgress,
+  type ProgressStream,
+  type ReadRows,
+  readSource,
+} from '../fetch/read-source.ts'
 import { planRows, type TakenRow, toEnd } from '../plan/plan-rows.ts'
 import { findSeedSource } from '../sources/sources.ts'
 import type { SeedOptions } from './seed-options.ts'

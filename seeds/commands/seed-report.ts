@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts'
+import type { Seed } from '../facts/map-rows.ts'
 import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
-import type { Seed } from '../facts/seed-facts.ts'
 import type { RowOutcome } from '../plan/plan-rows.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import type { SeedingResult } from './run-seeding.ts'

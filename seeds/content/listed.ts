@@ -7,7 +7,7 @@ import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import { placeRows } from '../../src/domain/sources/place-rows.ts'
 import { orderRows, type SourceFile } from '../../src/domain/sources/source-row.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { readTables } from './content-folder.ts'
+import { readTables } from './content-files.ts'
 
 /** The listings of a content folder and the sources' facts on them, for importers and reviews. */
 export type Listed = ReturnType<typeof readListed>

@@ -1,12 +1,28 @@
 import * as v from 'valibot'
+import type { FoundSeller } from '../../functions/probes/find-seller.ts'
+import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import {
+  createListingFactsSchema,
+  type ListingFacts,
+} from '../../src/domain/listing/listing-facts.ts'
+import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { eachOnce } from '../../src/domain/listing/offers.ts'
 import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
+import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
 import { marksOf } from '../../src/domain/sources/listing-marks.ts'
+import type { SkillFacts } from '../../src/domain/sources/skill-facts.ts'
+import {
+  type Deprecated,
+  MAX_PAYEES,
+  type NamedPayee,
+  type SourceField,
+} from '../../src/domain/sources/source-row.ts'
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 import { addressSlug } from '../text/address-slug.ts'
 import { guessCategories } from '../text/guess-categories.ts'
-import type { Fault, Refusal } from './refusal.ts'
-import { findSeedFault, type Seed, type SeedFacts } from './seed-facts.ts'
-import type { ChosenSeeds, MapRules } from './seed-source.ts'
+import type { Fault, HostRules, Refusal } from './refusal.ts'
 import { toSeedTags, toSeedTexts } from './seed-texts.ts'
 
 export type MappedSeed =
@@ -151,4 +167,154 @@ export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): 
     held: refused.flatMap(({ held }) => held ?? []),
     deleted: [],
   }
+}
+
+type Required = 'name' | 'kind' | 'url' | 'summary' | 'categories' | 'sources'
+
+/** A source's facts on a listing; a field it has nothing for is absent. */
+export type SeedFacts = Pick<ListingFacts, Required> &
+  Partial<Pick<ListingFacts, Exclude<SourceField, Required>>>
+
+/** Members of an evidence file, by name, from a source. */
+export type SeedEvidence = Readonly<Record<string, unknown>>
+
+/** A listing as a source describes it, before it is compared with existing listings. */
+export interface Seed {
+  /** Its key in the source; never changes. */
+  key: string
+  prefix: IdPrefix
+  slug: string
+  facts: SeedFacts
+  /** Day it was first published, `2026-11-20`, or null where the source doesn't say. */
+  published: string | null
+  /** The id of the listing it belongs to, where it only adds to an existing one. */
+  into?: string
+  /** How many of the source's rows it was made from. */
+  rows: number
+  /** Members of the listing's evidence file. */
+  evidence?: SeedEvidence
+  /** For a kit: its contents and requirements. */
+  skill?: SkillFacts
+  /** Facts used to judge it that no file keeps: words that remain their writer's. */
+  withheld?: readonly SourceField[]
+  /** The payees that its source names, each once: none makes a payment count. */
+  payees?: readonly NamedPayee[]
+  /** Its source advises against it. */
+  deprecated?: Deprecated
+  /** Words in the source's text that a reviewer should see first. */
+  suspicious?: string | undefined
+}
+
+/** Accounts (CAIP-10) that a source names, each once and sorted. */
+export function toPayees(accounts: readonly string[]): NamedPayee[] {
+  const sorted = eachOnce(accounts, normalizePayout).sort()
+  return sorted.slice(0, MAX_PAYEES).map((payee) => ({ payee }))
+}
+
+const schema = createListingFactsSchema({ allowPrivate: false })
+
+/** @returns what keeps the facts from being a valid listing, or null. */
+export function findSeedFault(seed: Pick<Seed, 'prefix' | 'slug' | 'facts'>): string | null {
+  const id = `${seed.prefix}.${seed.slug}`
+  if (!isListingId(id)) return `id: expected <prefix>.<slug> of at most 120 characters, got ${id}`
+  const result = v.safeParse(schema, { ...seed.facts, added: '2000-01-01' })
+  if (result.success) {
+    const [fault] = findOperationFaults(result.output)
+    return fault === undefined ? null : `${fault.path.join('.')}: ${fault.message}`
+  }
+  const [issue] = result.issues
+  return `${v.getDotPath(issue) ?? 'listing'}: ${issue.message}`
+}
+
+/** The valid parts of an existing listing. */
+export interface ListedFacts {
+  id: string
+  facts: { [Name in keyof ListingFacts]?: ListingFacts[Name] | undefined }
+}
+
+/** Existing data that a source's rows are compared with while they are mapped. */
+export interface MapRules extends HostRules {
+  categories: ReadonlySet<string>
+  sources: readonly SourceRow[]
+  /** The run's time, ISO 8601. */
+  now: string
+}
+
+/** One answer of a source, or one saved file. */
+export interface SourcePage {
+  values: unknown[]
+  refused: Refusal[]
+  /** Address of the next page, from the one just read; null at the end. */
+  next: URL | null
+}
+
+/** Mapped foreign rows: every row is in exactly one of `seeds`, `refused`, `deleted`. */
+export interface ChosenSeeds {
+  /** Sorted by key. */
+  seeds: Seed[]
+  refused: Refusal[]
+  /** Parts left out of listings that are otherwise imported: remotes, prices, operations. */
+  dropped: Refusal[]
+  /** Refused only for their words, as they would be listed: for the review queue. */
+  held: Seed[]
+  /** Keys that the source itself says are gone; their rows are among the refused. */
+  deleted: readonly string[]
+}
+
+/** How a source's texts hold its rows: a list, a page around one, one row, or one per line. */
+export interface RowShape {
+  /** Names under which a page holds its rows, as a list or by their names. */
+  lists: readonly string[]
+  /** What a page or a line should be, for the message. */
+  expected: string
+  /** Whether a single object is a row. */
+  isRow(value: Record<string, unknown>): boolean
+  /** Whether a text of addresses, one per line, is rows too. */
+  takesAddresses?: boolean
+  takesYaml?: boolean
+  /** Whether a text is lines of values under the names of their columns; `#` starts a remark. */
+  takesCsv?: boolean
+  /** Member of a saved page that says when it was saved: each of its rows carries it. */
+  savedAt?: string
+}
+
+/** An importer: where its rows are, how a text holds them, and how they are mapped. */
+export interface SeedSource {
+  id: string
+  /** What it imports, for the help text. */
+  title: string
+  /** Null where only a file is read; empty where the listings themselves are. */
+  liveUrl: string | null
+  /** True where a whole run shows everything there is, so that what is missing is gone. */
+  promisesAll: boolean
+  /** Its rows only add to listings that are there. */
+  addsOnly?: boolean
+  shape: RowShape
+  /** A row with the folder of its file, where files of one folder describe one service. */
+  place?(row: unknown, folder: string | null): unknown
+  choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
+  /** Reads documents where rows are addresses: cards, sellers' files. Never throws for one. */
+  follow?(
+    values: readonly unknown[],
+    reader: SellerReader,
+  ): Promise<{ values: unknown[]; refused: Refusal[] }>
+  /** Rows made from existing listings, for a source that reads the listings' sellers. */
+  fromContent?(listings: readonly ListedFacts[]): unknown[]
+  /** Parameter of its address that asks for rows changed since an instant. */
+  sinceParameter?: string
+}
+
+export type SellerAnswer = { ok: true; text: string } | { ok: false; detail: string }
+
+/** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
+export interface SellerReader {
+  read(url: string): Promise<SellerAnswer>
+  /** A seller's own files. */
+  find(origin: string): Promise<FoundSeller>
+  /** Maps a list with asynchronous work, a few at a time, in the list's order. */
+  each<Item, Result>(
+    items: readonly Item[],
+    work: (item: Item) => Promise<Result>,
+  ): Promise<Result[]>
+  close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { TaskRow } from '../../src/domain/tasks/task.ts'
 import { smallestOf } from '../../src/domain/wire/extremes.ts'
 import { splitText, stemWord } from '../../src/search/words/split-text.ts'
-import type { Seed } from './seed-facts.ts'
+import type { Seed } from './map-rows.ts'
 
 /** The words of an operation or tool that say what it does. */
 interface NamedOperation {

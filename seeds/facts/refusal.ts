@@ -1,3 +1,12 @@
+import { toTemplate } from '../../src/domain/discovery/x402-manifest.ts'
+import {
+  findUrlFault,
+  isIpHost,
+  isPlaceholderHost,
+  isTunnelHost,
+} from '../../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
+
 /**
  * Why something a source published is not imported. Closed list: a refusal is counted under one of
  * these and printed with its name, so that nothing is lost silently.
@@ -61,4 +70,53 @@ export interface Refusal extends Fault {
   name: string
   /** How many rows of the source it covers; one by default. */
   rows?: number
+}
+
+export interface HostRules {
+  /** For trials with fictional sellers, whose hosts end in `.example`. */
+  allowPlaceholders: boolean
+}
+
+/**
+ * Stricter than the content's own rule, since nobody reviews a seeded row: also refuses templates
+ * in paths, tunnels and documentation's placeholders.
+ *
+ * @returns null for an address a stranger can call as it is.
+ */
+export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
+  const url = URL.parse(text)
+  const host = url?.hostname.replace(/\.$/, '') ?? ''
+  const shown = JSON.stringify(text.slice(0, 200))
+  if (/[{}<>]|%7b|%7d|\$[A-Z_]+/i.test(text) || PATH_PARAMETER.test(url?.pathname ?? ''))
+    return faultOf('template_url', `expected a URL without places to fill in, got ${shown}`)
+  const fault = findUrlFault(text, { allowPrivate: false })
+  if (fault !== null)
+    return faultOf(isPrivate(host) ? 'private_url' : 'invalid_url', `${shown}: ${fault}`)
+  if (isTunnelHost(host))
+    return faultOf('tunnel_host', `expected a lasting host, got the tunnel ${host}`)
+  return !allowPlaceholders && isPlaceholderHost(host)
+    ? faultOf('placeholder_host', `expected a real host, got ${host}`)
+    : null
+}
+
+const PATH_PARAMETER = /\/(?::[A-Za-z_]|\[[A-Za-z_])/
+
+function isPrivate(host: string): boolean {
+  if (isIpHost(host))
+    return !judgeAddress(host.replace(/^\[|\]$/g, ''), { allowPrivate: false }).allowed
+  return /^(?:localhost|[^.]+)$|\.(?:local|localhost|internal|intranet|lan|home\.arpa)$/.test(host)
+}
+
+/** Why nobody could call an address, whatever stands in the places of its path; null where one could. */
+export function findOperationAddressFault(text: string, rules: HostRules) {
+  const { path: url } = toTemplate(text)
+  const [, start = '', path = '', rest = ''] =
+    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? []
+  return findCallableUrlFault(start + path.replace(/\{\w+\}/g, 'x') + rest, rules)
+}
+
+/** Parts a listing had no room for, in the terms of a source's report. */
+export function leftOut(name: string, left: number): Refusal[] {
+  const detail = `${left} operations beyond those listed`
+  return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
 }

@@ -7,10 +7,9 @@ import type {
 import { SOURCE_FIELDS } from '../../src/domain/sources/source-row.ts'
 import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
 import { isJsonObject, present } from '../../src/domain/wire/parse-json.ts'
-import { findHandsOff, type HandsOff } from '../content/hands-off.ts'
+import { findHandsOff, type HandsOff } from '../content/content-files.ts'
+import type { ChosenSeeds, Seed, SeedSource } from '../facts/map-rows.ts'
 import type { Refusal } from '../facts/refusal.ts'
-import type { Seed } from '../facts/seed-facts.ts'
-import type { ChosenSeeds, SeedSource } from '../facts/seed-source.ts'
 
 /** A row missing from two full runs this far apart is gone (milliseconds). */
 const MISSING_FOR = 24 * 3_600_000

@@ -9,9 +9,8 @@ import { findSuspiciousTexts } from '../../src/domain/probe/mcp.ts'
 import type { Interface } from '../../src/domain/trust/interface.ts'
 import { largestOf } from '../../src/domain/wire/extremes.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { withContent } from '../content/content-writer.ts'
+import { listingFileOf, withContent } from '../content/content-files.ts'
 import { addTags } from '../content/listing-text.ts'
-import { listingFileOf } from '../content/machine-files.ts'
 import {
   createFileCheck,
   noteSettled,

@@ -11,10 +11,9 @@ import type { PrivateTargets, UrlRules } from '../../src/domain/listing/target-u
 import type { NamedRow } from '../../src/domain/sources/source-row.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import { readIfThere } from '../content/content-folder.ts'
-import type { ContentWriter } from '../content/content-writer.ts'
+import type { ContentWriter } from '../content/content-files.ts'
+import { listingFileOf, parseAs, readIfThere, renderJson } from '../content/content-files.ts'
 import { readListed } from '../content/listed.ts'
-import { listingFileOf, parseAs, renderJson } from '../content/machine-files.ts'
 
 /** Where decisions are carried out. */
 export interface ReviewPlace {

@@ -15,14 +15,12 @@ import { contentFileOf, receiptPath } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
-import { readTables } from '../content/content-folder.ts'
-import { withContent } from '../content/content-writer.ts'
+import { readTables, withContent } from '../content/content-files.ts'
 import { renderListing } from '../content/listing-text.ts'
+import type { MapRules, Seed, SeedFacts } from '../facts/map-rows.ts'
 import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
-import type { Seed, SeedFacts } from '../facts/seed-facts.ts'
-import type { MapRules } from '../facts/seed-source.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
-import { mapCard, parseAgentCard } from '../sources/a2a/map-agent.ts'
+import { mapCard } from '../sources/a2a.ts'
 import {
   acceptFile,
   type Decision,
@@ -197,10 +195,7 @@ function mapFoundCard(
   rules: MapRules,
 ): MappedSeed | null {
   if (card === null) return null
-  const parsed = parseAgentCard(card)
-  if (!('row' in parsed)) return null
-  const cardUrl = parsed.row.cardUrl ?? files.agent_card ?? null
-  return mapCard({ ...parsed.row, cardUrl }, rules, true)
+  return mapCard({ ...card, cardUrl: card.cardUrl ?? files.agent_card ?? null }, rules, true)
 }
 
 function seedOf(mapped: MappedSeed): Seed | null {
@@ -236,8 +231,8 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
     {
       key: url,
       prefix: prefixes[kind],
-      names: [sight.server?.name, api?.title, textOf(card?.name), title, host],
-      said: [api?.description, textOf(card?.description), note, toPlainSummary(found, host)],
+      names: [sight.server?.name, api?.title, card?.name, title, host],
+      said: [api?.description, card?.description, note, toPlainSummary(found, host)],
       words: (sight.tools ?? []).map(({ name }) => name),
       facts,
     },
@@ -278,5 +273,3 @@ function toOperations(
     return isBorne ? { ...rest, price } : rest
   })
 }
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : null)

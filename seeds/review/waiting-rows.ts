@@ -5,16 +5,17 @@ import { toWithdrawnNotice } from '../../src/domain/sources/join-evidence.ts'
 import { uniteFacts } from '../../src/domain/sources/join-facts.ts'
 import { describeSkill } from '../../src/domain/sources/skill-facts.ts'
 import { type NamedRow, renderSourceFile } from '../../src/domain/sources/source-row.ts'
-import { readIfThere } from '../content/content-folder.ts'
-import { type ContentWriter, withContent } from '../content/content-writer.ts'
-import type { Listed } from '../content/listed.ts'
-import { renderListing } from '../content/listing-text.ts'
 import {
+  type ContentWriter,
   evidenceFileOf,
   listingFileOf,
+  readIfThere,
   renderTombstone,
   tombstoneFileOf,
-} from '../content/machine-files.ts'
+  withContent,
+} from '../content/content-files.ts'
+import type { Listed } from '../content/listed.ts'
+import { renderListing } from '../content/listing-text.ts'
 import {
   acceptFile,
   createFileCheck,

@@ -217,6 +217,8 @@ describe('a price in a sentence', () => {
     ['Checks a number. Costs 0.005 USDC via x402.', 0.005],
     ['Costs $0.002 per call.', 0.002],
     ['Weather (0.02 USDC). Weather of a city. Costs 0.02 USDC.', 0.02],
+    ['Depths at sizes of $10k to $500k.\n**Cost: $0.015 USDC per query.**', 0.015],
+    ['Many harbours in one call (cheaper than /api/harbour). Flat $0.10/call for up to 20.', 0.1],
   ])('%s is a guess at the price', (said, usd) => {
     expect(read(said)).toMatchObject({
       price: { min_usd: usd, max_usd: usd, per: 'call' },
@@ -231,6 +233,22 @@ describe('a price in a sentence', () => {
     'Pay what you like.',
   ])('%s is none', (said) => {
     expect(read(said)?.price).toBeUndefined()
+  })
+
+  test('may stand behind the summary, or in the 402 itself', () => {
+    const pay = { responses: { '200': { description: 'ok' }, '402': { $ref: '#/components/pay' } } }
+    const document = {
+      components: { pay: { description: 'Pay by x402: exact, eip155:8453, USDC, $0.03.' } },
+      paths: {
+        '/named': get({ summary: 'Who moors there ($0.02)', ...pay }),
+        '/watched': get({ summary: 'Watch a berth ($0.05, 7 days)', ...pay }),
+        '/plain': get({ summary: 'A berth', ...pay }),
+      },
+    }
+    const prices = readOpenApi({ openapi: '3.1.0', ...document }, ADDRESS)?.operations.map(
+      ({ price }) => price?.max_usd,
+    )
+    expect(prices).toEqual([0.02, 0.05, 0.03])
   })
 
   test('is none where the document knows no 402', () => {

@@ -32,6 +32,15 @@ describe('an x402 manifest', () => {
     expect([read?.operations.length, read?.truncated]).toEqual([100, true])
   })
 
+  test.each([
+    { serviceName: 'Harbour Gate' },
+    { publisher: { name: 'Harbour Gate' } },
+    { service: { name: 'Harbour Gate' } },
+  ])('has a title: %j', (named) => {
+    const read = readX402Manifest({ x402Version: 2, resources: [], ...named }, ADDRESS)
+    expect(read?.title).toBe('Harbour Gate')
+  })
+
   test('is nothing else', () => {
     for (const document of [null, [], 'x402', {}, { name: 'Shop' }, { resources: [] }])
       expect(readX402Manifest(document, ADDRESS)).toBeNull()

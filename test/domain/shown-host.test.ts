@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { parseAgentCard } from '../../seeds/sources/a2a/map-agent.ts'
+import { parseEmailAddress } from '../../functions/sellers/sign-in.ts'
+import { readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { findHostForgery, toShownHost } from '../../src/domain/listing/shown-host.ts'
-import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
+import { toAsciiAddress, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { toListing } from './listing-samples.ts'
 
 test.each([
@@ -16,10 +17,35 @@ test.each([
   expect(withAsciiHosts({ list: [{ url: text }] })).toEqual({ list: [{ url: written }] })
 })
 
+test.each([
+  ['größe.example', 'xn--gre-6ka8i.example'],
+  ['Größe.example/a?b=ü', 'xn--gre-6ka8i.example/a?b=ü'],
+  ['https://größe.example', 'https://xn--gre-6ka8i.example'],
+  ['例え.テスト', 'xn--r8jz45g.xn--zckzah'],
+  ['shop.example/a', 'shop.example/a'],
+  ['größe und länge', 'größe und länge'],
+  ['größe', 'größe'],
+  ['ü@evil.example', 'ü@evil.example'],
+])('a person who types %j means %j', (typed, meant) => {
+  expect(toAsciiAddress(typed)).toBe(meant)
+})
+
+test.each([
+  ['Ann@Größe.example', 'ann@xn--gre-6ka8i.example'],
+  ['ann@xn--gre-6ka8i.example', 'ann@xn--gre-6ka8i.example'],
+  // Letters of two scripts, and one that would become an ASCII letter.
+  ['ann@p\u0430ypal.example', null],
+  ['ann@\u212aelvin.example', null],
+  ['ännä@shop.example', null],
+  ['ann@evil.example/größe.example', null],
+])('mail to %j goes to %j', (typed, sent) => {
+  expect(parseEmailAddress(typed)).toBe(sent)
+})
+
 test('cards and rows are read with it', () => {
   const card = { name: 'Größe', description: 'Measures.', url: 'https://größe.example.org/a2a' }
-  expect(parseAgentCard(card)).toMatchObject({
-    row: { name: 'Größe', url: 'https://xn--gre-6ka8i.example.org/a2a' },
+  expect(readAgentCard(card)).toMatchObject({
+    card: { name: 'Größe', url: 'https://xn--gre-6ka8i.example.org/a2a' },
   })
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { beforeAll, expect, test } from 'vitest'
-import { docker, toolhive } from '../../seeds/sources/mcp-catalogs/mcp-catalogs.ts'
+import { docker, toolhive } from '../../seeds/sources/mcp-catalogs.ts'
 import { callsOf, describeDrift, type LockEntry, toLockEntry } from '../../src/domain/pins/pins.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'

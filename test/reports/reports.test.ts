@@ -63,6 +63,18 @@ function aListing() {
 }
 
 describe('POST /api/v1/reports', () => {
+  test.each(['https://größe.example/v1', 'größe.example/v1'])(
+    'names a host as people write it: %s',
+    async (about) => {
+      const form = { kind: 'new', about, text: 'Measures lengths.' }
+      const answers = [sendForm(form), ...(about.includes('://') ? [propose(about)] : [])]
+      for (const { status } of await Promise.all(answers)) expect(status).toBeLessThan(400)
+      expect((await rows()).map(({ url }) => url)).toEqual(
+        answers.map(() => 'https://xn--gre-6ka8i.example/v1').slice(0, 1),
+      )
+    },
+  )
+
   test('of a new service waits for a person, and nobody is asked before', async () => {
     connections = 0
     const about = `${seller.url}/tides`

@@ -6,8 +6,7 @@ import type { Fetcher } from '../../functions/net/http-client.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
-import { readTables } from '../../seeds/content/content-folder.ts'
-import { openContent } from '../../seeds/content/content-writer.ts'
+import { openContent, readTables } from '../../seeds/content/content-files.ts'
 import {
   type Decision,
   type Question,
@@ -20,6 +19,7 @@ import {
   type FoundService,
   mapFound,
 } from '../../seeds/review/reports.ts'
+import { readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import type { ReportKind } from '../../src/domain/reports/report.ts'
 import { HOSTILE_SITES } from '../probe/hostile-sites.ts'
@@ -244,10 +244,10 @@ test('of what was found, servers and agents become listings of their kind', () =
   const server = mapFound(found, '', rules)
   expect(server.file?.path).toMatch(/^listings\/mcp\//)
   expect(server.file?.text).toContain('url: "https://mcp.night-tides.com/mcp"')
-  const card = {
+  const { card } = readAgentCard({
     ...{ name: 'Tide Agent', description: 'Plans by tides.', skills: [] },
     url: 'https://agent.night-tides.com/a2a',
-  }
+  })
   const agent = mapFound(
     { ...found, kind: 'a2a_agent', sight: {}, seller: { ...found.seller, card } },
     '',

@@ -28,6 +28,7 @@ const index = indexOf([
     url: 'https://github.com/tern/backup',
     summary: 'Tern.',
   }),
+  sampleDocument({ id: 'mcp.measure', name: 'Measures', url: 'https://xn--gre-6ka8i.dev/mcp' }),
   sampleDocument({
     id: 'mcp.tern',
     name: 'Tern',
@@ -44,6 +45,13 @@ test.each([
 ])('%s', (_, q, id) => {
   expect(findIn(index, q).ids[0]).toBe(id)
 })
+
+test.each(['größe.dev', 'https://größe.dev/', 'xn--gre-6ka8i.dev'])(
+  'a host is found as people write it and as clients do: %s',
+  (q) => {
+    expect(findIn(index, q).ids[0]).toBe('mcp.measure')
+  },
+)
 
 test('a word that starts with the name of an account is another name', () => {
   expect(findIn(index, 'acme').ids).not.toContain('mcp.acmeville')

@@ -25,7 +25,7 @@ const rows = [
     reason: 'its inputs are not public',
     why: 'Nobody knows what to send.',
     needed: 'Publish them.',
-    hosts: ['secret.dev', 'hub.dev/tides', 'shop.dev'],
+    hosts: ['secret.dev', 'hub.dev/tides', 'shop.dev', 'xn--gre-6ka8i.dev'],
   },
 ]
 const index = indexOf([
@@ -39,6 +39,11 @@ const search = {
 const noteOn = (text: string) => noteOnAddress(index, text, search)
 
 describe('a search for an address without a listing', () => {
+  test('may be written in letters of any language', () => {
+    for (const text of ['größe.dev', 'https://größe.dev/v1'])
+      expect(noteOn(text)).toMatch(/^größe\.dev is not listed: its inputs are not public/)
+  })
+
   test.each(['secret.dev', 'https://www.secret.dev/v1?q=a', 'HTTPS://SECRET.DEV'])(
     '%s says why, and what would list it',
     (text) => {
@@ -78,5 +83,9 @@ test('a check of an address says the same, unless a listing is called there', ()
 })
 
 test('a host that got a listing leaves the table', () => {
-  expect(withoutListed(rows, [shop])[0]?.hosts).toEqual(['secret.dev', 'hub.dev/tides'])
+  expect(withoutListed(rows, [shop])[0]?.hosts).toEqual([
+    'secret.dev',
+    'hub.dev/tides',
+    'xn--gre-6ka8i.dev',
+  ])
 })

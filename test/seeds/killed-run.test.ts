@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openContent } from '../../seeds/content/content-writer.ts'
+import { openContent } from '../../seeds/content/content-files.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 

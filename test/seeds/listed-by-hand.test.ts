@@ -89,11 +89,12 @@ describe('hands-off.yaml', () => {
       `- { match: "${match}", rule: ${rule}, reason: the owner asked }\n`,
     )
 
-  test.each([['a.b/c'], ['a.b/*'], ['A.B/C'], ['mcp.a.example']])(
+  test.each([['a.b/c'], ['a.b/*'], ['A.B/C'], ['mcp.a.example'], ['MCP.größe.example']])(
     'never_list %s',
     async (match) => {
       rules(match, 'never_list')
-      const from = content.save([server('a.b/c', remote('https://mcp.a.example/mcp'))])
+      const host = match.includes('ö') ? 'mcp.xn--gre-6ka8i.example' : 'mcp.a.example'
+      const from = content.save([server('a.b/c', remote(`https://${host}/mcp`))])
       expect((await content.seed({ from })).refused).toMatchObject([
         { reason: 'opted_out', detail: 'the owner asked' },
       ])

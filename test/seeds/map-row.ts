@@ -1,5 +1,5 @@
-import { mapServer } from '../../seeds/sources/mcp-registry/map-server.ts'
-import { parseRegistryRow } from '../../seeds/sources/mcp-registry/registry-row.ts'
+import { parseRegistryRow } from '../../seeds/facts/server-json.ts'
+import { mapServer } from '../../seeds/sources/mcp-registry.ts'
 
 export const RULES = {
   categories: new Set(['geo_weather', 'web_search', 'developer_tools']),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { normalizeIdentifier } from '../../seeds/sources/mcp-registry/map-invoke.ts'
+import { normalizeIdentifier } from '../../seeds/facts/server-json.ts'
 import { mapRow, official, pack, WEATHER } from './map-row.ts'
 
 describe('what a server becomes', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { withPlainWords } from '../../seeds/facts/seed-texts.ts'
-import { authOf, toArgs, toEnv, toHeaders } from '../../seeds/sources/mcp-registry/map-settings.ts'
+import { authOf, toArgs, toEnv, toHeaders } from '../../seeds/facts/server-json.ts'
 import { mapRow, WEATHER } from './map-row.ts'
 
 describe('what a server asks for', () => {

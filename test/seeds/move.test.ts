@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { move as moveListing } from '../../seeds/commands/move.ts'
-import { renameId } from '../../seeds/content/rename-id.ts'
+import { renameId } from '../../seeds/content/listing-text.ts'
 import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from './run-here.ts'
@@ -89,4 +89,15 @@ test.each([
   const { status, stderr } = await move(...args)
   expect(status).toBe(code)
   expect(stderr).toContain(message)
+})
+
+test('the page that says so is named as clients ask for it', async () => {
+  const said = await move('x402.bar', 'x402.baz', '--said-at', 'no-address')
+  expect(said.stderr).toContain('--said-at: expected an absolute URL')
+  const page = ['--said-at', 'https://größe.dev/moved']
+  expect(await move('x402.bar', 'x402.baz', ...page)).toMatchObject({ status: 0 })
+  const { content } = readContent(folder.dir, { allowPrivate: false })
+  expect(content?.tombstones.get('x402.bar')).toMatchObject({
+    said_at: 'https://xn--gre-6ka8i.dev/moved',
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mapServer } from '../../seeds/sources/mcp-registry/map-server.ts'
-import { parseRegistryRow } from '../../seeds/sources/mcp-registry/registry-row.ts'
+import { parseRegistryRow } from '../../seeds/facts/server-json.ts'
+import { mapServer } from '../../seeds/sources/mcp-registry.ts'
 import { mapRow, official, pack, parseRow, RULES, WEATHER } from './map-row.ts'
 
 describe('what is refused', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { registrySlug } from '../../seeds/sources/mcp-registry/map-server.ts'
+import { registrySlug } from '../../seeds/sources/mcp-registry.ts'
 import { isListingId } from '../../src/domain/listing/listing-id.ts'
 
 describe('the slug of a registry name', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { afterAll, describe, expect, test } from 'vitest'
+import { mapServer } from '../../seeds/sources/mcp-registry.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { toServerCard } from '../../src/domain/doors/cards/own-cards.ts'
@@ -16,7 +17,7 @@ import { findFaults, PUBLIC, toListing, VIEW_CONTEXT } from '../domain/listing-s
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { ServerResponse } from '../doors/registry-shape.ts'
 import { createContentFixture } from './content-fixture.ts'
-import { mapRow, official, WEATHER } from './map-row.ts'
+import { mapRow, official, parseRow, RULES, WEATHER } from './map-row.ts'
 
 interface Case {
   case: string
@@ -73,6 +74,19 @@ describe('a server whose address has parts of its caller', () => {
       expect(toLockEntry(kit).digest).toBe(listing.digest)
     },
   )
+
+  test.each([
+    ['https://{host}/mcp', 'host'],
+    ['{base_url}/mcp', 'base_url'],
+  ])('is no documentation placeholder where its caller names the whole host: %s', (url, name) => {
+    const server = { name: 'io.github.pier/mcp', description: 'Piers of your own harbour.' }
+    const remotes = [{ type: 'streamable-http', url, variables: { [name]: { isRequired: true } } }]
+    const rules = { ...RULES, allowPlaceholders: false }
+    expect(mapServer(parseRow({ server: { ...server, remotes } }), rules)).toMatchObject({
+      ok: true,
+      seed: { facts: { invoke: [{ url }] } },
+    })
+  })
 
   test.each(CASES.filter(({ refused }) => refused !== undefined))(
     'is refused: $case',

@@ -3,7 +3,11 @@ import { basename, dirname } from 'node:path'
 import { faultOf, formatFault } from '../../../src/content/faults.ts'
 import { createListingParser, MAX_FILE_BYTES } from '../../../src/content/listing-file.ts'
 import type { LintProblem, LintReport } from '../../../src/domain/lint/lint.ts'
-import { findUrlFault, type UrlRules } from '../../../src/domain/listing/target-url.ts'
+import {
+  findUrlFault,
+  type UrlRules,
+  withAsciiHosts,
+} from '../../../src/domain/listing/target-url.ts'
 import { planProbe } from '../../../src/domain/probe/plan.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { createHttpClient, type HttpClient } from '../../net/http-client.ts'
@@ -45,10 +49,11 @@ function readCommand() {
 }
 
 async function lint(
-  { target, as }: Command,
+  { target: typed, as }: Command,
   config: Config,
   client: HttpClient,
 ): Promise<LintReport> {
+  const target = withAsciiHosts(typed)
   const rules = { allowPrivate: config.PRIVATE_TARGETS }
   if (/^https?:/i.test(target)) {
     const fault = findUrlFault(target, rules)

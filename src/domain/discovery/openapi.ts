@@ -102,7 +102,7 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
     const body = method === 'GET' ? undefined : readBody(told.requestBody, document)
     const payment = readPaymentInfo(paymentInfoOf(told, `${method} ${path}`, document))
     const { offers, price } = payment
-    const guess = price === undefined ? readSentence(told) : undefined
+    const guess = price === undefined ? readSentence(told, document) : undefined
     const response = readResponse(told, source)
     const shapes = { ...withPlaces(url, params), ...present({ body, response }) }
     const sold = present({ description, price: price ?? guess, offers })
@@ -127,18 +127,44 @@ function paymentInfoOf(
   return memberOf(table, name) ?? readOwnMembers(operation, document)
 }
 
-/** A paid operation may state its price in words alone: one amount for one call, else none. */
-function readSentence({ summary, description, responses }: Record<string, unknown>) {
-  if ((memberOf(responses, '402') ?? null) === null) return undefined
-  const said = `${textOf(summary) ?? ''}. ${textOf(description) ?? ''}`
-  const costs = said.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
+/**
+ * A paid operation may state its price in words alone: one amount for one call, in its own sentences,
+ * behind its summary, or else in its 402.
+ */
+function readSentence(
+  { summary, description, responses }: Record<string, unknown>,
+  document: unknown,
+) {
+  const paid = memberOf(responses, '402') ?? null
+  if (paid === null) return undefined
+  const [named, said, asked] = [summary, description, dereference(paid, document).description].map(
+    (text) => (typeof text === 'string' ? text.slice(0, MAX_SAID) : ''),
+  )
+  const behind = (named ?? '').match(/\(\$\d[^()]*\)/g) ?? []
+  const sentences = `${named}\n${said}`.split(/(?<=[.!?])\s+|\n+/)
+  const costs = [...sentences.filter((each) => OF_COST.test(each)), ...behind]
+  const told = costs.flatMap(toCosts)
+  return toCallPrice(told.length > 0 ? told : toCosts(asked ?? ''))
+}
+
+const MAX_SAID = 5000
+const OF_COST =
+  /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee|flat)\b|\$\d[\d.]*(?: USDC)? ?\/ ?(?:call|request|query)\b/i
+
+/** Amounts in dollars, each with the words up to the next full stop. */
+function toCosts(sentence: string): string[] {
+  return sentence.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
+}
+
+function toCallPrice(costs: readonly string[]) {
   const amounts = new Set(
     costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
   )
-  const isOfCall = /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee)\b/i.test(said)
-  const isMetered = costs.some((cost) => /\bper (?!call|request|query|lookup)|\/|\+/.test(cost))
+  const isMetered = costs.some((cost) =>
+    /(?:\bper |\/)(?! ?(?:call|request|query|lookup)\b)|\+/.test(cost),
+  )
   const [amount] = amounts
-  if (amount === undefined || amounts.size > 1 || !isOfCall || isMetered) return undefined
+  if (amount === undefined || amounts.size > 1 || isMetered) return undefined
   const read = readPriceWords(`$${amount}`)
   return read === null ? undefined : { ...read.bounds, per: 'call' as const }
 }

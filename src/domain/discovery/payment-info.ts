@@ -4,15 +4,17 @@ import { eachOnce, type Offer, toPrice } from '../listing/offers.ts'
 import type { Operation } from '../listing/operation.ts'
 import { TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { largestOf, smallestOf } from '../wire/extremes.ts'
-import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import {
   coinDecimals,
   decimalsOf,
   isPlaceholderWallet,
   MAX_CALL_USD,
+  type PriceFault,
   priceUnits,
   readX402Offer,
+  unknownCoin,
 } from './x402-offers.ts'
 
 /** What a seller's document says of paying for one operation. */
@@ -21,6 +23,8 @@ export interface StatedPayment extends Pick<Operation, 'price' | 'offers'> {
   payees: string[]
   /** Words that stand where a payee should. */
   placeholder?: string
+  /** Why an amount that is named is no price, where no other is one. */
+  fault?: PriceFault
 }
 
 const MAX_WAYS = 20
@@ -34,17 +38,19 @@ const MAX_WAYS = 20
 export function readPaymentInfo(info: unknown): StatedPayment {
   if (!isJsonObject(info)) return { payees: [] }
   const list = [info.offers ?? info.accepts ?? []].flat().slice(0, MAX_WAYS)
-  const ways = list.length > 0 ? list.flatMap(readWay) : readWay(info)
-  if (ways.some((way) => way.bounds !== null)) return toStated(ways)
   const bounds = readBounds(info)
+  const named = bounds === null ? protocolsOf(info).flatMap(toNamedWay) : []
+  const ways = (list.length > 0 ? list : named.length > 0 ? named : [info]).flatMap(readWay)
+  if (ways.some((way) => way.bounds !== null)) return toStated(ways)
   const places = list.length > 0 ? ways : readProtocols(info)
+  const fault = ways.find((way) => way.fault !== undefined)?.fault
   return toStated(
-    places.map((place) => ({ ...place, bounds })),
+    places.map((place) => ({ ...place, bounds, ...(bounds === null && present({ fault })) })),
     bounds,
   )
 }
 
-type Bounds = Pick<Offer, 'min_usd' | 'max_usd'>
+type Bounds = Pick<Offer, 'min_usd' | 'max_usd'> & { per?: NonNullable<Operation['price']>['per'] }
 
 /** One way to pay, with what it costs where that is known. */
 interface Way {
@@ -53,6 +59,7 @@ interface Way {
   network: string | null
   payTo: string | null
   bounds: Bounds | null
+  fault?: PriceFault | undefined
 }
 
 /** @param bounds the document's own price, where it is not that of one way */
@@ -61,13 +68,15 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   const priced = main.flatMap(({ rail, network, bounds: own }) =>
     rail === null || own === null ? [] : [{ rail, network, ...own }],
   )
+  const faults = ways.flatMap(({ fault }) => fault ?? [])
+  const fault = faults.find(({ reason }) => reason !== 'test_network') ?? faults[0]
   // A card can't be charged a cent: beside a chain its amount is not what one call costs.
   const onChain = new Set(priced.filter(({ network }) => network !== null).map(({ rail }) => rail))
   const offers = priced.filter(({ rail, network }) => network !== null || !onChain.has(rail))
   // A price that exists only on test networks does not count.
   const own = bounds !== null && (main.length > 0 || ways.length === 0) ? bounds : null
-  const price =
-    offers.length > 0 ? toPrice(offers) : own && { price: { ...own, per: 'call' as const } }
+  const { per = 'call', ...usd } = own ?? { min_usd: 0, max_usd: 0 }
+  const price = offers.length > 0 ? toPrice(offers, per) : own && { price: { ...usd, per } }
   const placeholder = ways.map(({ payTo }) => payTo).find((payTo) => isPlaceholderWallet(payTo))
   return {
     ...price,
@@ -76,6 +85,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
       (payee) => payee.toLowerCase(),
     ),
     ...(placeholder && { placeholder }),
+    ...(!price?.price && present({ fault })),
   }
 }
 
@@ -88,23 +98,32 @@ function readWay(value: unknown): Way[] {
   // A session's or a subscription's amount is not what one call costs.
   const isCharge = intent === undefined || intent === 'charge'
   const network = chainOfMethod(method, value)
+  const rail = method === 'x402' ? 'x402' : 'mpp'
   const usd = isCharge ? readAmount(value, network) : null
-  const bounds = usd === null ? null : { min_usd: usd, max_usd: usd }
-  const payTo = payeeOf(value)
-  return [{ rail: method === 'x402' ? 'x402' : 'mpp', network, payTo, bounds }]
+  return [{ rail, network, payTo: payeeOf(value), ...toBounds(usd) }]
+}
+
+function toBounds(usd: number | PriceFault | null): Pick<Way, 'bounds' | 'fault'> {
+  if (typeof usd === 'number') return { bounds: { min_usd: usd, max_usd: usd } }
+  return { bounds: null, ...present({ fault: usd ?? undefined }) }
 }
 
 /** The coin may stand as its symbol, and the amount in dollars. */
 function readX402Way(value: Record<string, unknown>, named: string): Way {
-  const network = toCaip2(named)
+  const network = toChain(named)
   const symbol = textOf(value.asset ?? value.token ?? value.currency) ?? ''
   const coin = network === null || !isDollar(symbol) ? null : usdAssetOf(network, TEST_COINS)
   const asset = coin?.address ?? value.asset
   const offer = readX402Offer({ ...value, ...(typeof asset === 'string' && { asset }) })
   const isPriced = (value.amount ?? value.maxAmountRequired ?? null) !== null
-  const usd = isPriced && typeof offer?.price === 'number' ? offer.price : readUsdOf(value, symbol)
-  const bounds = usd === null ? null : { min_usd: usd, max_usd: usd }
-  return { rail: 'x402', network, payTo: payeeOf(value), bounds }
+  const price = (isPriced && offer?.price) || null
+  const usd = typeof price === 'number' ? price : (readUsdOf(value, symbol) ?? price)
+  return { rail: 'x402', network, payTo: payeeOf(value), ...toBounds(usd) }
+}
+
+/** As CAIP-2; a test network that no table names as it is written, so that it is known for one. */
+function toChain(name: string): string | null {
+  return toCaip2(name) ?? (isTestNetwork(name) ? name : null)
 }
 
 const TEST_COINS = { allowTestCoins: true }
@@ -120,19 +139,32 @@ function isHttpMethod(method: unknown): boolean {
   return HTTP_METHODS.some((known) => known === method)
 }
 
-function payeeOf(value: Record<string, unknown>): string | null {
-  return textOf(value.payTo ?? value.pay_to ?? value.recipient ?? value.address ?? value.wallet)
+const PAYEES =
+  `payTo pay_to recipient address wallet wallet_address walletAddress receiver_addresses`.split(' ')
+
+/** One address, or several by network or by kind of chain (`evm`, `solana`). */
+export function payeesOf(value: Record<string, unknown>): unknown {
+  return PAYEES.map((name) => value[name]).find((each) => (each ?? null) !== null)
+}
+
+function payeeOf(value: Record<string, unknown>, network: string | null = null): string | null {
+  const named = payeesOf(value)
+  if (!isJsonObject(named)) return textOf(named)
+  const isOn = (name: string) =>
+    network !== null &&
+    (toCaip2(name) === network || (name === 'evm' && network.startsWith('eip155:')))
+  return textOf(Object.entries(named).find(([name]) => isOn(name))?.[1])
 }
 
 function chainOfMethod(method: string, value: Record<string, unknown>): string | null {
   const chain = memberOf(value.methodDetails, 'chainId') ?? value.chainId
   if (Number.isInteger(chain) && Number(chain) > 0) return `eip155:${chain}`
   if (method.toLowerCase() === 'tempo') return `eip155:${TEMPO_CHAIN_ID}`
-  return toCaip2(textOf(value.network) ?? method)
+  return toChain(textOf(value.network) ?? method)
 }
 
 /** Base units of a coin, cents of a card, or dollars where the text has a point. */
-function readAmount(value: Record<string, unknown>, network: string | null): number | null {
+function readAmount(value: Record<string, unknown>, network: string | null) {
   const amount =
     textOf(value.amount) ?? (typeof value.amount === 'number' ? String(value.amount) : '')
   const currency = textOf(value.currency ?? value.asset) ?? ''
@@ -141,8 +173,9 @@ function readAmount(value: Record<string, unknown>, network: string | null): num
   const cents = currency.toLowerCase() === 'usd' ? 2 : 6
   const own = Number.isInteger(value.decimals) ? Number(value.decimals) : cents
   const decimals = known ?? coinDecimals(currency) ?? (isDollar(currency) && own <= 18 ? own : null)
-  const usd = decimals === null ? null : priceUnits(amount, decimals)
-  return typeof usd === 'number' ? usd : null
+  if (amount === '') return null
+  const isOther = Number.isInteger(value.decimals) && value.decimals !== decimals
+  return decimals === null || isOther ? unknownCoin(currency) : priceUnits(amount, decimals)
 }
 
 /** Names under which documents state dollars. */
@@ -163,7 +196,8 @@ function readBounds(info: Record<string, unknown>): Bounds | null {
   const fixed = inner.amount ?? inner.value ?? inner.usd ?? inner.fixed
   const usd = readUsd(fixed)
   if (usd !== null) return { min_usd: usd, max_usd: usd }
-  return typeof fixed === 'string' ? (readPriceWords(fixed)?.bounds ?? null) : null
+  const words = typeof fixed === 'string' ? readPriceWords(fixed) : null
+  return words === null ? null : { ...words.bounds, per: words.per }
 }
 
 /** An amount is in dollars only where it is not a payment method's or a chain's: those count units. */
@@ -202,33 +236,44 @@ export function readPriceWords(text: string) {
 
 type Place = Pick<Way, 'rail' | 'network' | 'payTo'>
 
+/** Protocols by name, each with what the document says of it. */
+function protocolsOf(info: Record<string, unknown>): [string, Record<string, unknown>][] {
+  const listed = [info.protocols ?? info.protocol ?? []].flat().slice(0, MAX_WAYS)
+  const inline = Object.fromEntries(RAILS.map((rail) => [rail, info[rail]]))
+  const objects = [...listed, inline].flatMap((each) =>
+    isJsonObject(each) ? Object.entries(each) : [],
+  )
+  return [
+    ...listed.flatMap((each) => (typeof each === 'string' ? [[each, {}] as const] : [])),
+    ...objects,
+  ].flatMap(([name, said]) => (isJsonObject(said) ? [[name.toLowerCase(), said]] : []))
+}
+
+/** A protocol's own amount, as the offer that it is. */
+function toNamedWay([method, said]: [string, Record<string, unknown>]): object[] {
+  return (said.amount ?? null) === null ? [] : [{ method, ...said }]
+}
+
 /** Which protocols take it, each with its networks and payees; the document's own for all of them. */
 function readProtocols(info: Record<string, unknown>): Place[] {
-  const listed = [info.protocols ?? info.protocol ?? []].flat().slice(0, MAX_WAYS)
-  const named = listed.flatMap((each): [string, unknown][] =>
-    typeof each === 'string' ? [[each, {}]] : isJsonObject(each) ? Object.entries(each) : [],
-  )
-  const inline = RAILS.filter((rail) => isJsonObject(info[rail])).map((rail): [string, unknown] => [
-    rail,
-    info[rail],
-  ])
   const method = textOf(info.method)
-  const own: [string, unknown][] = method === null ? [] : [[method === 'x402' ? 'x402' : 'mpp', {}]]
-  const all = [...named, ...inline].length > 0 ? [...named, ...inline] : own
-  return all.flatMap(([name, said]): Place[] => {
-    const rail = RAILS.find((each) => each === name.toLowerCase())
+  const named = protocolsOf(info)
+  if (named.length === 0 && method !== null) named.push([method === 'x402' ? 'x402' : 'mpp', {}])
+  return named.flatMap(([name, said]): Place[] => {
+    const rail = RAILS.find((each) => each === name)
     if (rail === undefined) return []
-    const member = (key: string) => memberOf(said, key) ?? info[key] ?? memberOf(info.price, key)
-    const payTo = (isJsonObject(said) ? payeeOf(said) : null) ?? payeeOf(info)
+    const member = (key: string) => said[key] ?? info[key] ?? memberOf(info.price, key)
     const networks = [member('networks') ?? member('network') ?? []].flat()
     const chains = networks.flatMap((each) =>
-      typeof each === 'string' ? (toCaip2(each) ?? []) : [],
+      typeof each === 'string' ? (toChain(each) ?? []) : [],
     )
-    const chain = rail === 'mpp' && method === 'tempo' ? [`eip155:${TEMPO_CHAIN_ID}`] : []
-    const places = chains.length > 0 ? chains : chain
-    return places.length === 0
-      ? [{ rail, network: null, payTo }]
-      : places.map((network) => ({ rail, network, payTo }))
+    const way = textOf(said.method) ?? method ?? ''
+    const chain = rail === 'mpp' ? chainOfMethod(way, { ...info, ...said }) : null
+    const places = chains.length > 0 ? chains : [chain]
+    return places.map((network) => {
+      const payTo = payeeOf(said, network) ?? payeeOf(info, network)
+      return { rail, network, payTo }
+    })
   })
 }
 

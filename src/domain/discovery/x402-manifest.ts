@@ -12,18 +12,16 @@ import { findOperationFaults } from '../operation/operation-faults.ts'
 import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
 import { type DescribedApi, textOf } from './openapi.ts'
-import { readPaymentInfo, type StatedPayment } from './payment-info.ts'
+import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'
 import { readX402Input, readX402Output } from './x402-shapes.ts'
 
 const MAX_ENTRIES = 500
 const MAX_OPERATIONS = 100
 const MAX_PARAMS = 30
 
-/** Names under which manifests hold their entries, as a list or by `METHOD /path`. */
-const LISTS =
-  `resources endpoints items paidHttpResources services routes paths apis capability_catalog`.split(
-    ' ',
-  )
+/** Names under which manifests hold their entries, as a list or by `METHOD /path`; the best first. */
+const LISTS = `resources endpoints items services routes paths apis capability_catalog`.split(' ')
+const LIST_NAME = /^(?!.*free)\w*(?:resources|endpoints|items|services|routes|apis)$/i
 
 const schema = createOperationSchema({ allowPrivate: false })
 
@@ -37,25 +35,23 @@ const schema = createOperationSchema({ allowPrivate: false })
 export function readX402Manifest(document: unknown, address: string): DescribedApi | null {
   if (!isJsonObject(document)) return null
   const entries = entriesOf(document)
-  const isManifest = 'x402Version' in document || entries.length > 0
-  if (!isManifest) return null
   const shared = sharedPayment(document)
+  const isManifest = 'x402Version' in document || entries.length > 0 || shared.payTo !== undefined
+  if (!isManifest) return null
   const base = baseOf(document, address)
-  const read = entries.slice(0, MAX_ENTRIES).flatMap((entry) => {
-    const named = readEntry(entry, base)
-    if (named === null || URL.parse(named.url)?.origin !== new URL(address).origin) return []
-    const { body, place } = named
-    const payment = body.paid === false ? FREE : readPayment(body, shared)
-    const operation = toOperation({ ...named, payment, place, address })
-    return operation === null ? [] : [{ operation, payment }]
-  })
+  const { origin } = new URL(address)
+  const read = entries
+    .slice(0, MAX_ENTRIES)
+    .flatMap((entry) => readPaidEntry(entry, { base, ref: address, shared }) ?? [])
+    .filter(({ operation }) => URL.parse(operation.url)?.origin === origin)
   const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
-  const payments = [readPaymentInfo(shared), ...read.map(({ payment }) => payment)]
+  const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
   const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
-  const service = isJsonObject(document.service) ? document.service : document
+  const about = [document, document.service, document.publisher].filter(isJsonObject)
+  const first = (name: string) => about.flatMap((each) => textOf(each[name]) ?? []).at(0) ?? null
   return {
-    title: textOf(service.name),
-    description: textOf(service.description),
+    title: first('name') ?? first('serviceName'),
+    description: first('description'),
     operations: once.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
     payees: [...new Set(payments.flatMap(({ payees }) => payees))],
     ...present({ placeholder }),
@@ -66,7 +62,8 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
 const FREE: StatedPayment = { payees: [] }
 
 function entriesOf(document: Record<string, unknown>): unknown[] {
-  for (const name of LISTS) {
+  const others = Object.keys(document).filter((name) => LIST_NAME.test(name))
+  for (const name of [...LISTS, ...others]) {
     const list = document[name]
     if (Array.isArray(list)) return list
     if (isJsonObject(list))
@@ -84,13 +81,12 @@ function entriesOf(document: Record<string, unknown>): unknown[] {
 function sharedPayment(document: Record<string, unknown>): Record<string, unknown> {
   const { payment, payments, provider } = document
   const own = [memberOf(payment, 'x402'), payment, payments, provider].find(isJsonObject) ?? {}
-  const { accepts, payTo, network, networks, asset, price } = document
+  const { accepts, network, asset, price, address: _, ...rest } = document
   const ways = [accepts ?? own.accepts ?? own.rails ?? []].flat()
-  const { wallet, address, pay_to, price_per_call } = own
+  const networks = rest.networks ?? rest.supported_networks
   return {
-    ...present({ network: own.network, asset: own.asset, price: own.price ?? price_per_call }),
-    ...present({ payTo: own.payTo ?? pay_to ?? wallet ?? address }),
-    ...present({ payTo, network, networks, asset, price }),
+    ...present({ network: own.network, asset: own.asset, price: own.price ?? own.price_per_call }),
+    ...present({ payTo: payeesOf(rest) ?? payeesOf(own), network, networks, asset, price }),
     ...(ways.length > 0 && { accepts: ways }),
   }
 }
@@ -121,6 +117,30 @@ function baseOf(document: Record<string, unknown>, address: string): string {
   return typeof named === 'string' ? `${named.replace(/\/+$/, '')}/` : new URL('/', address).href
 }
 
+/** Where an entry stands. */
+interface Place {
+  base: string
+  /** The document that says it. */
+  ref: string
+  /** What the document says of payment for all of its entries. */
+  shared?: Record<string, unknown>
+}
+
+/**
+ * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it:
+ * an address alone or with its method, payment and shapes; null where it names no address to call.
+ */
+export function readPaidEntry(
+  entry: unknown,
+  { base, ref, shared = {} }: Place,
+): { operation: Operation; payment: StatedPayment } | null {
+  const named = readEntry(entry, base)
+  if (named === null) return null
+  const payment = named.body.paid === false ? FREE : readPayment(named.body, shared)
+  const operation = toOperation({ ...named, payment, ref })
+  return operation && { operation, payment }
+}
+
 interface Entry {
   /** Null where the manifest names none. */
   method: HttpMethod | null
@@ -128,6 +148,7 @@ interface Entry {
   url: string
   place: string[]
   body: Record<string, unknown>
+  input: ReturnType<typeof readX402Input>
 }
 
 /** An address by itself, or an object that names one in any of its usual members. */
@@ -142,9 +163,11 @@ function readEntry(value: unknown, base: string): Entry | null {
   const isPath = /^\/(?!.*:\/\/)/.test(text)
   if (!isPath && !/^https?:\/\//i.test(text)) return null
   const { path, names } = toTemplate(isPath ? base.replace(/\/$/, '') + text : text)
-  const asked = String(verb ?? body.method ?? memberOf(body.httpMethods, '0') ?? '').toUpperCase()
+  const input = readX402Input({ ...body, accepts: [body.accepts ?? []].flat() })
+  const said = verb ?? body.method ?? [body.httpMethods].flat()[0] ?? input.method
+  const asked = String(said ?? '').toUpperCase()
   const method = HTTP_METHODS.find((known) => known === asked) ?? null
-  return { method, url: path, place: names, body }
+  return { method, url: path, place: names, body, input }
 }
 
 /**
@@ -165,26 +188,21 @@ export function toTemplate(text: string): { path: string; names: string[] } {
       return `/{${name}}`
     },
   )
-  return { path: start + filled + rest, names }
+  return { path: start.toLowerCase() + filled + rest, names }
 }
 
 interface Given extends Entry {
   payment: StatedPayment
-  address: string
+  ref: string
 }
 
-function toOperation({
-  method,
-  url,
-  place,
-  body: entry,
-  payment,
-  address,
-}: Given): Operation | null {
-  const shapes = readShapes(entry, method)
-  const resource = isJsonObject(entry.resource) ? entry.resource.description : undefined
+function toOperation(given: Given): Operation | null {
+  const { method, url, place, body: entry, payment, ref } = given
+  const shapes = readShapes(given)
+  const way = [entry.accepts ?? []].flat()[0]
+  const others = [entry.resource, entry.metadata, way].map((each) => memberOf(each, 'description'))
   const description =
-    [entry.description, resource, entry.summary, memberOf(entry.metadata, 'description')]
+    [entry.description, ...others, entry.summary, entry.desc]
       .map(textOf)
       .find((each) => each !== null) ?? undefined
   const inPath = place.map(
@@ -206,7 +224,7 @@ function toOperation({
     ...plain,
     ...(params.length > 0 && { params: params.slice(0, MAX_PARAMS) }),
     ...(known !== 'GET' && present({ body: shapes.body })),
-    ...(output !== null && { response: { ...output, ref: address } }),
+    ...(output !== null && { response: { ...output, ref } }),
   }
   const bare = { ...plain, ...(inPath.length > 0 && { params: inPath }) }
   return (
@@ -217,11 +235,8 @@ function toOperation({
 }
 
 /** The input as x402 describes it, else as a JSON Schema: fields of a GET are its query. */
-function readShapes(entry: Record<string, unknown>, method: HttpMethod | null) {
-  const { method: _, ...told } = readX402Input({
-    ...entry,
-    accepts: [entry.accepts ?? []].flat(),
-  })
+function readShapes({ body: entry, method, input }: Entry) {
+  const { method: _, ...told } = input
   if (told.params !== undefined || told.body !== undefined) return told
   const shape = [entry, entry.metadata]
     .map((place) => firstOf(place, ['inputSchema', 'input_schema', 'requestSchema']))

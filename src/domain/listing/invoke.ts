@@ -154,16 +154,25 @@ export function defaultAddress(entry: Templated): string | null {
   return /[{}]/.test(url) ? null : url
 }
 
+/** Whether its caller names the whole host: then nobody else's stands there. */
+export function isCallersHost({ url, ...entry }: Templated): boolean {
+  const [, name] = /^(?:https?:\/\/)?\{([\w.-]+)\}(?=[/:?#]|$)/.exec(url) ?? []
+  const { default: fixed, choices = [] } = entry.variables?.find((each) => each.name === name) ?? {}
+  return name !== undefined && fixed === undefined && choices.length === 0
+}
+
 /** An address of the right form, for judging hosts: never one to call. */
-export function sampleAddress({ url, ...entry }: Templated): string {
-  return fillAddress({ url, ...entry }, ({ name, choices = [], ...variable }) => {
-    const isBase = url.startsWith(`{${name}}`)
-    const isHost =
-      /^https?:\/\/$/.test(url.split(`{${name}}`)[0] ?? '') && !url.includes(`{${name}}.`)
-    const own = isHost ? 'host.example' : 'x'
-    return variable.default ?? choices[0] ?? (isBase ? 'https://host.example' : own)
+export function sampleAddress(entry: Templated): string {
+  const host = entry.url.startsWith('{') ? 'https://host.example' : 'host.example'
+  const isHost = isCallersHost(entry)
+  const first = PLACE_NAME.exec(entry.url)?.[1]
+  return fillAddress(entry, ({ name, choices = [], ...variable }) => {
+    const own = isHost && name === first ? host : 'x'
+    return variable.default ?? choices[0] ?? own
   })
 }
+
+const PLACE_NAME = /\{([\w.-]+)\}/
 
 function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
   const places = [...entry.url.matchAll(PLACE)].map(([, name = '']) => name)

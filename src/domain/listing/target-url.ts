@@ -77,6 +77,17 @@ export function withAsciiHosts<Value>(value: Value): Value {
   return withAsciiHost(value) as Value
 }
 
+/**
+ * An address as a person types it, with or without its scheme, with its host as clients send it; a
+ * text that is no address stays as it is.
+ *
+ * @example toAsciiAddress('Größe.example/a') → 'xn--gre-6ka8i.example/a'
+ */
+export function toAsciiAddress(text: string): string {
+  if (text.includes('://')) return withAsciiHosts(text)
+  return text.includes('.') ? withAsciiHosts(`https://${text}`).slice('https://'.length) : text
+}
+
 function withAsciiHost(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withAsciiHost)
   if (typeof value === 'string')

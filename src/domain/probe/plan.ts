@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { CARD_PATHS } from '../discovery/agent-card.ts'
 import { defaultAddress } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import type { Operation } from '../listing/operation.ts'
@@ -8,7 +9,6 @@ import type { Evidence, Probe } from '../trust/evidence.ts'
 import { largestOf } from '../wire/extremes.ts'
 import { present } from '../wire/parse-json.ts'
 import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../wire/vocabulary.ts'
-import { CARD_PATHS } from './a2a.ts'
 
 /** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */
 export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {

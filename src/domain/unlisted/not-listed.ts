@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { ListingFacts } from '../listing/listing-facts.ts'
+import { toShownHost } from '../listing/shown-host.ts'
 import { textLike } from '../wire/shapes.ts'
 
 const identifier = textLike(/^[a-z]+(?:_[a-z]+)*$/, 'expected an identifier such as no_price')
@@ -108,7 +109,8 @@ const UNKNOWN = {
 
 /** One note of a search for an address. */
 export function toAddressNote(found: ReturnType<FindNotListed>): string {
-  if ('listing' in found) return `${found.host} belongs to ${found.listing}.`
-  const { host, reason, why, needed } = found
-  return `${host} is not listed: ${reason}. ${why} What would list it: ${needed}`
+  const shown = toShownHost(found.host)
+  if ('listing' in found) return `${shown} belongs to ${found.listing}.`
+  const { reason, why, needed } = found
+  return `${shown} is not listed: ${reason}. ${why} What would list it: ${needed}`
 }

@@ -1,3 +1,4 @@
+import { toAsciiAddress } from '../../domain/listing/target-url.ts'
 import { MAX_TRUST } from '../../domain/search/search-filters.ts'
 import {
   inverseDocumentFrequency,
@@ -284,7 +285,7 @@ function rowsFor({ exact }: SearchIndex, kind: ExactKind, text: string): Uint32A
   const asked = text.trim()
   if (kind === 'vendor' || kind === 'product' || kind === 'name')
     return findExact(exact, kind, asked)
-  const [, host = ''] = ADDRESS.exec(asked) ?? []
+  const [, host = ''] = ADDRESS.exec(toAsciiAddress(asked)) ?? []
   const name = kind === 'host' ? host : asked.toLowerCase()
   return name.includes('.') ? findExact(exact, kind, name) : new Uint32Array(0)
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findSeller, toNothing } from '../../../functions/probes/find-seller.ts'
-import { discovery } from '../../../seeds/sources/discovery/discovery.ts'
+import { discovery } from '../../../seeds/sources/discovery.ts'
 import { readOpenApi } from '../../../src/domain/discovery/openapi.ts'
 import { readX402Manifest } from '../../../src/domain/discovery/x402-manifest.ts'
 import { joinEvidence } from '../../../src/domain/sources/join-evidence.ts'

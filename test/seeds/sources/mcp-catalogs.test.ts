@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
-import { docker } from '../../../seeds/sources/mcp-catalogs/mcp-catalogs.ts'
+import { parsePage } from '../../../seeds/fetch/read-source.ts'
+import { docker } from '../../../seeds/sources/mcp-catalogs.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
 const DOCKER = {

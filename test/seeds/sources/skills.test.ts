@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readListed } from '../../../seeds/content/listed.ts'
-import type { SellerReader } from '../../../seeds/facts/seed-source.ts'
+import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
 import { createRowQueue } from '../../../seeds/review/waiting-rows.ts'
-import { followSkills } from '../../../seeds/sources/skills/follow-skills.ts'
-import { toLicence } from '../../../seeds/sources/skills/read-skill.ts'
-import { skills } from '../../../seeds/sources/skills/skills.ts'
+import { followSkills, skills, toLicence } from '../../../seeds/sources/skills.ts'
 import { createContentFixture, outcomesOf } from '../content-fixture.ts'
 import { settleOne } from '../settle-one.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed-report.ts'
-import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
+import { parsePage } from '../../../seeds/fetch/read-source.ts'
 import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
 
@@ -166,7 +166,7 @@ describe('the x402 Bazaar', () => {
   })
 
   test('an offset leads from page to page, and ends with the last', async () => {
-    const { x402Bazaar } = await import('../../../seeds/sources/x402-bazaar/x402-bazaar.ts')
+    const { x402Bazaar } = await import('../../../seeds/sources/x402-bazaar.ts')
     const page = (offset: number) =>
       JSON.stringify({ items: [row(`${TIDES}/a`)], pagination: { limit: 1, offset, total: 2 } })
     const start = new URL('https://bazaar.example/resources?limit=1')

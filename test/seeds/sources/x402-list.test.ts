@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parsePage } from '../../../seeds/fetch/parse-rows.ts'
-import { x402List } from '../../../seeds/sources/x402-list/x402-list.ts'
+import { parsePage } from '../../../seeds/fetch/read-source.ts'
+import { x402List } from '../../../seeds/sources/x402-list.ts'
 import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
 

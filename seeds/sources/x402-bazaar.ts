@@ -1,16 +1,11 @@
-import { isPlaceholderWallet, toOffer } from '../../../src/domain/discovery/x402-offers.ts'
-import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
-import {
-  eachOnce,
-  type Offer,
-  offersOf,
-  pricingOf,
-  toPrice,
-} from '../../../src/domain/listing/offers.ts'
-import type { Operation } from '../../../src/domain/listing/operation.ts'
-import { originOf } from '../../../src/domain/sources/listing-marks.ts'
-import { collapseOperations } from '../../../src/domain/sources/unite-operations.ts'
-import { largestOf } from '../../../src/domain/wire/extremes.ts'
+import * as v from 'valibot'
+import { readPaidEntry } from '../../src/domain/discovery/x402-manifest.ts'
+import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
+import type { Operation } from '../../src/domain/listing/operation.ts'
+import { originOf } from '../../src/domain/sources/listing-marks.ts'
+import { collapseOperations } from '../../src/domain/sources/unite-operations.ts'
+import { largestOf } from '../../src/domain/wire/extremes.ts'
+import type { ChosenSeeds, MapRules, Seed, SeedSource } from '../facts/map-rows.ts'
 import {
   gatherSeeds,
   type MappedSeed,
@@ -18,13 +13,11 @@ import {
   PAID_API,
   parseRow,
   refuse,
-} from '../../facts/map-rows.ts'
-import { leftOut, toMethod, toOperationAddress, toPathParams } from '../../facts/operations.ts'
-import { type Fault, faultOf, type Refusal } from '../../facts/refusal.ts'
-import { type Seed, toPayees } from '../../facts/seed-facts.ts'
-import type { ChosenSeeds, MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { toSeedLine, withPlainWords } from '../../facts/seed-texts.ts'
-import { type BazaarRow, BazaarRowSchema } from './bazaar-row.ts'
+  toPayees,
+} from '../facts/map-rows.ts'
+import { faultOf, findOperationAddressFault, leftOut, type Refusal } from '../facts/refusal.ts'
+import * as member from '../facts/row-members.ts'
+import { withPlainWords } from '../facts/seed-texts.ts'
 
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
 const SOURCE = 'cdp_bazaar'
@@ -34,6 +27,40 @@ const WINDOW_MS = 30 * 86_400_000
 
 /** How many endpoints a made-up summary names. */
 const NAMED_ENDPOINTS = 4
+const MAX_ACCEPTS = 50
+
+const counted = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1e12)))
+
+/** One endpoint of an x402 discovery answer, version 1 or 2; its payment and shapes are a manifest's. */
+const RowSchema = v.object({
+  resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
+  ...member.texts('type', 'description', 'serviceName'),
+  tags: member.optionalList,
+  /** The catalogue's counts of its use. */
+  quality: v.optional(
+    v.fallback(
+      v.nullable(v.object({ l30DaysTotalCalls: counted, l30DaysUniquePayers: counted })),
+      null,
+    ),
+    null,
+  ),
+  /** A saved page's member next to the rows. */
+  captured_utc: v.pipe(v.nullish(v.string()), v.transform(toInstant)),
+  accepts: v.pipe(
+    v.array(v.unknown(), 'expected a list of ways to pay'),
+    v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
+  ),
+  extensions: v.nullish(v.record(v.string(), v.unknown())),
+})
+type Row = v.InferOutput<typeof RowSchema>
+
+/** @example toInstant('2026-09-20T131902Z') → '2026-09-20T13:19:02Z' */
+function toInstant(text: string | null | undefined): string | null {
+  const [, day, hour, minute, second] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d):?(\d\d):?(\d\d)(?:\.\d+)?Z$/.exec(text ?? '') ?? []
+  const instant = `${day}T${hour}:${minute}:${second}Z`
+  return day === undefined || Number.isNaN(Date.parse(instant)) ? null : instant
+}
 
 /** The x402 discovery catalogue. Its rows come and go with payments: a missing one is not gone. */
 export const x402Bazaar: SeedSource = {
@@ -52,12 +79,12 @@ export const x402Bazaar: SeedSource = {
 
 function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const judged = values.map((value) => {
-    const parsed = parseRow(BazaarRowSchema, value, 'resource')
+    const parsed = parseRow(RowSchema, value, 'resource')
     return 'row' in parsed ? mapEndpoint(parsed.row, rules) : parsed
   })
   const endpoints = judged.filter((each) => 'operation' in each)
   const [tools, others] = [true, false].map((isTool) =>
-    endpoints.filter(({ row }) => row.isTool === isTool),
+    endpoints.filter(({ row }) => (row.type === 'mcp') === isTool),
   )
   const byServer = Map.groupBy(tools ?? [], ({ operation }) => operation.url)
   const byOrigin = Map.groupBy(others ?? [], ({ origin }) => origin)
@@ -68,51 +95,34 @@ function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds
   ])
 }
 
-/** An endpoint that can be listed, with those of its prices that can't. */
+/** An endpoint that can be listed, with why it has no price. */
 interface Endpoint {
-  row: BazaarRow
+  row: Row
   origin: string
   operation: Operation
-  faults: Fault[]
+  /** Its seller's sentence. */
+  said: string | undefined
+  dropped: Refusal[]
   payees: string[]
 }
 
 /** One row, on its own. */
-function mapEndpoint(row: BazaarRow, rules: MapRules) {
+function mapEndpoint(row: Row, rules: MapRules) {
   const { resource } = row
-  const address = toOperationAddress(resource, rules)
-  if ('reason' in address) return refuse(resource, address)
-  if (row.offers.length > 0 && row.offers.every(({ network }) => isTestNetwork(network)))
-    return refuse(
-      resource,
-      faultOf('test_network', 'expected a main network among its ways to pay'),
-    )
-  const placeholder = 'expected a wallet, got a placeholder of documentation'
-  if (row.offers.some(({ payTo }) => isPlaceholderWallet(payTo) || ONE_DIGIT.test(payTo ?? '')))
-    return refuse(resource, faultOf('known_fake', placeholder))
-  const priced = row.offers.map(toOffer)
-  const offers = priced.filter((price): price is Offer => 'rail' in price)
-  // A deferred scheme next to an exact one repeats its price.
-  const faults = offers.length > 0 ? [] : priced.filter((price) => 'reason' in price)
-  const method = toMethod(row.input.method)
-  const description = toSeedLine(row.description, 300)
-  const { method: _, ...input } = row.input
-  const { ref } = sourceOf(URL.parse(address.url)?.host ?? address.url)
-  const said = { ...input, ...(row.output !== null && { response: { ...row.output, ref } }) }
-  const [plain] = withPlainWords([{ method: 'GET', url: address.url, ...said }])
-  const { body, response, params = [] } = plain ?? {}
-  const operation: Operation = {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
-    url: address.url,
-    ...(description !== null && { description }),
-    ...toPrice(offers),
-    ...withParams([...toPathParams(address.places), ...params]),
-    ...(body !== undefined && method !== 'GET' && { body }),
-    ...(response !== undefined && { response }),
-    ...(method === null && { assumed: ['method'] as const }),
-  }
-  const payees = row.offers.flatMap(({ payout }) => payout ?? [])
-  return { row, origin: originOf(address.url) ?? '', operation, faults, payees }
+  const fault = findOperationAddressFault(resource, rules)
+  if (fault !== null) return refuse(resource, fault)
+  const { ref } = sourceOf(URL.parse(resource)?.host ?? resource)
+  const read = readPaidEntry(row, { base: resource, ref })
+  if (read === null) return refuse(resource, faultOf('invalid_row', 'expected an operation'))
+  const { payees, placeholder, fault: unpriced } = read.payment
+  if (unpriced?.reason === 'test_network') return refuse(resource, unpriced)
+  const fake = placeholder ?? payees.find((payee) => ONE_DIGIT.test(payee))
+  if (fake !== undefined)
+    return refuse(resource, faultOf('known_fake', `expected a wallet, got ${JSON.stringify(fake)}`))
+  const [operation = read.operation] = withPlainWords([read.operation])
+  const dropped = unpriced === undefined ? [] : [{ ...unpriced, name: resource }]
+  const said = row.description ?? read.operation.description
+  return { row, origin: originOf(operation.url) ?? '', operation, said, dropped, payees }
 }
 
 /** All endpoints of one origin as one listing. */
@@ -120,10 +130,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
   const { http, pricing, left } = collapseOperations(endpoints.map(({ operation }) => operation))
   const host = URL.parse(origin)?.host ?? origin
   const rows = endpoints.length
-  const said = endpoints.map(({ row }) => row.description).filter((text) => text !== null)
-  const dropped = endpoints.flatMap(({ row, faults }): Refusal[] =>
-    faults.slice(0, 1).map((fault) => ({ ...fault, name: row.resource })),
-  )
+  const said = endpoints.map((each) => each.said)
   return mapTold(
     {
       key: origin,
@@ -131,11 +138,11 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
       rows,
       names: [...endpoints.map(({ row }) => row.serviceName), host],
       said: [rows === 1 ? said[0] : null, describe(host, http)],
-      tags: endpoints.flatMap(({ row }) => [...row.tags]),
+      tags: endpoints.flatMap(({ row }) => row.tags ?? []),
       words: [...said, ...http.map(({ url }) => pathOf(url))],
       payees: toPayees(endpoints.flatMap(({ payees }) => payees)),
       facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
-      dropped: [...dropped, ...leftOut(origin, left)],
+      dropped: [...endpoints.flatMap(({ dropped }) => dropped), ...leftOut(origin, left)],
       ...toUse(endpoints, rules),
     },
     rules,
@@ -152,7 +159,7 @@ function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapR
       prefix: 'mcp',
       rows,
       names: [...endpoints.map(({ row }) => row.serviceName), host],
-      said: [...endpoints.map(({ row }) => row.description), `${rows} paid tools at ${host}.`],
+      said: [...endpoints.map((each) => each.said), `${rows} paid tools at ${host}.`],
       facts: {
         kind: 'mcp_server',
         url,
@@ -201,9 +208,4 @@ function pathOf(url: string): string {
 }
 
 /** Wallets of sellers' tests, which a catalogue's rows name too. */
-const ONE_DIGIT = /^0x([0-9a-f])\1{39}$/i
-
-function withParams(params: NonNullable<Operation['params']>): Pick<Operation, 'params'> {
-  const once = eachOnce(params, ({ in: place, name }) => `${place} ${name}`)
-  return once.length === 0 ? {} : { params: once }
-}
+const ONE_DIGIT = /:0x([0-9a-f])\1{39}$/i

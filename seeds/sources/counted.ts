@@ -1,12 +1,11 @@
 import * as v from 'valibot'
-import { CalendarDateSchema } from '../../../src/domain/listing/calendar-date.ts'
-import { ID_PATTERN, toSlug } from '../../../src/domain/listing/listing-id.ts'
-import { MAX_PAYEES, NamedPayeeSchema } from '../../../src/domain/sources/source-row.ts'
-import type { ReportedUse } from '../../../src/domain/trust/reported-use.ts'
-import { ID_PREFIXES } from '../../../src/domain/wire/vocabulary.ts'
-import { gatherSeeds, type MappedSeed, parseRow } from '../../facts/map-rows.ts'
-import type { Seed } from '../../facts/seed-facts.ts'
-import type { SeedSource } from '../../facts/seed-source.ts'
+import { CalendarDateSchema } from '../../src/domain/listing/calendar-date.ts'
+import { ID_PATTERN, toSlug } from '../../src/domain/listing/listing-id.ts'
+import { MAX_PAYEES, NamedPayeeSchema } from '../../src/domain/sources/source-row.ts'
+import type { ReportedUse } from '../../src/domain/trust/reported-use.ts'
+import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
+import type { SeedSource } from '../facts/map-rows.ts'
+import { gatherSeeds, type MappedSeed, parseRow, type Seed } from '../facts/map-rows.ts'
 
 const empty = v.literal('')
 const number = v.optional(

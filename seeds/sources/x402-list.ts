@@ -1,17 +1,22 @@
 import * as v from 'valibot'
-import { MAX_CALL_USD } from '../../../src/domain/discovery/x402-offers.ts'
-import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
-import { type Offer, pricingOf } from '../../../src/domain/listing/offers.ts'
-import { toCaip2 } from '../../../src/domain/settlement/usd-assets.ts'
-import { originOf } from '../../../src/domain/sources/listing-marks.ts'
-import { MeasuredSchema, SignalsSchema } from '../../../src/domain/trust/evidence.ts'
-import { findCallableUrlFault } from '../../facts/callable-url.ts'
-import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../../facts/map-rows.ts'
-import { faultOf, type Refusal } from '../../facts/refusal.ts'
-import * as member from '../../facts/row-members.ts'
-import type { SeedEvidence } from '../../facts/seed-facts.ts'
-import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { addressSlug } from '../../text/address-slug.ts'
+import { MAX_CALL_USD } from '../../src/domain/discovery/x402-offers.ts'
+import { isTestNetwork } from '../../src/domain/listing/networks.ts'
+import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'
+import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
+import { originOf } from '../../src/domain/sources/listing-marks.ts'
+import { MeasuredSchema, SignalsSchema } from '../../src/domain/trust/evidence.ts'
+import type { MapRules, SeedSource } from '../facts/map-rows.ts'
+import {
+  chooseRows,
+  type MappedSeed,
+  mapTold,
+  PAID_API,
+  refuse,
+  type SeedEvidence,
+} from '../facts/map-rows.ts'
+import { faultOf, findCallableUrlFault, type Refusal } from '../facts/refusal.ts'
+import * as member from '../facts/row-members.ts'
+import { addressSlug } from '../text/address-slug.ts'
 
 const API = 'https://x402-list.com/api/v1/services'
 const SOURCE = 'x402-list'

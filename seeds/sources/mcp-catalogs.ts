@@ -1,13 +1,13 @@
 import * as v from 'valibot'
-import { readTools, toToolFacts } from '../../../src/domain/probe/mcp.ts'
-import { InstantSchema } from '../../../src/domain/trust/instant.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { count } from '../../../src/domain/wire/shapes.ts'
-import { chooseRows, type MappedSeed } from '../../facts/map-rows.ts'
-import * as member from '../../facts/row-members.ts'
-import type { MapRules, SeedSource } from '../../facts/seed-source.ts'
-import { mapServer } from '../mcp-registry/map-server.ts'
-import type { RegistryRow } from '../mcp-registry/registry-row.ts'
+import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
+import { InstantSchema } from '../../src/domain/trust/instant.ts'
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { count } from '../../src/domain/wire/shapes.ts'
+import type { MapRules, SeedSource } from '../facts/map-rows.ts'
+import { chooseRows, type MappedSeed } from '../facts/map-rows.ts'
+import * as member from '../facts/row-members.ts'
+import type { RegistryRow } from '../facts/server-json.ts'
+import { mapServer } from './mcp-registry.ts'
 
 const MAX_ENTRIES = 500
 const list = v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))

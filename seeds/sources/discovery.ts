@@ -1,24 +1,25 @@
-import type { FoundSeller } from '../../../functions/probes/find-seller.ts'
-import { readSignIn } from '../../../functions/probes/sign-in.ts'
-import { defaultAddress } from '../../../src/domain/listing/invoke.ts'
-import { toSlug } from '../../../src/domain/listing/listing-id.ts'
-import { offersOf, pricingOf } from '../../../src/domain/listing/offers.ts'
-import type { SignIn } from '../../../src/domain/listing/sign-in.ts'
-import { readTools, toToolFacts } from '../../../src/domain/probe/mcp.ts'
-import { uniteOperations } from '../../../src/domain/sources/unite-operations.ts'
-import { isJsonObject } from '../../../src/domain/wire/parse-json.ts'
-import { ID_PREFIXES, type Kind } from '../../../src/domain/wire/vocabulary.ts'
-import type { Refusal } from '../../facts/refusal.ts'
-import { type Seed, toPayees } from '../../facts/seed-facts.ts'
+import type { FoundSeller } from '../../functions/probes/find-seller.ts'
+import { readSignIn } from '../../functions/probes/sign-in.ts'
+import { defaultAddress } from '../../src/domain/listing/invoke.ts'
+import { toSlug } from '../../src/domain/listing/listing-id.ts'
+import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
+import type { SignIn } from '../../src/domain/listing/sign-in.ts'
+import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
+import { uniteOperations } from '../../src/domain/sources/unite-operations.ts'
+import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { ID_PREFIXES, type Kind } from '../../src/domain/wire/vocabulary.ts'
 import type {
   ChosenSeeds,
   ListedFacts,
   MapRules,
+  Seed,
   SeedSource,
   SellerReader,
-} from '../../facts/seed-source.ts'
-import { withPlainWords } from '../../facts/seed-texts.ts'
-import { parseAgentCard, toInterface } from '../a2a/map-agent.ts'
+} from '../facts/map-rows.ts'
+import { toPayees } from '../facts/map-rows.ts'
+import type { Refusal } from '../facts/refusal.ts'
+import { withPlainWords } from '../facts/seed-texts.ts'
+import { toInterface } from './a2a.ts'
 
 /** A listing, and the files at its own origin. */
 interface Target {
@@ -157,9 +158,7 @@ function toInterfaceOf(kind: Kind, found: FoundSeller, rules: MapRules) {
       interface: { at: rules.now, from: 'server_card', tools, ...(isCut && { truncated: true }) },
     }
   }
-  if (kind !== 'a2a_agent' || card === null) return null
-  const parsed = parseAgentCard(card)
-  return 'row' in parsed ? { interface: toInterface(parsed.row, rules.now) } : null
+  return kind === 'a2a_agent' && card !== null ? { interface: toInterface(card, rules.now) } : null
 }
 
 function isTarget(value: unknown): value is Target {

@@ -1,0 +1,155 @@
+import * as v from 'valibot'
+import { readPaidEntry } from '../../src/domain/discovery/x402-manifest.ts'
+import type { Operation } from '../../src/domain/listing/operation.ts'
+import { collapseOperations } from '../../src/domain/sources/unite-operations.ts'
+import { present } from '../../src/domain/wire/parse-json.ts'
+import type { MapRules, SeedSource } from '../facts/map-rows.ts'
+import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../facts/map-rows.ts'
+import {
+  type Fault,
+  faultOf,
+  findCallableUrlFault,
+  findOperationAddressFault,
+  leftOut,
+  type Refusal,
+} from '../facts/refusal.ts'
+import * as member from '../facts/row-members.ts'
+import { withPlainWords } from '../facts/seed-texts.ts'
+
+const SOURCE = 'mpp_services'
+const CATALOGUE = 'https://github.com/tempoxyz/mpp/blob/main/schemas/services.ts'
+
+const priced = {
+  ...member.texts('method', 'unitType', 'amountHint', 'currency'),
+  ...member.numbers('decimals'),
+  amount: v.nullish(v.union([v.string(), v.number()])),
+  dynamic: member.optionalFlag,
+}
+const PaymentSchema = v.object(priced)
+
+/**
+ * A service of the MPP directory. Its API has each endpoint's price under `payment`; its file has
+ * method and path in one `route` and the coin at the service: both are read.
+ */
+const EndpointSchema = v.object({
+  ...priced,
+  ...member.texts('route', 'path', 'desc', 'description'),
+  payment: v.nullish(PaymentSchema),
+})
+
+const ServiceSchema = v.object({
+  id: v.pipe(member.text, v.regex(/^[\w.-]{1,80}$/, 'expected an identifier such as apex-db')),
+  name: member.text,
+  serviceUrl: member.text,
+  ...member.texts('description', 'status'),
+  categories: member.optionalList,
+  tags: member.optionalList,
+  docs: v.nullish(v.record(v.string(), v.unknown())),
+  payments: v.nullish(v.array(PaymentSchema)),
+  endpoints: v.pipe(v.array(v.unknown(), 'expected a list of endpoints'), v.maxLength(2000)),
+})
+type Service = v.InferOutput<typeof ServiceSchema>
+
+function mapService(service: Service, rules: MapRules): MappedSeed {
+  const { id, status } = service
+  if (status === 'inactive')
+    return refuse(id, faultOf('inactive', `expected status active, got ${status}`))
+  const url = service.serviceUrl.replace(/\/+$/, '')
+  const fault = findCallableUrlFault(url, rules)
+  if (fault !== null) return refuse(id, fault)
+  const dropped: Refusal[] = []
+  const operations = service.endpoints.flatMap((value, at): Operation[] => {
+    const { name, operation, fault } = mapEndpoint(value, { ...service, serviceUrl: url }, rules)
+    if (fault !== undefined)
+      dropped.push({ ...fault, name: `${id} ${name ?? `endpoint ${at + 1}`}` })
+    return operation === undefined ? [] : [operation]
+  })
+  const { http, pricing, left } = collapseOperations(operations)
+  const sources = [{ source: SOURCE, ref: `${CATALOGUE}#${id}` }]
+  const facts = { ...PAID_API, url, pricing, http, ...discoveryOf(service, rules), sources }
+  return mapTold(
+    {
+      key: id,
+      prefix: 'x402',
+      names: [service.name],
+      said: [service.description],
+      tags: [...(service.tags ?? []), ...(service.categories ?? [])],
+      ...(status === 'deprecated' && { deprecated: {} }),
+      facts:
+        operations.length === 0
+          ? faultOf('no_invoke', 'expected at least one endpoint that can be called')
+          : facts,
+      dropped: [...dropped, ...leftOut(id, left)],
+    },
+    rules,
+  )
+}
+
+const UNNAMED = faultOf('invalid_row', 'expected a method and a path')
+
+/** An endpoint as an operation, or why it is left out; with both, only its price is. */
+function mapEndpoint(
+  value: unknown,
+  { serviceUrl: base, payments }: Service,
+  rules: MapRules,
+): { name?: string; operation?: Operation | undefined; fault?: Fault | undefined } {
+  if (!v.is(EndpointSchema, value)) return { fault: UNNAMED }
+  const name = value.route ?? `${value.method ?? ''} ${value.path ?? ''}`
+  const [, path] = /^[A-Za-z]+ (\/\S*)$/.exec(name) ?? []
+  if (path === undefined) return { fault: UNNAMED }
+  const fault = findOperationAddressFault(base + path, rules)
+  if (fault !== null) return { name, fault }
+  const said = { ...value, ...value.payment }
+  const isFixed = said.dynamic !== true && (said.amount ?? null) !== null
+  // The amounts are in the coin of the first way to pay.
+  const payment = toPayment(said, value.payment ?? payments?.[0] ?? {}, isFixed)
+  const description = value.description ?? value.desc ?? undefined
+  const entry = { route: name, ...present({ description }), ...payment }
+  const read = readPaidEntry(entry, { base, ref: base })
+  if (read === null || read.operation.assumed !== undefined) return { name, fault: UNNAMED }
+  const [operation = read.operation] = withPlainWords([read.operation])
+  const { price } = operation
+  const isOther = isFixed && !['request', 'url', 'record'].includes(said.unitType ?? 'request')
+  return {
+    name,
+    operation: price && isOther ? { ...operation, price: { ...price, per: 'other' } } : operation,
+    fault: read.payment.fault,
+  }
+}
+
+type Payment = v.InferOutput<typeof PaymentSchema>
+
+/** The amount as an offer, or the hint at one that differs from call to call as a price in words. */
+function toPayment({ amount, amountHint }: Payment, coin: Payment, isFixed: boolean) {
+  const { method: named, currency, decimals } = coin
+  const method = named ?? 'tempo'
+  if (!isFixed)
+    return { protocols: [{ mpp: { method } }], ...(amountHint && { price: amountHint }) }
+  return { offers: [{ method, currency: currency ?? '', decimals: decimals ?? 6, amount }] }
+}
+
+function discoveryOf({ docs }: Service, rules: MapRules) {
+  const fine = (value: unknown): value is string =>
+    typeof value === 'string' && findCallableUrlFault(value, rules) === null
+  const named = [docs?.openapi, docs?.apiReference].filter(fine)
+  const openapi = named.find((url) => /\/openapi\.json$/.test(url))
+  const discovery = {
+    ...(openapi !== undefined && { openapi }),
+    ...(fine(docs?.llmsTxt) && { llms_txt: docs.llmsTxt }),
+  }
+  return Object.keys(discovery).length > 0 && { discovery }
+}
+
+/** The MPP services directory: one answer, everything in it. */
+export const mpp: SeedSource = {
+  id: 'mpp',
+  title: 'services of the MPP directory with their priced endpoints',
+  liveUrl: 'https://mpp.dev/api/services',
+  promisesAll: true,
+  shape: {
+    lists: ['services'],
+    expected: 'a list of MPP services',
+    isRow: (value) => typeof value.serviceUrl === 'string',
+  },
+  choose: chooseRows(ServiceSchema, 'id', mapService),
+}
