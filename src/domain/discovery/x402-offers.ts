@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { toPayout } from '../listing/caip-account.ts'
 import { isTestNetwork } from '../listing/networks.ts'
-import type { Offer } from '../listing/offers.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
 import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { type Accept, AcceptSchema } from '../trust/seen-answer.ts'
@@ -93,13 +92,6 @@ export function isPlaceholderWallet(wallet: string | null): boolean {
 }
 
 const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
-
-/** As listings hold it; or why it has no price. */
-export function toOffer({ network, price }: X402Offer): Offer | PriceFault {
-  return typeof price === 'number'
-    ? { rail: 'x402', network, min_usd: price, max_usd: price }
-    : price
-}
 
 function priceOf(
   { scheme, network, asset, amount }: Pick<X402Offer, 'scheme' | 'network' | 'asset' | 'amount'>,
