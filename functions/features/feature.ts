@@ -6,6 +6,7 @@ import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
 import type { LiveRouteId, StoreRouteId } from '../../src/domain/wire/route-table.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { MakeProblem } from '../http/answers.ts'
+import type { SignRequest } from '../net/http-client.ts'
 import type { Resolver } from '../net/resolver.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
@@ -83,6 +84,8 @@ export interface Parts {
   clock: Clock
   log: Log
   resolver: Resolver
+  /** Signs what is sent to sellers, never a relayed call. */
+  sign?: SignRequest
   limits: RateLimits
   ledger: Ledger
   /** The current release; read it again for each request, as a new build swaps it. */

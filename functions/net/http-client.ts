@@ -67,16 +67,23 @@ interface HttpClientParts {
   resolver: Resolver
   /** Refuses an address that is this service itself. */
   isOwnAddress?: GuardOptions['isOwnAddress']
+  /** Signs each request, also where a redirect leads. */
+  sign?: SignRequest | undefined
   /** Overrides the purpose's, for tests that wait for them. */
   limits?: HttpLimits | undefined
 }
+
+/** Headers that sign a request; none where it goes unsigned. Never rejects. */
+export type SignRequest = (
+  request: Pick<HttpRequest, 'method' | 'url' | 'headers'>,
+) => Promise<Record<string, string>>
 
 type GuardedPurpose = Exclude<Purpose, OperatorPurpose>
 type OperatorPurpose = 'source' | 'node'
 
 /** A client for addresses that a stranger or a listing named. */
 export function createHttpClient(purpose: GuardedPurpose, parts: HttpClientParts): HttpClient {
-  const { config, limits = PURPOSES[purpose].limits } = parts
+  const { config, sign, limits = PURPOSES[purpose].limits } = parts
   const ownName = PURPOSES[purpose].named === 'stranger' ? createOwnName(parts) : null
   const isOwnAddress: GuardOptions['isOwnAddress'] = (address, port) =>
     parts.isOwnAddress?.(address, port) === true || ownName?.isOwn(address, port) === true
@@ -84,7 +91,7 @@ export function createHttpClient(purpose: GuardedPurpose, parts: HttpClientParts
   const connect = createGuardedConnector({ ...guard, connectTimeoutMs: limits.connectMs })
   // One connection serves one request: what a seller writes after its answer reaches nobody.
   const agentOptions = { connect, pipelining: 0 }
-  const client = createClient(purpose, config.BASE_URL, limits, agentOptions)
+  const client = createClient(purpose, config.BASE_URL, limits, agentOptions, sign)
   if (ownName === null) return client
   return {
     ...client,
@@ -119,6 +126,7 @@ function createClient(
   baseUrl: string,
   limits: HttpLimits,
   agentOptions: Agent.Options,
+  sign: SignRequest = async () => ({}),
 ): HttpClient {
   const agent = new Agent({
     ...agentOptions,
@@ -130,7 +138,8 @@ function createClient(
   // Not close(): a seller that drips bytes would hold it open.
   const close = () => agent.destroy()
   const { userAgent, redirects } = PURPOSES[purpose]
-  const sender = { agent, limits, redirects, userAgent: userAgent.replace('{base_url}', baseUrl) }
+  const named = userAgent.replace('{base_url}', baseUrl)
+  const sender = { agent, limits, redirects, userAgent: named, sign }
   return {
     fetch: (asked) => follow(asked, sender),
     close,
@@ -143,6 +152,7 @@ interface Sender {
   limits: HttpLimits
   redirects: number
   userAgent: string
+  sign: SignRequest
 }
 
 /** Follows the redirects that the caller allows, all within the time of one answer. */
@@ -165,9 +175,10 @@ function toNext(reply: ProbeReply, url: string): URL | null {
 
 async function send(
   { method, url, headers = {}, body, isEnough, signal }: HttpRequest,
-  { agent, limits, userAgent }: Sender,
+  { agent, limits, userAgent, sign }: Sender,
   deadline: AbortSignal,
 ): Promise<ProbeReply> {
+  const signed = await sign({ method, url, headers })
   const started = performance.now()
   try {
     const answer = await request(url, {
@@ -181,6 +192,7 @@ async function send(
         'accept-encoding': 'identity',
         'user-agent': userAgent,
         ...headers,
+        ...signed,
       },
       ...(body !== undefined && { body }),
     })

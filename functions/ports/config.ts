@@ -180,6 +180,8 @@ const VariablesSchema = v.object({
   ),
   MEASURE: onOff,
   PROBE: onOff,
+  /** Whether requests to sellers are signed, in a directory at an https address. */
+  PROBE_SIGN: flag(['on', 'off'], 'on'),
   /** Whether answers to paid calls are judged in memory, for receipts. */
   RECEIPTS: flag(['on', 'off'], 'on'),
   TRUST_PROXY: wholeNumber('0', 10),

@@ -295,7 +295,11 @@ export type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
  * Requests that strangers make this service send: checks of an address. One run per client and one
  * per host at a time. A run ends when its caller leaves.
  */
-export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config' | 'resolver'>) {
+export function createAnonymousProbes({
+  config,
+  resolver,
+  sign,
+}: Pick<Parts, 'config' | 'resolver' | 'sign'>) {
   const clients = createBudget(ANONYMOUS_PROBES)
   const hosts = createBudget({
     perClient: perHost,
@@ -313,7 +317,7 @@ export function createAnonymousProbes({ config, resolver }: Pick<Parts, 'config'
           headers: { 'Retry-After': String(RETRY_S) },
         }
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
-      await using http = createHttpClient('stranger', { config, resolver, isOwnAddress })
+      await using http = createHttpClient('stranger', { config, resolver, sign, isOwnAddress })
       return await work(bound(http, caller.signal)).finally(leave)
     },
   }

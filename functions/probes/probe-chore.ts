@@ -15,7 +15,7 @@ const CHORE_TIME_LIMIT_MS = 50 * 60_000
 const HOSTS_AT_ONCE = 50
 const AT_ONCE = 8
 
-type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
+type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'sign' | 'clock' | 'log'> & {
   ledger: Pick<Parts['ledger'], 'store'>
   plans: () => Promise<readonly ProbePlan[]>
   /** Time without a heartbeat after which others may take over this server's hosts. */
@@ -24,7 +24,7 @@ type ProbeChoreParts = Pick<Parts, 'config' | 'resolver' | 'clock' | 'log'> & {
 
 /** `PROBE=on`: probes due listings, for the next build. One server at a time probes a host. */
 export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal): Promise<void> {
-  const { config, resolver, clock, holdMs = HOLD_MS } = parts
+  const { config, resolver, sign, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
   // With SQLite one server holds the state.
@@ -32,7 +32,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
   await queue.add([...byHost.keys()], await findNewHosts(store, byHost))
-  await using client = createHttpClient('probe', { config, resolver })
+  await using client = createHttpClient('probe', { config, resolver, sign })
   const end = now() + CHORE_TIME_LIMIT_MS
   while (!signal.aborted && now() < end) {
     const hosts = await queue.take(HOSTS_AT_ONCE)

@@ -1,4 +1,4 @@
-import { createPrivateKey, hash, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hash, hkdfSync, sign } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
@@ -328,6 +328,8 @@ const NO_DAY = 'This day is not published. /api/v1/receipts/days.json lists thos
 /** The key that signs receipts and days. */
 export interface Signer {
   id: string
+  /** Base64url of 32 bytes. */
+  publicKey: string
   /** Base64url. A text always has the same signature (RFC 8032), so it can be made on reading. */
   sign(text: Uint8Array): string
 }
@@ -337,14 +339,18 @@ const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 /** How long a key rotated out in another process may still sign (milliseconds). */
 const TRUSTED_MS = 30_000
 
-/** The current key; the first call makes one. */
-export function createSigner(store: Store, clock: Clock): () => Promise<Signer> {
+/**
+ * The current key; the first call makes one.
+ *
+ * @param purpose of a key that is derived from it (RFC 5869), so that none signs for two; rotated with it
+ */
+export function createSigner(store: Store, clock: Clock, purpose?: string): () => Promise<Signer> {
   let known: { signer: Signer; at: number } | null = null
   return async () => {
     // Negative where the clock was set back.
     const age = clock.now() - (known?.at ?? 0)
     if (known !== null && age >= 0 && age < TRUSTED_MS) return known.signer
-    const signer = toSigner(await findOrMakeKey(store, clock.now()))
+    const signer = toSigner(await findOrMakeKey(store, clock.now()), purpose)
     known = { signer, at: clock.now() }
     return signer
   }
@@ -396,10 +402,13 @@ async function insertKey({ db }: Store, now: number): Promise<{ id: string }> {
   return { id: row.id }
 }
 
-function toSigner({ id, secret }: { id: string; secret: string }): Signer {
-  const der = Buffer.concat([PKCS8, Buffer.from(secret, 'base64url')])
+function toSigner({ id, secret }: { id: string; secret: string }, purpose?: string): Signer {
+  const kept = Buffer.from(secret, 'base64url')
+  const own = purpose === undefined ? kept : hkdfSync('sha256', kept, '', purpose, kept.length)
+  const der = Buffer.concat([PKCS8, new Uint8Array(own)])
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-  return { id, sign: (text) => sign(null, text, key).toString('base64url') }
+  const { x: publicKey = '' } = createPublicKey(key).export({ format: 'jwk' })
+  return { id, publicKey, sign: (text) => sign(null, text, key).toString('base64url') }
 }
 
 /** `GET /.well-known/receipt-keys.json`: all keys, past and present. */

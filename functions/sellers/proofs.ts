@@ -164,12 +164,13 @@ const { redirects: MAX_REDIRECTS, limits } = PURPOSES.claim
 function proveByWellKnown({
   config,
   resolver,
+  sign,
   release,
-}: Pick<Parts, 'config' | 'resolver' | 'release'>): Prove {
+}: Pick<Parts, 'config' | 'resolver' | 'sign' | 'release'>): Prove {
   return async ({ host, token }) => {
     const url = wellKnownUrl(host)
     const expected = `${url} answers 200 with a text file that has the line ${token}`
-    await using client = createHttpClient('claim', { config, resolver })
+    await using client = createHttpClient('claim', { config, resolver, sign })
     return toProof(expected, await look(url, token, client, release().sharedHosts))
   }
 }

@@ -6,6 +6,7 @@ import { createChangesFeature } from '../feeds/changes.ts'
 import { createReportsFeature } from '../feeds/reports.ts'
 import { createAnonymousProbes, createCheck, createCheckPage, createLint } from '../probes/lint.ts'
 import { probeAsChore } from '../probes/probe-chore.ts'
+import { createKeyDirectory } from '../probes/sign.ts'
 import { createProtocolsFeature } from '../protocols/protocols.ts'
 import { createCallObserver } from '../receipts/observe-call.ts'
 import { createReceiptsFeature, openReceipts } from '../receipts/receipts.ts'
@@ -77,6 +78,7 @@ export function createLedgerFeatures(parts: Parts) {
     createSellerPagesFeature(parts, routes),
     createReportsFeature(parts),
     createReceiptsFeature(parts),
+    { routes: { probe_keys: createKeyDirectory(parts) } },
   ] as const
 }
 

@@ -8,6 +8,7 @@ import { createResolver } from '../net/resolver.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
+import { createProbeSigner, createRequestSigner } from '../probes/sign.ts'
 import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createPageSearch } from '../search/search-doors.ts'
@@ -102,6 +103,7 @@ async function createParts(
     clock,
     log,
     resolver,
+    sign: createRequestSigner({ config, clock, log }, createProbeSigner({ ledger, clock })),
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
     ledger,
     release: releases.current,

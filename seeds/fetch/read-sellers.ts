@@ -2,6 +2,7 @@ import { createHttpClient } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { findSeller, toNothing } from '../../functions/probes/find-seller.ts'
+import { signFromLedger } from '../../functions/probes/sign.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbeReply } from '../../src/domain/probe/finding.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
@@ -14,7 +15,8 @@ const AT_ONCE = 8
 /** @param allowPrivate for trials with sellers on this machine */
 export function createSellerReader(allowPrivate: boolean): SellerReader {
   const config = { ...parseConfig(process.env), UNSAFE_ALLOW_PRIVATE_TARGETS: allowPrivate }
-  const client = createHttpClient('stranger', { config, resolver: createResolver(undefined) })
+  const resolver = createResolver(undefined)
+  const client = createHttpClient('stranger', { config, resolver, sign: signFromLedger(config) })
   const busy = new Map<string, Promise<unknown>>()
   const inTurn = <Result>(url: string, work: () => Promise<Result>): Promise<Result> => {
     const host = URL.parse(url)?.host ?? ''

@@ -5,6 +5,7 @@ import { createResolver } from '../../functions/net/resolver.ts'
 import type { Config } from '../../functions/ports/config.ts'
 import { type FoundSeller, findSeller } from '../../functions/probes/find-seller.ts'
 import { examineUrl } from '../../functions/probes/lint.ts'
+import { signFromLedger } from '../../functions/probes/sign.ts'
 import type { ReportTable, Store } from '../../functions/store/store.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
 import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'
@@ -90,7 +91,8 @@ async function settle(
 
 /** Probes a stranger's address as a check on the page would. */
 export function createReviewClient(config: Config) {
-  return createHttpClient('stranger', { config, resolver: createResolver(config.DNS_SERVERS) })
+  const resolver = createResolver(config.DNS_SERVERS)
+  return createHttpClient('stranger', { config, resolver, sign: signFromLedger(config) })
 }
 
 async function rowOf(store: Store, id: string): Promise<ReportTable> {

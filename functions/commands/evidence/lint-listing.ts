@@ -15,6 +15,7 @@ import { createResolver } from '../../net/resolver.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../ports/run-main.ts'
 import { lintPlan, lintUrl } from '../../probes/lint.ts'
+import { signFromLedger } from '../../probes/sign.ts'
 
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
 
@@ -29,6 +30,7 @@ await runMain(async () => {
   await using client = createHttpClient('probe', {
     config,
     resolver: createResolver(config.DNS_SERVERS),
+    sign: signFromLedger(config),
   })
   const report = await lint(command, config, client)
   console.log(command.isJson ? JSON.stringify(report) : toText(report))

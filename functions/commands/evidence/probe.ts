@@ -13,6 +13,7 @@ import { type Config, parseConfig } from '../../ports/config.ts'
 import { runMain, untilStopped } from '../../ports/run-main.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probes/schedule.ts'
 import { takeFileLock } from '../../store/lock.ts'
+import { signFromLedger } from '../../probes/sign.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
 /** `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error. */
@@ -24,7 +25,7 @@ async function command(): Promise<void> {
   const plans = readPlans(options, config)
   using _lock = lockContent(config.STATE_DIR)
   const resolver = createResolver(config.DNS_SERVERS)
-  await using client = createHttpClient('probe', { config, resolver })
+  await using client = createHttpClient('probe', { config, resolver, sign: signFromLedger(config) })
   const summary = await probeContent({
     ...options,
     evidence: createEvidenceFiles(config.CONTENT_DIR),

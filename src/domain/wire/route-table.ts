@@ -121,6 +121,12 @@ export const ROUTES = {
     answer: 'live',
     needs: 'store',
   },
+  probe_keys: {
+    methods: ['GET'],
+    path: '/.well-known/http-message-signatures-directory',
+    answer: 'live',
+    needs: 'store',
+  },
   sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
   seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },
   kit_builder: { methods: ['POST'], path: '/api/v1/tools/kit-builder', answer: 'stub' },
