@@ -39,34 +39,41 @@ const OPTIONS = {
  * hosts of a saved catalogue that have neither a listing nor a reason in `tables/not_listed.yaml`.
  * Exit: 0 sound, 1 errors, 2 usage error.
  */
-await runMain(async () => {
+if (import.meta.main)
+  await runMain(async () => {
+    if (!(await check(process.argv.slice(2)))) process.exitCode = 1
+  })
+
+/** @param args as of `npm run check`. @returns whether the content is sound */
+export async function check(args: readonly string[]): Promise<boolean> {
   const {
     'changed-from': since,
     quality,
     origins,
     catalogue,
-  } = readCommandLine(HELP, OPTIONS).values
+  } = readCommandLine(HELP, OPTIONS, 0, args).values
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
   const changes = since === undefined ? null : readChanges(root, since)
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
   const moved = await findOptedOutMoves(config)
-  report({ ...read, faults: [...read.faults, ...moved] }, changes, {
+  const isSound = report({ ...read, faults: [...read.faults, ...moved] }, changes, {
     root,
     start,
     asOf: config.AS_OF,
   })
   if (quality === true && read.content !== null) reportQuality(read.content)
   if (origins !== undefined) reportOrigins(read, origins)
-  if (catalogue === undefined || read.content === null) return
+  if (catalogue === undefined || read.content === null) return isSound
   const { listings, tables } = read.content
   const { rows, unlisted } = findUnlistedHosts(catalogue, listings, tables.notListed)
   console.log(
     `${rows} rows of ${catalogue}: ${unlisted.length} hosts with no listing and no reason`,
   )
   for (const host of unlisted) console.log(`  ${host}`)
-})
+  return isSound
+}
 
 /** Sellers who asked to be left out choose the id they move to; the ledger knows both. */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
@@ -90,7 +97,7 @@ function report(
   read: ContentReport,
   changes: Changes | null,
   { root, start, asOf }: { root: string; start: number; asOf: string },
-): void {
+): boolean {
   const stale = findStale(read.seen.listings, read.seen.evidence, asOf)
   const all = [...read.faults, ...stale]
   const faults = changes === null ? all : all.filter(({ file }) => changes.files.has(file))
@@ -104,12 +111,12 @@ function report(
   console.log(
     `${listings} listings, ${evidence} evidence files and ${pages} comparison pages read in ${seconds} s: ${errors} errors, ${faults.length - errors} warnings${changes === null ? '' : ` in ${changes.files.size} changed files`}`,
   )
-  // A removed id may break a page that nobody changed: the build would still fail.
-  if (all.some(isError)) process.exitCode = 1
   const elsewhere = all.filter(isError).length - errors
   if (read.waiting.length > 0)
     console.log(`${read.waiting.length} rows of sources wait for a person: npm run review`)
   if (elsewhere > 0) console.log(`${elsewhere} errors in files that did not change: npm run check`)
+  // A removed id may break a page that nobody changed: the build would still fail.
+  return !all.some(isError)
 }
 
 /** The sources of each fact of a listing, the one that wins first. */

@@ -7,6 +7,7 @@ import {
   type Change,
   ChangeSchema,
   type ChangesView,
+  describeChange,
   type LogCursor,
   type LogHead,
   LogHeadSchema,
@@ -20,7 +21,6 @@ import { pagePath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/operator-error.ts'
 import { parseJson } from '../../src/domain/wire/parse-json.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import { NOTICE_TITLES } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
@@ -332,27 +332,4 @@ function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'
 /** Listings that came or left, and what a caller relies on; prose about a listing is not news. */
 function isNews({ change, facts = {} }: Change): boolean {
   return change !== 'changed' || Object.keys(facts).length > 0
-}
-
-const LABELS: Readonly<Record<string, string>> = {
-  ...NOTICE_TITLES,
-  url: 'Address',
-  price: 'Price',
-  probe: 'Our probe',
-  trust: 'Trust',
-  payees: 'Paid to',
-  digest: 'What a caller relies on',
-}
-
-/** A line each. @example describeChange(…) → ['Price: $0.01 → $0.05'] */
-function describeChange({ change, facts = {}, reason }: Change): string[] {
-  if (change === 'added') return ['Added to the directory']
-  if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
-  return Object.entries(facts).map(([name, { was, is }]) => {
-    const label = LABELS[name] ?? name
-    // A digest means nothing to people, and programs that compare digests have the fact itself.
-    if (name === 'digest') return `${label} changed`
-    if (was === undefined) return `${label}: ${is ?? ''}`
-    return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`
-  })
 }

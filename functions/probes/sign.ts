@@ -1,14 +1,13 @@
 import { hash, randomBytes } from 'node:crypto'
-import { publicJson } from '../http/problem.ts'
-import { clientOf } from '../limits/client-key.ts'
+import type { Parts, StoreRoute } from '../features/feature.ts'
+import { createStoreRoute } from '../features/routes.ts'
+import { publicJson } from '../http/answers.ts'
 import type { SignRequest } from '../net/http-client.ts'
-import type { Parts } from '../parts/parts.ts'
-import { countAgainst, createStoreRoute, type StoreRoute } from '../parts/store-route.ts'
 import { systemClock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 import { createSigner, type Signer } from '../receipts/receipts.ts'
-import { hasLedger } from '../store/sqlite/ledger-file.ts'
+import { hasLedger } from '../store/sqlite.ts'
 
 /** What the key of probes is derived for, and how long a signature is good (seconds). */
 const PURPOSE = 'web-bot-auth'
@@ -91,8 +90,7 @@ export function signFromLedger(config: Config): SignRequest {
 export function createKeyDirectory(parts: Parts): StoreRoute {
   const { config, clock } = parts
   const signer = createProbeSigner(parts)
-  return createStoreRoute(parts, async ({ req }) => {
-    await countAgainst(parts, 'search', clientOf(req, config))
+  return createStoreRoute(parts, async () => {
     const key = isSigning(config) ? await signer() : null
     const keys = key === null ? [] : [{ ...toJwk(key), kid: toThumbprint(key), use: 'sig' }]
     const digest = `sha-256=:${hash('sha256', JSON.stringify({ keys }), 'base64')}:`

@@ -33,10 +33,15 @@ const DAY_MS = 86_400_000
 const MOST_DAYS = 90
 
 /** `npm run measure`: reads the chains by hand, while no server holds the state. */
-if (import.meta.main) await runMain(command)
+if (import.meta.main)
+  await runMain(async () => {
+    const reports = await readChains(process.argv.slice(2))
+    if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
+  })
 
-async function command(): Promise<void> {
-  const options = parseMeasureOptions(process.argv.slice(2), Date.now())
+/** @param args as of `npm run measure`. @returns what it has printed, a chain each */
+export async function readChains(args: readonly string[]): Promise<ChainReport[]> {
+  const options = parseMeasureOptions(args, Date.now())
   const config = parseConfig(process.env)
   if (Object.keys(config.RPC_URLS).length === 0)
     throw new UsageError(
@@ -53,7 +58,7 @@ async function command(): Promise<void> {
     console.log(
       'No payout is proven, or published with a page of the seller, on a chain in RPC_URLS: there is nothing to read.',
     )
-  if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
+  return reports
 }
 
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {

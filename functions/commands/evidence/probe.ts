@@ -12,15 +12,15 @@ import { createResolver } from '../../net/resolver.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { runMain, untilStopped } from '../../ports/run-main.ts'
 import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probes/schedule.ts'
-import { takeFileLock } from '../../store/lock.ts'
 import { signFromLedger } from '../../probes/sign.ts'
+import { takeFileLock } from '../../store/lock.ts'
 import { type ProbeOptions, parseProbeOptions, readSoundContent } from './probe-options.ts'
 
 /** `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error. */
-if (import.meta.main) await runMain(command)
+if (import.meta.main) await runMain(() => probe(process.argv.slice(2)))
 
-async function command(): Promise<void> {
-  const options = parseProbeOptions(process.argv.slice(2))
+export async function probe(args: readonly string[]): Promise<void> {
+  const options = parseProbeOptions(args)
   const config = parseConfig(process.env)
   const plans = readPlans(options, config)
   using _lock = lockContent(config.STATE_DIR)
@@ -75,9 +75,10 @@ function report(summary: ProbeSummary, isJson: boolean): void {
       `${probed} of ${listings} listings probed in ${seconds} s (${counts.sort().join(', ') || 'none'}); ${not_due} not due, ${held_back} held back`,
     )
   }
-  if (!summary.is_offline) return
-  console.error('No host answered: is this machine online? Nothing counts against anybody.')
-  process.exitCode = 1
+  if (summary.is_offline)
+    throw new OperatorError(
+      'No host answered: is this machine online? Nothing counts against anybody.',
+    )
 }
 
 /** `evidence/<prefix>/<slug>.json` of each listing. A file that is not evidence is never overwritten. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Gone } from '../derived/tombstone.ts'
 import { present } from '../wire/parse-json.ts'
+import { NOTICE_TITLES } from '../wire/vocabulary.ts'
 
 /**
  * The log of what changed from one release to the next. It lies in `OUT_DIR/changes`, outside the
@@ -113,6 +114,30 @@ function toChanged(id: string, was: ContentHash, is: ContentHash): Difference {
 function differingNames(was: Record<string, string>, is: Record<string, string>): string[] {
   const names = new Set([...Object.keys(was), ...Object.keys(is)])
   return [...names].filter((name) => was[name] !== is[name]).sort()
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  ...NOTICE_TITLES,
+  url: 'Address',
+  price: 'Price',
+  probe: 'Our probe',
+  trust: 'Trust',
+  paid: 'Payments',
+  payees: 'Paid to',
+  digest: 'What a caller relies on',
+}
+
+/** A line each. @example describeChange(…) → ['Price: $0.01 → $0.05'] */
+export function describeChange({ change, facts = {}, reason }: Difference): string[] {
+  if (change === 'added') return ['Added to the directory']
+  if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
+  return Object.entries(facts).map(([name, { was, is }]) => {
+    const label = LABELS[name] ?? name
+    // A digest means nothing to people, and programs that compare digests have the fact itself.
+    if (name === 'digest') return `${label} changed`
+    if (was === undefined) return `${label}: ${is ?? ''}`
+    return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`
+  })
 }
 
 /** A place in a log: everything up to `seq` has been seen. */

@@ -126,6 +126,8 @@ export const ROUTES = {
     path: '/.well-known/http-message-signatures-directory',
     answer: 'live',
     needs: 'store',
+    // A seller's wall asks for it, and has no token.
+    isOpen: true,
   },
   sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
   seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },

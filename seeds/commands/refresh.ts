@@ -1,0 +1,252 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import * as v from 'valibot'
+import { check } from '../../functions/commands/check.ts'
+import { readChains } from '../../functions/commands/evidence/measure.ts'
+import { probe } from '../../functions/commands/evidence/probe.ts'
+import { readSoundContent } from '../../functions/commands/evidence/probe-options.ts'
+import { type Config, parseConfig } from '../../functions/ports/config.ts'
+import {
+  createStderrLog,
+  readCommandLine,
+  runMain,
+  untilStopped,
+  wrongCommand,
+} from '../../functions/ports/run-main.ts'
+import { hasLedger } from '../../functions/store/sqlite.ts'
+import { type Content, readContent } from '../../src/content/read.ts'
+import {
+  type ContentHash,
+  ContentHashSchema,
+  type Difference,
+  describeChange,
+  findDifferences,
+} from '../../src/domain/changes/change-log.ts'
+import type { Gone } from '../../src/domain/derived/tombstone.ts'
+import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import { toPriceText } from '../../src/domain/operation/price-text.ts'
+import { toDriftNotices } from '../../src/domain/probe/drift.ts'
+import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
+import type { Evidence } from '../../src/domain/trust/evidence.ts'
+import { toUseSentences } from '../../src/domain/views/known-view.ts'
+import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { SOURCE_IDS } from '../sources/sources.ts'
+import { toPrintable } from '../text/plain-text.ts'
+import { seed } from './seed.ts'
+
+const HELP = `Usage: npm run refresh -- [importer[=FILE|URL]…] [--summary FILE]
+
+Brings the content up to date: reads every source (or only the importers named, each from where is
+said), asks the listings that nobody asked for a day, reads what was paid on the chains in RPC_URLS,
+checks the content, and says in words what all that changed.
+  --summary FILE  writes these words to FILE too, as Markdown
+
+One step after another, so that no host is asked for two reasons at once. What fails is named, and
+the rest is done. A run that was killed is taken up by the next: it reads the sources again, asks
+only the listings that were not asked yet, and its summary covers both.
+Exit: 0 done, 1 something failed, 2 the command was wrong.`
+
+/** Lines of each part of the summary. */
+const MOST_LINES = 200
+const MAX_LINE = 400
+
+/** A listing that its sources do not list any more. */
+const WITHDRAWN = { reason: 'withdrawn' as const }
+
+/** @returns the summary, and how many things failed */
+async function refresh(words: readonly string[], config: Config) {
+  const kept = join(config.STATE_DIR, 'refresh.ndjson')
+  const content = readSoundContent(config, 'refreshed')
+  const before = readKept(kept) ?? keep(kept, await readFacts(content, config))
+  const faults: string[] = []
+  const stop = untilStopped()
+  for (const [name, step] of Object.entries(toSteps(words, config))) {
+    if (stop.aborted) throw new OperatorError('Stopped: run it again to go on where it was.')
+    const said = await step().catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error)
+      console.error(error instanceof OperatorError ? text : error)
+      return [text]
+    })
+    for (const text of said) faults.push(`${name}: ${text}`)
+  }
+  // Content with errors cannot be compared; the check has said so.
+  const { content: now } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })
+  const after = now === null ? before : await readFacts(now, config)
+  const withdrawn = [...(now?.withdrawn.keys() ?? [])].map((id) => [id, WITHDRAWN] as const)
+  const gone = new Map<string, Pick<Gone, 'reason'>>([...withdrawn, ...(now?.tombstones ?? [])])
+  const differences = findDifferences(before, after, gone)
+  const isMeasured = Object.keys(config.RPC_URLS).length > 0
+  const text = toSummary({ after, differences, faults, isMeasured })
+  rmSync(kept)
+  return { text, faults: faults.length }
+}
+
+/** What the steps do, and what each says that went wrong. */
+function toSteps(
+  words: readonly string[],
+  config: Config,
+): Record<string, () => Promise<readonly string[]>> {
+  const { CONTENT_DIR, RPC_URLS } = config
+  const sources = words.length === 0 ? ['all'] : words
+  return {
+    seed: async () => {
+      const faults: string[] = []
+      for (const source of sources) {
+        const [importer = '', from] = source.split(/=(.*)/s)
+        const place = from === undefined ? [] : ['--from', from]
+        const failed = await seed([importer, '--content', CONTENT_DIR, ...place])
+        for (const { fault } of failed) faults.push(fault)
+      }
+      return faults
+    },
+    probe: async () => {
+      await probe(['--stale', '24h'])
+      return []
+    },
+    measure: async () => {
+      // A directory need not read chains.
+      const reports = Object.keys(RPC_URLS).length === 0 ? [] : await readChains([])
+      return reports.flatMap(({ network, stopped }) =>
+        stopped === null ? [] : [`${network}: ${stopped}`],
+      )
+    },
+    check: async () => ((await check([])) ? [] : ['the content has errors: see npm run check']),
+  }
+}
+
+type Facts = ReadonlyMap<string, ContentHash>
+
+/** What the summary compares, by listing, as content and ledger have it now. */
+async function readFacts({ listings, evidence, tables }: Content, config: Config): Promise<Facts> {
+  const paidTo = await countPayments(config)
+  const names = new Map(tables.sources.map(({ id, name }) => [id, name]))
+  const rows = listings.map(({ id, facts }): ContentHash => {
+    const seen = evidence.get(id) ?? {}
+    const paid = facts.payout.map((payout) => paidTo.get(normalizePayout(payout)) ?? 0)
+    const now = {
+      name: facts.name,
+      url: facts.url,
+      price: toPriceText(facts.pricing),
+      ...toSeenFacts(planProbe(id, facts), seen),
+      paid: [
+        ...toUseSentences(seen.reported_use ?? [], (source) => names.get(source) ?? source)
+          .filter(({ isPayment }) => isPayment)
+          .map(({ text }) => text),
+        `${paid.reduce((sum, count) => sum + count, 0)} read on chain`,
+      ].join('; '),
+    }
+    return { id, hash: JSON.stringify(now), fields: {}, facts: now }
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function toSeenFacts(
+  plan: ProbePlan | null,
+  { probes = [], drift = [], interface: seen }: Evidence,
+) {
+  const judged = probes.filter(({ outcome }) => !['unknown', 'unprobeable'].includes(outcome))
+  const [last] = judged.sort((a, b) => (a.at < b.at ? 1 : -1))
+  const at = seen?.at ?? drift[0]?.at
+  const notices =
+    plan === null || at === undefined ? [] : toDriftNotices(drift, plan.declared, () => false, at)
+  return {
+    ...(last !== undefined && { probe: last.outcome }),
+    ...Object.fromEntries(notices.map(({ id, note }) => [id, note])),
+  }
+}
+
+/** Payments that the meter has read, by payee. */
+async function countPayments(config: Config): Promise<Map<string, number>> {
+  if (!hasLedger(config)) return new Map()
+  const { openStore } = await import('../../functions/store/open-store.ts')
+  await using store = await openStore(config, createStderrLog())
+  const rows = await store.db
+    .selectFrom('settlement')
+    .select(({ fn }) => ['network', 'payee', fn.countAll<number>().as('count')])
+    .groupBy(['network', 'payee'])
+    .execute()
+  return new Map(rows.map(({ network, payee, count }) => [`${network}:${payee}`, Number(count)]))
+}
+
+/** What stood before a run that did not come to its end; null where there is none. */
+function readKept(file: string): Facts | null {
+  if (!existsSync(file)) return null
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  const parsed = v.safeParse(v.array(ContentHashSchema), lines.map(parseJson))
+  return parsed.success ? new Map(parsed.output.map((row) => [row.id, row])) : null
+}
+
+function keep(file: string, facts: Facts): Facts {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(
+    `${file}.part`,
+    [...facts.values()].map((row) => `${JSON.stringify(row)}\n`).join(''),
+  )
+  renameSync(`${file}.part`, file)
+  return facts
+}
+
+interface Outcome {
+  after: Facts
+  differences: readonly Difference[]
+  faults: readonly string[]
+  isMeasured: boolean
+}
+
+function toSummary({ after, differences: all, faults, isMeasured }: Outcome): string {
+  const part = (
+    title: string,
+    change: Difference['change'],
+    toWords: (one: Difference) => string,
+  ) =>
+    toPart(
+      title,
+      all.filter((one) => one.change === change).map((one) => `${one.id}: ${toWords(one)}`),
+    )
+  const inWords = (one: Difference) => describeChange(one).join('; ')
+  const asListed = ({ id }: Difference) => {
+    const { name, url, price } = after.get(id)?.facts ?? {}
+    return `${name}, ${price}, ${url}`
+  }
+  const amount = all.length === 0 ? 'nothing changed' : `${all.length} differ from before`
+  const unread = isMeasured ? '' : ' No chain was read: RPC_URLS is empty.'
+  return [
+    '# What the refresh changed',
+    `${after.size} listings; ${amount}.${unread}`,
+    ...part('Added', 'added', asListed),
+    ...part('Removed', 'removed', inWords),
+    ...part('Changed', 'changed', inWords),
+    ...toPart('What failed; the rest was done', faults),
+  ].join('\n\n')
+}
+
+/** Sellers' words stand in it: one line each, of bounded length, that Markdown reads as text. */
+function toPart(title: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return []
+  const shown = lines.slice(0, MOST_LINES).map((line) => {
+    const text = toPrintable(line, MAX_LINE).replace(/[<>[\]`@#*_|\\]/g, '\\$&')
+    return `- ${text}`
+  })
+  const more = lines.length - shown.length
+  return [
+    `## ${title}: ${lines.length}`,
+    [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
+  ]
+}
+
+if (import.meta.main)
+  await runMain(async () => {
+    const { values, words } = readCommandLine(
+      HELP,
+      { summary: { type: 'string' } } as const,
+      SOURCE_IDS.length,
+    )
+    const odd = words.find((word) => !SOURCE_IDS.includes(word.split('=', 1)[0] ?? ''))
+    if (odd !== undefined)
+      throw wrongCommand(HELP, `expected one of ${SOURCE_IDS.join(', ')}, got ${odd}`)
+    const { text, faults } = await refresh(words, parseConfig(process.env))
+    console.log(text)
+    if (values.summary !== undefined) writeFileSync(values.summary, text)
+    if (faults > 0) process.exitCode = 1
+  })
