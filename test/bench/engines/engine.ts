@@ -17,6 +17,8 @@ export interface Engine {
   build(documents: Iterable<SearchDocument>, file: string): Promise<BuiltIndex> | BuiltIndex
   /** Opens what `build` wrote; the answer searches for the first 20, best first. */
   open(file: string): Promise<(q: string) => number> | ((q: string) => number)
+  /** Ours alone: the part of a search that reads which task a question names. */
+  readTask?(file: string): (q: string) => unknown
 }
 
 /** The fields all engines search, and their weights. */
