@@ -9,7 +9,7 @@ import { createFindOperations, createOperationsSearch } from '../search/find-ope
 import { createSearch, type Search } from '../search/search.ts'
 
 /** What the release's own build writes into the bundle. */
-declare const RELEASE: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search'>
+declare const RELEASE: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS']
 const problem = createProblems(RELEASE.base_url)

@@ -80,11 +80,11 @@ export async function build(settings: BuildSettings): Promise<string> {
   if (settings.compiledDir === undefined) collectGarbage()
   await writePages(settings, { ...data, pages })
   stage('pages')
-  const { folder, tables, baseUrl } = data
-  await writeSearchFunction(folder, { tables, baseUrl }, await data.indexes)
+  const { folder, release } = data
+  await writeSearchFunction(folder, release, await data.indexes)
   stage('search indexes')
-  writeHostRules(folder, baseUrl)
-  await folder.finish(data.release)
+  writeHostRules(folder, release.base_url)
+  await folder.finish(release)
   stage(`${folder.names.size} files`)
   return publish(settings, folder.name)
 }
@@ -108,9 +108,8 @@ async function writeData(
   stage('files of listings')
   const site = writeSite({ folder, catalogue, written, pages })
   stage('files of the site')
-  const { baseUrl, tables } = catalogue
   const release = toReleaseFile(catalogue, site, digest)
-  return { folder, written, site, release, indexes: made, baseUrl, tables }
+  return { folder, written, site, release, indexes: made }
 }
 
 interface Parts {

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { build, stop } from 'esbuild'
 import type { ReleaseFile } from '../domain/derived/release-file.ts'
-import type { Tables } from '../domain/derived/tables.ts'
 import type { Folder } from './folder.ts'
 import type { SearchIndexes } from './indexes.ts'
 import { digestCode, PROJECT } from './inputs.ts'
@@ -12,10 +11,10 @@ const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 /** Writes the search for a function host: one file of code, and the server's own indexes beside it. */
 export async function writeSearchFunction(
   folder: Folder,
-  { baseUrl, tables }: { baseUrl: string; tables: Pick<Tables, 'site' | 'alsoSearch'> },
+  { base_url, texts, also_search, tasks }: Repeated,
   indexes: SearchIndexes,
 ): Promise<void> {
-  const input = { base_url: baseUrl, texts: tables.site, also_search: tables.alsoSearch }
+  const input = { base_url, texts, also_search, tasks }
   const file = 'functions/search/search.js'
   if (!folder.reuse(file, hash('sha256', JSON.stringify([digestCode(), input]))))
     folder.write(file, await bundleSearch(input))
@@ -29,16 +28,16 @@ export async function writeSearchFunction(
   }
 }
 
+/** The parts of the release file that answers repeat. */
+type Repeated = Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
+
 const INDEX_FILES = { listings: 'search.index', operations: 'operations.index' } as const
 
 /**
  * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }`
  * and has no import left. Nothing from Node is in it: a server's compression is left out.
- * @param release the parts of the release file that answers repeat
  */
-async function bundleSearch(
-  release: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search'>,
-): Promise<Uint8Array> {
+async function bundleSearch(release: Repeated): Promise<Uint8Array> {
   const { outputFiles } = await build({
     entryPoints: [join(PROJECT, 'functions/edge/edge-function.ts')],
     write: false,

@@ -107,6 +107,7 @@ test('where no function stands, the index in the browser answers and says so', a
   await page.locator('[data-status]', { hasText: String(count) }).waitFor()
   expect(await page.locator('[data-results] .hit').count()).toBe(count)
   expect(await page.locator('[data-chips] bdi').allTextContents()).toEqual(['HTTP API'])
+  expect(await page.locator('.task-line a').getAttribute('href')).toBe('/tasks/weather')
   await page.goto('/compare?ids=x402.weather,mcp.tenki')
   expect(await page.locator('[data-no-function]').isVisible()).toBe(true)
   await close()

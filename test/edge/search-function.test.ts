@@ -65,6 +65,8 @@ const QUERIES = [
   'q=weather&q=again',
   'unknown=1',
   'q=free+weather',
+  // Names a task, whose row stands above the results.
+  'q=weather+in+Oslo',
   'q=%00',
 ]
 const OPERATION_QUERIES = [

@@ -1,3 +1,6 @@
+import type { TaskView } from '../../domain/plans/task-views.ts'
+import { splitText } from '../../search/words/split-text.ts'
+import { createTaskReader, type TaskReader } from '../../search/words/task-words.ts'
 import {
   INDEX_FACET,
   NOT_IN_INDEX,
@@ -31,6 +34,7 @@ interface Pagefind {
 /** Written by the build next to the pages: the indexes; the first has the code that reads all. */
 const FOLDER = '/pagefind'
 let loading: Promise<Pagefind> | undefined
+let tasks: Promise<{ list: TaskView[]; read: TaskReader }> | undefined
 
 /** Search without a function: indexes that are read in the browser. @throws where there are none */
 export async function askIndex(form: SearchForm, limit: number): Promise<SearchResults> {
@@ -60,8 +64,21 @@ export async function askIndex(form: SearchForm, limit: number): Promise<SearchR
       NOT_IN_INDEX,
       ...[...left, ...sort].map((name) => `This index does not know ${name}, so it was left out.`),
     ],
+    tasks: await findTasks(form.q),
     facets: toIndexFacets(counts),
   }
+}
+
+/** The row of the task that the words name, from the list that the build wrote. */
+async function findTasks(q = ''): Promise<SearchResults['tasks']> {
+  tasks ??= fetch('/api/v1/tasks/index.json').then(async (answer) => {
+    // Typed `any`: of the same release as this script.
+    const list: { tasks: TaskView[] } = answer.ok ? await answer.json() : { tasks: [] }
+    return { list: list.tasks, read: createTaskReader(list.tasks) }
+  })
+  const { list, read } = await tasks
+  const id = read(splitText(q), () => false)
+  return list.filter((task) => task.id === id && task.sellers > 0)
 }
 
 type Ask = (filters: readonly string[]) => Promise<Found>
