@@ -18,10 +18,10 @@ const READ = 24
 export function putCallableFirst(
   index: SearchIndex,
   rows: readonly FoundRow[],
-  { effect, facts, fitting, read }: Wanted,
+  { effect, facts, doing, read }: Wanted,
 ): FoundRow[] {
   if (facts === null || !saysArguments(facts)) return [...rows]
-  const head = rows.slice(0, fitting > 0 ? fitting : rows.length)
+  const head = rows.slice(0, doing > 0 ? doing : rows.length)
   const most = largestOf(head.map(({ relevance }) => relevance))
   const close = head
     .filter(
@@ -36,8 +36,8 @@ export function putCallableFirst(
 interface Wanted {
   effect: Effect | null
   facts: QuestionFacts | null
-  /** How many rows stay first: they do the task, or pass words that sound like a filter; 0 for all. */
-  fitting: number
+  /** How many rows stay first, as they do the task; 0 where none is known to. */
+  doing: number
   read: ReadRow
 }
 

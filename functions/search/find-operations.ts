@@ -7,13 +7,12 @@ import {
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
 import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
-import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'
-import type { RankedRow, RankedRows } from '../../src/search/query/rank-rows.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { countUnknownEffects, rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
@@ -25,8 +24,6 @@ import { createRowReader, type ReadRow } from './stored-rows.ts'
 
 /** Rows considered for filling the first places with several listings. */
 const LOOKED_AT = 100
-const FITTING = 'Results that pass this filter come first.'
-const NONE_FITTING = 'No good match passes this filter, so other results come first.'
 
 /** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
 export type FindOperations = (
@@ -53,27 +50,17 @@ export function createFindOperations({
       limit: Math.max(LOOKED_AT, end),
     }
     const { organic, notes, suggested, task } = searchIndex(index, asked)
-    const [meant] = suggested.filter(({ parameters }) => parameters.q !== undefined)
-    const fitting =
-      meant === undefined ? [] : closeRows(index, { ...asked, ...meant.parameters }, organic)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
     const read = createRowReader(index, facts)
-    const narrowed = fitting.length > 0 ? { ...asked, ...meant?.parameters } : asked
-    const doing = findDoing(index, narrowed, task)
     const rows = orderRows(index, {
       ...{ q: query.q ?? '', end, task, facts, read },
-      lists: toLists(fitting, organic.rows, doing),
+      lists: [organic.rows, findDoing(index, asked, task)],
     })
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,
       results: rows.slice(query.offset, end).map((row) => toResult(row, query, read)),
-      notes: [
-        ...(meant !== undefined && fitting.length === 0 ? [NONE_FITTING] : []),
-        ...notes,
-        ...effectNotes(index, query),
-        ...(fitting.length > 0 ? [FITTING] : []),
-      ],
+      notes: [...notes, ...effectNotes(index, query)],
       ...(others.length > 0 && { suggested: others.map(toWire) }),
       texts: SELLER_TEXTS,
     })
@@ -91,17 +78,10 @@ function findDoing(
   return rows.length > 0 ? rows : rankIndex(index, { ...asked, task, q: undefined }).rows
 }
 
-/** Rows that pass words which sound like a filter stay first; then what does the task must pass too. */
-function toLists(fitting: Rows, found: Rows, doing: Rows): Rows[] {
-  return fitting.length > 0 ? [[...fitting, ...doing], found] : [[], found, doing]
-}
-
-type Rows = readonly RankedRow[]
-
 interface Ordering {
   q: string
-  /** First what passes words that sound like a filter; then all that was found and does the task. */
-  lists: readonly Rows[]
+  /** All that was found, and all that does the task. */
+  lists: readonly (readonly RankedRow[])[]
   end: number
   task: string | null
   facts: QuestionFacts | null
@@ -115,18 +95,8 @@ function orderRows(index: SearchIndex, { q, lists, end, task, facts, read }: Ord
   const once = new Map(ordered.map((row) => [row.row, row]))
   const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
   const named = putNamedFirst(index, { q, rows: found, end, effect, read })
-  const { rows, count } = putTaskFirst(index, named, {
-    task,
-    fitting: new Set(lists[0]?.map(({ row }) => row)).size,
-  })
-  return spread(putCallableFirst(index, rows, { effect, facts, fitting: count, read }), read)
-}
-
-/** Results of a narrower search that are at least half as relevant as the best without it. */
-function closeRows(index: SearchIndex, query: SearchQuery, { rows: [best] }: RankedRows) {
-  return rankIndex(index, query).rows.filter(
-    ({ relevance }) => best !== undefined && relevance >= best.relevance * MIN_FITTING,
-  )
+  const { rows, count } = putTaskFirst(index, named, task)
+  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)
 }
 
 /** What `effect=` leaves out although it may do what was asked. */

@@ -64,22 +64,18 @@ function wordsOf(text: string): string[] {
 
 /**
  * Those that do the task of the question, if they are at least half as relevant as the best that
- * does: `address to coordinates` gets what geocodes before what finds an address. `count` of them stand
- * first; rows that pass words which sound like a filter stay before all others.
- *
- * @param fitting how many rows pass such words; 0 without them
+ * does: `address to coordinates` gets what geocodes before what finds an address. `count` of them
+ * stand first.
  */
 export function putTaskFirst(
   index: SearchIndex,
   rows: readonly FoundRow[],
-  { task, fitting }: { task: string | null; fitting: number },
+  task: string | null,
 ): { rows: readonly FoundRow[]; count: number } {
   const place = task === null ? undefined : index.filterPlaces.get(`task:${task}`)
-  const head = fitting > 0 ? rows.slice(0, fitting) : rows
-  const able = head.filter(({ row }) => place !== undefined && hasValue(index, place, row))
+  const able = rows.filter(({ row }) => place !== undefined && hasValue(index, place, row))
   const most = largestOf(able.map(({ relevance }) => relevance))
   const doing = able.filter(({ relevance }) => relevance >= most * MIN_FITTING)
-  if (doing.length === 0) return { rows, count: fitting }
   const first = new Set(doing)
   return { rows: [...doing, ...rows.filter((row) => !first.has(row))], count: doing.length }
 }

@@ -2,10 +2,7 @@ import { deserialize } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 import type { SearchWords } from '../domain/derived/query-words.ts'
 import { createDocumentReader, joinReadings } from '../search/index/build-index.ts'
-import { loadSearchIndex } from '../search/index/load-index.ts'
 import type { ReadDocument, SearchDocument } from '../search/index/search-document.ts'
-import { findEnglish, latinWordsOf } from '../search/query/foreign-words.ts'
-import { createWordSets } from '../search/words/word-sets.ts'
 
 /** The content tables that the indexes are made with. */
 export interface IndexTables {
@@ -45,13 +42,7 @@ function finish(): void {
   if (tables === undefined) throw new Error('the index thread got no tables')
   const made = joinReadings(listings, { noun: 'listing', ...tables })
   listings.length = 0
-  // Both detect the same language in a query.
-  const words = latinWordsOf(createWordSets(tables.words))
-  const options = {
-    noun: 'operation' as const,
-    ...tables,
-    english: findEnglish(loadSearchIndex(made), words),
-  }
+  const options = { noun: 'operation' as const, ...tables }
   const read = createDocumentReader(options)
   const others = joinReadings(readAll(read), options)
   parentPort?.postMessage({ listings: made, operations: others })

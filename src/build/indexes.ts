@@ -89,7 +89,10 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
     words: {
       ...tables.searchWords,
       foreign: tables.foreignWords,
-      tasks: tables.tasks.map(({ id, words }) => ({ id, words })),
+      tasks: tables.tasks.map(({ id, name, words, like }) => ({
+        ...{ id, name, words },
+        ...(like !== undefined && { like }),
+      })),
     },
   }
 }

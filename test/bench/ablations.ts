@@ -122,16 +122,6 @@ export const ABLATIONS: readonly Ablation[] = [
   { name: 'fillers', lists: ['filler'] },
   { name: 'words of time and manner', lists: ['aside'] },
   { name: 'phrases that sound like a filter', lists: ['filters'] },
-  {
-    name: 'phrases: a network no match takes is the topic',
-    edits: [
-      [
-        'query/search-index.ts',
-        'if (networks.length === 0) return plan',
-        'if (networks.length >= 0) return plan',
-      ],
-    ],
-  },
   { name: 'who is not wanted', lists: ['excluding'] },
   {
     name: 'not wanted: a name, where `not` is not sure',
@@ -144,10 +134,6 @@ export const ABLATIONS: readonly Ablation[] = [
   {
     name: 'not wanted: two names',
     edits: [['query/long-and-excluded.ts', "or?.whole === 'or' && others.length > 0 ?", 'false ?']],
-  },
-  {
-    name: 'the subject of a deed counts less',
-    edits: [[PLAN, "index.noun === 'operation' ?", 'false ?']],
   },
   {
     name: 'details of a long question count less',
@@ -222,16 +208,8 @@ export const ABLATIONS: readonly Ablation[] = [
     edits: [[FOREIGN, 'return readPieces(text, lexicon)', 'return null']],
   },
   {
-    name: 'languages: pronouns behind a verb',
-    edits: [[FOREIGN, "if (word.style === 'hyphen' &&", 'if (false &&']],
-  },
-  {
     name: 'languages: plurals before `de`',
     edits: [[LEXICON, "['de', 'd'].includes(others[0] ?? '')", 'false']],
-  },
-  {
-    name: 'languages: English by the listings',
-    edits: [[FOREIGN, 'englishWords === null ||', 'true ||']],
   },
   {
     name: 'languages: what tells, what is English',
@@ -297,17 +275,15 @@ export const ABLATIONS: readonly Ablation[] = [
   },
   {
     name: 'deeds: callable first',
-    edits: [
-      [FIND, 'putCallableFirst(index, rows, { effect, facts, fitting: count, read })', 'rows'],
-    ],
+    edits: [[FIND, 'putCallableFirst(index, rows, { effect, facts, doing: count, read })', 'rows']],
   },
   {
     name: 'deeds: two of a listing',
     edits: [
       [
         FIND,
-        'spread(putCallableFirst(index, rows, { effect, facts, fitting: count, read }), read)',
-        'putCallableFirst(index, rows, { effect, facts, fitting: count, read })',
+        'spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)',
+        'putCallableFirst(index, rows, { effect, facts, doing: count, read })',
       ],
     ],
   },
@@ -317,9 +293,5 @@ export const ABLATIONS: readonly Ablation[] = [
       [FIND, 'if (task === null) return []', "if (task !== 'none') return []"],
       [ORDER, 'place !== undefined && hasValue', 'false && hasValue'],
     ],
-  },
-  {
-    name: 'deeds: what passes the filters first',
-    edits: [[FIND, 'meant === undefined ? []', 'true ? []']],
   },
 ]

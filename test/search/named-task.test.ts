@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 
-const TASKS = [{ id: 'geocoding', words: ['address to coordinates', 'geocode'] }]
+const TASKS = [{ id: 'geocoding', name: 'Geocoding', words: ['address to coordinates', 'geocode'] }]
 const documents = [
   sampleDocument({ id: 'api.both', name: 'Address coordinates', summary: 'coordinates address' }),
   sampleDocument({
@@ -49,16 +49,48 @@ test('a row that is far less relevant stays where it was, and so do all where no
   expect(find('coordinates address').ids[0]).toBe('api.both')
 })
 
-test.each(['acme alternative', 'alternative to Acme', 'something like acme'])('%s', (q) => {
+describe('a wish for what does the same as somebody', () => {
   const named = loadSearchIndex(
-    buildSearchIndex([
-      sampleDocument({ id: 'api.acme', name: 'Acme', tasks: ['geocoding', 'weather'] }),
-      sampleDocument({ id: 'api.both', name: 'Fair', tasks: ['geocoding', 'weather'] }),
-      sampleDocument({ id: 'api.one', name: 'Plain', tasks: ['weather'] }),
-      sampleDocument({ id: 'api.none', name: 'Like Acme' }),
-    ]),
+    buildSearchIndex(
+      [
+        sampleDocument({ id: 'api.acme', name: 'Acme', tasks: ['geocoding', 'weather'] }),
+        sampleDocument({ id: 'api.both', name: 'Fair', tasks: ['geocoding', 'weather'] }),
+        sampleDocument({ id: 'api.one', name: 'Plain', tasks: ['weather'] }),
+        sampleDocument({ id: 'api.none', name: 'Like Acme' }),
+      ],
+      {
+        words: {
+          ...NO_SEARCH_WORDS,
+          stop: ['what', 'can', 'i', 'use', 'but'],
+          filters: [{ words: ['cheaper'], use: 'sort=price' }],
+          tasks: [{ id: 'weather', name: 'Weather', words: ['weather'], like: ['Wetter.com'] }],
+        },
+      },
+    ),
   )
-  const { organic, notes } = searchIndex(named, { q, limit: 10, offset: 0 })
-  expect(organic.rows.map(({ row }) => readId(named, row))).toEqual(['api.both', 'api.one'])
-  expect(notes[0]).toContain('geocoding')
+  const ask = (q: string) => {
+    const { organic, notes } = searchIndex(named, { q, limit: 10, offset: 0 })
+    return { ids: organic.rows.map(({ row }) => readId(named, row)), notes }
+  }
+
+  test.each([
+    'acme alternative',
+    'alternative to Acme',
+    'something like acme',
+    'like acme but cheaper',
+    'what can I use instead of Acme',
+  ])('%s: who shares its tasks, without it', (q) => {
+    const { ids, notes } = ask(q)
+    expect(ids).toEqual(['api.both', 'api.one'])
+    expect(notes[0]).toContain('geocoding')
+  })
+
+  test.each(['wetter.com alternative', 'something like Wetter', 'instead of wetter.com'])(
+    '%s: a name without a listing, by what people know it for',
+    (q) => expect(ask(q).ids).toEqual(['api.one', 'api.acme', 'api.both']),
+  )
+
+  test('who says more than that is searched for by words', () => {
+    expect(ask('acme alternative for geese').notes.join()).not.toContain('does the same')
+  })
 })

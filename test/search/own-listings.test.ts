@@ -133,7 +133,7 @@ describe('words that say nothing here do not lead', () => {
 
   test.each([
     ['weather api', /weather|meteo|met-/, 3],
-    ['postgres MCP server to run locally', /postgres|neon|supabase/, 3],
+    ['postgres MCP server to run locally', /postgres|neon|supabase/, 2],
     ['free weather tool', /weather|meteo|met-/, 3],
     ['an agent that can send email', /mail|resend|sendgrid/, 3],
   ])('%s', (q, ids, most) => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { findEnglish, latinWordsOf } from '../../src/search/query/foreign-words.ts'
 import { listingDatabase } from '../../src/search/query/search-index.ts'
 import { foldText } from '../../src/search/words/split-text.ts'
 import { findIn, indexOf, sampleDocument } from './search-samples.ts'
@@ -53,17 +52,6 @@ describe('a question in another language is read by the table', () => {
   ])('%s: %s', (_language, q, id) => {
     expect(first(q)).toBe(id)
     expect(notes(q)).toMatch(/Read “.+” as “.+”\./)
-  })
-
-  test('as the same language over listings and over operations, accents or not', () => {
-    const operations = indexOf(
-      Array.from({ length: 4 }, (_, at) =>
-        sampleDocument({ id: `mcp.m${at}`, name: 'OpenMeteo', summary: 'Asks meteo for weather.' }),
-      ),
-      { english: findEnglish(index, latinWordsOf(index.words)) },
-    )
-    for (const q of ['météo', 'meteo', 'prévisions météo', 'previsions meteo'])
-      expect(findIn(operations, q).notes.join(), q).toContain('“weather”')
   })
 
   test('a stretch of which only stop words were read is not left out', () => {

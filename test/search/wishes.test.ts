@@ -61,13 +61,6 @@ describe('a network', () => {
     const { suggested } = searchIndex(own, { q: 'token prices on solana', limit: 5, offset: 0 })
     expect(suggested[0]?.parameters.network).toBe(SOLANA)
   })
-
-  test('that none does is what the question is about', () => {
-    const { organic, notes } = searchIndex(own, { q: 'gas on ethereum', limit: 5, offset: 0 })
-    expect(organic.total).toBe(1)
-    expect(notes.join()).not.toContain('ethereum')
-    expect(findIn(own, 'fees on ethereum').ids).toEqual(['mcp.eth'])
-  })
 })
 
 describe('what is done', () => {

@@ -104,8 +104,8 @@ export const SearchWordsSchema = v.strictObject({
 
 export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & {
   foreign: ForeignWords
-  /** What people say for each task of `tasks.yaml`. */
-  tasks: readonly Pick<TaskRow, 'id' | 'words'>[]
+  /** What people say for each task of `tasks.yaml`, and who is known for it. */
+  tasks: readonly Pick<TaskRow, 'id' | 'name' | 'words' | 'like'>[]
 }
 
 export const NO_SEARCH_WORDS: SearchWords = {

@@ -42,6 +42,8 @@ export const TaskRowSchema = v.pipe(
       v.minLength(2, 'expected at least two phrases'),
       v.maxLength(MAX_WORDS, `expected at most ${MAX_WORDS} phrases`),
     ),
+    /** Names people know for it, listed or not: who asks for an alternative to one wants this task. */
+    like: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
     /** Which operations and tools do it, see `createTaskFinder`. */
     does: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
     /** Input and output, the same for every seller. */

@@ -28,13 +28,11 @@ import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './term
 /** The content tables that the index is built with. */
 export interface IndexOptions extends FilterVocabulary {
   noun: IndexNoun
-  english: readonly string[] | null
   words: SearchWords
 }
 
 const DEFAULTS: IndexOptions = {
   noun: 'listing',
-  english: null,
   categories: [],
   sources: [],
   networks: [],
@@ -65,8 +63,9 @@ export function buildSearchIndex(
 /** @returns a function that reads documents for `joinReadings` with the same options */
 export function createDocumentReader(options: Partial<IndexOptions> = {}) {
   const { words } = { ...DEFAULTS, ...options }
-  const read = createListingReader(createWordSets(words))
-  return (document: SearchDocument): ReadDocument => readDocument(document, read)
+  const sets = createWordSets(words)
+  const read = createListingReader(sets)
+  return (document: SearchDocument): ReadDocument => readDocument(document, read, sets)
 }
 
 /** As `buildSearchIndex`, of documents that have been read: of each its terms are taken, and forgotten. */
@@ -74,7 +73,7 @@ export function joinReadings(
   readings: Iterable<ReadDocument>,
   options: Partial<IndexOptions> = {},
 ): Uint8Array {
-  const { noun, english, words: searchWords, ...known } = { ...DEFAULTS, ...options }
+  const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
   const terms = createTermNumbers()
   const collector = createCollector(terms)
   const documents: KeptDocument[] = []
@@ -96,7 +95,6 @@ export function joinReadings(
     throw new Error('The listing bodies take more than 4 GiB in total.')
   const index = {
     noun,
-    english,
     filters,
     filterValues: values,
     searchWords,

@@ -14,8 +14,6 @@ export type IndexNoun = 'listing' | 'operation'
  */
 export interface IndexData {
   noun: IndexNoun
-  /** Words of other languages that listings write as English ones; null where the rows themselves say so. */
-  english: readonly string[] | null
   filters: FilterVocabulary
   /** The name of each bit set, in the order of the file: bit sets are found by name. */
   filterValues: readonly string[]
@@ -61,7 +59,6 @@ export interface SearchIndex extends IndexData {
   /** Position of the bit set of each filter value, counted in bit sets. */
   filterPlaces: ReadonlyMap<string, number>
   words: WordSets
-  englishWords: ReadonlySet<string> | null
   bodies: BodyStore
   /** Whether bodies are verified as they are read; not needed once all were. */
   verifyReads: boolean

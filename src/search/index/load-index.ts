@@ -69,7 +69,6 @@ export function loadSearchIndexHead(
     firstParty: { name: 'firstParty', start: organicRows, end: standings.length },
     filterPlaces: placeBitSets(data),
     words: createWordSets(data.searchWords),
-    englishWords: data.english === null ? null : new Set(data.english),
     bodies,
     verifyReads: true,
   }

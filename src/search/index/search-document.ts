@@ -11,6 +11,7 @@ import {
 } from '../../domain/wire/vocabulary.ts'
 import { type createListingReader, createTermNumbers } from '../words/read-listings.ts'
 import { foldText } from '../words/split-text.ts'
+import type { WordSets } from '../words/word-sets.ts'
 import { exactKeysOf } from './exact-table.ts'
 
 /**
@@ -147,12 +148,17 @@ interface FieldInput {
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** Texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
-function documentFields(document: SearchDocument): Record<SearchField, FieldInput> {
+function documentFields(
+  document: SearchDocument,
+  { taskName }: WordSets,
+): Record<SearchField, FieldInput> {
   if (document.texts !== undefined) {
     const { name, labels, summary } = document.texts
     const plain = (texts: readonly string[]) => ({ texts, terms: [] })
     return { name: plain(name), labels: plain(labels), summary: plain(summary) }
   }
+  // A listing is found by what its operations do, too.
+  const done = (document.tasks ?? []).map(taskName)
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
     name: {
@@ -160,16 +166,11 @@ function documentFields(document: SearchDocument): Record<SearchField, FieldInpu
       terms: [],
     },
     labels: {
-      texts: [...document.tags, ...document.categories, ...toTaskTexts(document)],
+      texts: [...document.tags, ...document.categories, ...done],
       terms: [],
     },
     summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
   }
-}
-
-/** A listing is found by what its operations do. */
-function toTaskTexts({ tasks = [] }: SearchDocument): string[] {
-  return tasks.map((id) => id.replaceAll('_', ' '))
 }
 
 /** An owner finds its listings, weakly: `github` in `io.github.someone` must not. */
@@ -207,6 +208,7 @@ const FREQUENCY_BITS = 8
 export function readDocument(
   document: SearchDocument,
   read: ReturnType<typeof createListingReader>,
+  sets: WordSets,
 ): ReadDocument {
   checkDocument(document)
   const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
@@ -214,7 +216,7 @@ export function readDocument(
   const frequencies: number[] = []
   const written = new Set<string>()
   const lengths: Record<SearchField, number> = { name: 0, labels: 0, summary: 0 }
-  const fields = documentFields(document)
+  const fields = documentFields(document, sets)
   for (const [at, field] of SEARCH_FIELDS.entries()) {
     const count = (term: number) => {
       const packed = frequencies[term] ?? 0

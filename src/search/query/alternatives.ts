@@ -1,14 +1,17 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import { multiplierOf, NO_TRUST } from '../index/columns.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { splitText } from '../words/split-text.ts'
+import { findPhrases } from '../words/word-sets.ts'
 import { bitsFor, passes } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
 import { exactRows, type RankedRow, type RankedRows } from './rank-rows.ts'
 
 /** Ways to ask for what does the same as somebody: the name stands behind, or before. */
-const BEHIND =
-  /^(?:an? )?(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|(?:something |services? |apis? |tools? )?(?:like|similar to))\s+(.+)$/iu
-const BEFORE = /^(.+?)\s+alternatives?$/iu
+const WISHES = [
+  /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
+  /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
+]
 
 export interface Alternatives extends RankedRows {
   name: string
@@ -16,9 +19,10 @@ export interface Alternatives extends RankedRows {
 }
 
 /**
- * The listings that share tasks with the one a query wants an alternative to, without it and what is
- * named after it: those with the most in common first. Null where the query is no such wish, or
- * nobody says what that listing does.
+ * The listings that do what a named one does, without it and what is named after it: those with the
+ * most in common first. What somebody is known for stands in the table of tasks (`like`), for names
+ * without a listing too; else the tasks of the listing count. Null where the query is no such wish,
+ * or says more than that.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -28,31 +32,23 @@ export function findAlternatives(
     excludedBy,
   }: { bits: Uint32Array | null; excludedBy(name: string): readonly KnownTerm[] },
 ): Alternatives | null {
-  const text = query.trim()
-  const name = (BEHIND.exec(text) ?? BEFORE.exec(text))?.[1]?.trim()
-  if (name === undefined || index.noun !== 'listing') return null
-  const named = new Set(
-    exactRows(index, index.organic, { text: name, bits: null }).flatMap(({ rows }) => rows),
-  )
+  const name = index.noun === 'listing' ? findName(index, query.trim()) : null
+  if (name === null) return null
+  const excluded = excludedBy(name)
+  const named = rowsNamed(index, name, excluded)
   const known = index.filters.tasks.map((id) => ({
     id,
     doing: bitsFor(index, index.filterPlaces.get(`task:${id}`)),
   }))
-  const excluded = excludedBy(name)
-  const toShared = () => known.filter(({ doing }) => [...named].some((row) => passes(doing, row)))
-  let shared = toShared()
-  if (shared.length === 0 && excluded.length > 0) {
-    // `openai` alone is nobody's whole name: those named after it say what it does.
-    const others = keepWanted(index, 'organic', { excluded, bits: null })
-    for (let row = index.organic.start; row < index.organic.end; row += 1)
-      if (!passes(others, row)) named.add(row)
-    shared = toShared()
-  }
+  const likes = index.words.tasksLike(name)
+  const shared = known.filter(({ id, doing }) =>
+    likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
+  )
   if (shared.length === 0) return null
   const wanted = keepWanted(index, 'organic', { excluded, bits })
   const rows: RankedRow[] = []
   for (let row = index.organic.start; row < index.organic.end; row += 1) {
-    if (named.has(row) || !passes(wanted, row)) continue
+    if (named.includes(row) || !passes(wanted, row)) continue
     const common = shared.filter(({ doing }) => passes(doing, row)).length
     if (common === 0) continue
     const all = known.filter(({ doing }) => passes(doing, row)).length
@@ -62,4 +58,31 @@ export function findAlternatives(
   }
   rows.sort((a, b) => b.relevance - a.relevance || a.row - b.row)
   return { name, tasks: shared.map(({ id }) => id), total: rows.length, rows }
+}
+
+/** The name, where the words around it say nothing: `what can I use instead of X`, `like X but cheaper`. */
+function findName({ words }: SearchIndex, query: string): string | null {
+  for (const wish of WISHES) {
+    const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
+    const around = splitText(`${before} ${after}`)
+    const phrases = findPhrases(around, words.phrases)
+    const isSaid = around.some(
+      (word) => !phrases.has(word) && !words.aside.has(word.whole) && !words.isOpening(word.whole),
+    )
+    if (name !== undefined && !isSaid) return name
+  }
+  return null
+}
+
+/** The rows of that name; `openai` alone is nobody's whole name, then those named after it. */
+function rowsNamed(
+  index: SearchIndex,
+  name: string,
+  excluded: readonly KnownTerm[],
+): readonly number[] {
+  const exact = exactRows(index, index.organic, { text: name, bits: null })
+  if (exact.length > 0 || excluded.length === 0) return exact.flatMap(({ rows }) => rows)
+  const others = keepWanted(index, 'organic', { excluded, bits: null })
+  const all = Array.from({ length: index.organicRows }, (_, row) => row)
+  return all.filter((row) => !passes(others, row))
 }

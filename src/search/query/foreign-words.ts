@@ -1,7 +1,6 @@
 import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/place-table.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { splitText, type Word } from '../words/split-text.ts'
-import type { WordSets } from '../words/word-sets.ts'
 import {
   emptyLexicon,
   type Language,
@@ -77,13 +76,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   return { ...replace(index, best.stretches), isForeign: true }
 }
 
-function tokensOf(word: Word, { language, meanings }: Lexicon): Token[] {
-  // French and Portuguese put a pronoun after a verb: `pourrais-tu`.
-  if (word.style === 'hyphen' && word.parts.some((part) => meanings.get(part)?.english === null))
-    return word.parts.map((part) => {
-      const alone: Word = { whole: part, parts: [], style: 'plain' }
-      return { text: part, word: alone }
-    })
+function tokensOf(word: Word, { language }: Lexicon): Token[] {
   if (word.style !== 'unspaced' || !UNSPACED.has(language)) return [{ text: word.whole, word }]
   const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(word.whole)
   return Array.from(segments, ({ segment }) => ({ text: segment, word }))
@@ -160,34 +153,15 @@ function isEnglishWord(index: SearchIndex, text: string): boolean {
   )
 }
 
-/** Decided by the listings, whatever the rows are: a query is read the same everywhere. */
 function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
-  const { englishWords } = index
-  if (englishWords === null || !latinLexicons(index).some(({ meanings }) => meanings.has(text)))
-    return lookUpWord(index, text).rows >= KNOWN_ROWS
-  return englishWords.has(text)
-}
-
-/** Words of the tables of other languages that listings may write too, each once, in order. */
-export function latinWordsOf(words: WordSets): string[] {
-  const texts = latinLexicons({ words }).flatMap(({ meanings }) => [...meanings.keys()])
-  return [...new Set(texts)].sort()
-}
-
-/** Those of them that the listings do write. */
-export function findEnglish(index: SearchIndex, latinWords: readonly string[]): string[] {
-  return latinWords.filter((word) => isWrittenInEnglish(index, word))
-}
-
-function latinLexicons({ words }: Pick<SearchIndex, 'words'>): Lexicon[] {
-  const known = words.foreign()
-  return LATIN.flatMap((language) => known.get(language) ?? [])
+  return lookUpWord(index, text).rows >= KNOWN_ROWS
 }
 
 /** Nearly every query only has such words, and needs no translation. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
-  const lexicons = latinLexicons(index)
+  const known = index.words.foreign()
+  const lexicons = LATIN.flatMap((language) => known.get(language) ?? [])
   const mayStart = ({ meanings, phrases }: Lexicon) =>
     meanings.get(word)?.english === null || phrases.has(word)
   if (lexicons.some(mayStart)) return false

@@ -247,13 +247,17 @@ export function closestWords(index: SearchIndex, word: string): string[] {
   return []
 }
 
-/** The written words one edit or sound away, with the same first letter: those of most listings first. */
+/** The written words one edit or sound away, with the same first letter or the first two swapped: those of most listings first. */
 function spellingsNear({ spellings, words }: SearchIndex, word: string): string[] {
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
-  return [...new Set([...nearWords(spellings.words, word), ...soundAlikes(word)])]
-    .filter((text) => text[0] === word[0] && rows(text) > 0 && !words.stop.has(text))
+  const swapped = `${word[1]}${word[0]}${word.slice(2)}`
+  return [...new Set([swapped, ...nearWords(spellings.words, word), ...soundAlikes(word)])]
+    .filter(
+      (text) =>
+        (text[0] === word[0] || text === swapped) && rows(text) > 0 && !words.stop.has(text),
+    )
     .sort((a, b) => rows(b) - rows(a))
 }
 

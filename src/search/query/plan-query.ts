@@ -1,4 +1,3 @@
-import { readSubject } from '../../domain/arguments/question-facts.ts'
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
@@ -59,21 +58,14 @@ const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
 
-/**
- * Chooses terms: which words listings have, which were typos, which belong together.
- * @param topics phrases that sound like a filter but are also searched
- */
-export function planQuery(
-  index: SearchIndex,
-  query: string,
-  topics: readonly string[] = [],
-): QueryPlan {
+/** Chooses terms: which words listings have, which were typos, which belong together. */
+export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const written = splitText(writeOutPrices(firstCharacters(query)))
   const read = readForeign(index, written)
   const { words, excluded } = findExcluded(index, joinWords(index, read.words))
-  const { kept: named, notes, phrases } = leaveOut(words, index, topics)
+  const { kept: named, notes, phrases } = leaveOut(words, index)
   const taken = named.slice(0, MAX_QUERY_WORDS)
-  const deed = withoutAside(index, withoutSubject(index, taken, query))
+  const deed = withoutAside(index, taken)
   const kept = belongingWords(index, deed, words)
   const isStory = kept.length < deed.length
   const queryTerms = readDeed(index, kept, !read.isForeign)
@@ -133,15 +125,6 @@ function findTask(
   )
   if (slips.size === 0) return null
   return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
-}
-
-/** In `papers on solar cells` the deed is `papers`: what they are on is for the operation to find. */
-function withoutSubject(index: SearchIndex, words: readonly Word[], query: string) {
-  const subject = index.noun === 'operation' ? readSubject(query) : null
-  if (subject === null) return words
-  const said = new Set(splitText(subject).map(({ whole }) => whole))
-  const deed = words.filter(({ whole }) => !said.has(whole))
-  return deed.length > 0 ? deed : words
 }
 
 /** Words of time, degree and manner say little about a deed, but each is also part of a name. */
@@ -289,14 +272,8 @@ export function listOf(words: readonly string[], most = MAX_LISTED): string {
 type LeftOutIndex = Pick<SearchIndex, 'words' | 'noun'>
 
 /** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
-export function leaveOut(
-  words: readonly Word[],
-  { words: sets, noun }: LeftOutIndex,
-  topics: readonly string[] = [],
-) {
-  const phrases = new Map(
-    [...findPhrases(words, sets.phrases)].filter(([, { written }]) => !topics.includes(written)),
-  )
+export function leaveOut(words: readonly Word[], { words: sets, noun }: LeftOutIndex) {
+  const phrases = findPhrases(words, sets.phrases)
   const steps: ((word: Word) => boolean)[] = [
     (word) => phrases.has(word) || sets.stop.has(word.whole),
     ({ whole }) => sets.generic.has(whole),

@@ -158,25 +158,11 @@ export function listingDatabase(index: SearchIndex): ListingDatabase {
   // Both ranges, the notes and the facets of one search need the plan of the same text.
   let last: { text: string; plan: QueryPlan } | undefined
   const made = createListingDatabase(index, (text) => {
-    if (last?.text !== text) last = { text, plan: planWithTopics(index, text) }
+    if (last?.text !== text) last = { text, plan: planQuery(index, text) }
     return last.plan
   })
   databases.set(index, made)
   return made
-}
-
-/** A network that no match takes payment on is the query's topic, and stays in it. */
-function planWithTopics(index: SearchIndex, text: string): QueryPlan {
-  const plan = planQuery(index, text)
-  const networks = plan.phrases.filter(({ parameter }) => parameter === 'network')
-  if (networks.length === 0) return plan
-  const matched = matchBits(index, plan)
-  const topics = networks.filter(({ parameter, value }) => {
-    const bits = bitsFor(index, index.filterPlaces.get(`${parameter}:${value}`))
-    return countRows(intersect(bits.slice(), matched), index.organic) === 0
-  })
-  const written = topics.map((phrase) => phrase.written)
-  return written.length === 0 ? plan : planQuery(index, text, written)
 }
 
 /** Filters that words of the query suggest, and where to look for what no listing has. */

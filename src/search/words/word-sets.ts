@@ -1,7 +1,7 @@
 import type { ForeignWords, SearchWords } from '../../domain/derived/query-words.ts'
 import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
-import { splitText, stemWord, type Word } from './split-text.ts'
+import { foldText, splitText, stemWord, type Word } from './split-text.ts'
 import { createTaskReader, type TaskReader } from './task-words.ts'
 
 export type WordSets = ReturnType<typeof createWordSets>
@@ -24,6 +24,8 @@ export function createWordSets(words: SearchWords) {
   let lexicons: Lexicons | undefined
   let effects: ReadonlyMap<string, Effect> | undefined
   let readTask: TaskReader | undefined
+  let names: ReadonlyMap<string, string> | undefined
+  let likes: ReadonlyMap<string, readonly string[]> | undefined
   const isOpening = (word: string) => OPENING.some((name) => words[name].includes(word))
   return {
     foreign: () => {
@@ -57,6 +59,18 @@ export function createWordSets(words: SearchWords) {
       return effects.get(word) ?? null
     },
     isWeakVerb: (word: string): boolean => words.effects.weak.includes(word),
+    /** What listings that do a task are found by, too; its id where the table has no such task. */
+    taskName: (id: string): string => {
+      names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
+      return names.get(id) ?? id.replaceAll('_', ' ')
+    },
+    /** Whether a word only stands around a task: `please`, `I need an`. */
+    isOpening,
+    /** The tasks that somebody is known for, by `like` of the table. */
+    tasksLike: (name: string): readonly string[] => {
+      likes ??= tasksByName(words)
+      return likes.get(toName(name)) ?? []
+    },
     /** Words listings may use where a query has this one. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
@@ -66,6 +80,21 @@ export function createWordSets(words: SearchWords) {
         : (rows[0]?.meant ?? [])
     },
   }
+}
+
+function tasksByName({ tasks }: SearchWords): Map<string, string[]> {
+  const rows = tasks.flatMap(({ id, like = [] }) =>
+    like.map((name) => ({ name: toName(name), id })),
+  )
+  const byName = Map.groupBy(rows, ({ name }) => name)
+  return new Map([...byName].map(([name, own]) => [name, own.map(({ id }) => id)]))
+}
+
+/** `Booking.com` is said as `booking` too. */
+function toName(text: string): string {
+  return foldText(text)
+    .replace(/\.(?:com|io|ai|dev|org)$/, '')
+    .replace(/[\s.-]+/g, '')
 }
 
 /** A phrase of the table and the small words after it: `but not with the`. */
