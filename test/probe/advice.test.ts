@@ -75,7 +75,7 @@ const atCard = (value: unknown): Reply => {
 }
 
 const NO_TERMS =
-  'the 402 states no terms: who wants to pay learns neither price nor payee → Answer an unpaid call with 402'
+  'the 402 states no terms: a caller who wants to pay learns neither price nor payee → Answer an unpaid call with 402'
 
 /** What is answered, and how the advice on it begins: right things, then what → change. */
 const CASES: [string, Reply, ...string[]][] = [
@@ -89,7 +89,7 @@ const CASES: [string, Reply, ...string[]][] = [
       body: { x402Version: 1, accepts: [FORMER] },
     },
     'It speaks x402: 402 with 1 offer: $0.01 on eip155:8453.',
-    'the PAYMENT-REQUIRED header is not base64 of JSON; clients of version 1 can pay by the body → Mend this header: clients of version 2 read it alone.',
+    'the PAYMENT-REQUIRED header is not base64 of JSON; clients of version 1 can pay by the body → Fix this header: it should be base64 of {"x402Version":2,"accepts":[…]}. Clients of version 2 read nothing else.',
   ],
   [
     'networks of other name spaces',
@@ -98,17 +98,17 @@ const CASES: [string, Reply, ...string[]][] = [
       { ...OFFER, network: 'aptos:1', asset: '0x1', payTo: '0x1' },
     ),
     'It speaks x402: 402 with 2 offers: exact on tron:0x2b6653dc, exact on aptos:1.',
-    'tron:0x2b6653dc and aptos:1: right names of networks, whose coins are not priced here.',
+    'tron:0x2b6653dc and aptos:1: valid network names; their coins have no price here.',
   ],
   [
     'a JSON-RPC error with terms',
     error(-32_042, 'Payment required', { x402Version: 2, accepts: [OFFER] }),
-    'It answers: a JSON-RPC error with 1 offer: $0.01 on eip155:8453 before the handshake.',
+    'It answers: a JSON-RPC error before the handshake, with 1 offer: $0.01 on eip155:8453.',
   ],
   [
     'a session that breaks',
     mcp({}, true),
-    'initialize gave an Mcp-Session-Id, and tools/list with that id was answered with: status 500 → Keep the session that initialize opened',
+    'initialize gave an Mcp-Session-Id, but tools/list with that id answered status 500 → Keep the session that initialize opened',
   ],
   [
     'a cursor that never moves',
@@ -146,7 +146,7 @@ const CASES: [string, Reply, ...string[]][] = [
     'a payee of another chain',
     offering({ ...OFFER, payTo: 'harbour.eth' }),
     'It speaks x402: 402 with 1 offer: $0.01 on eip155:8453.',
-    'an offer (exact) pays to no address of its network → payTo must be a full address',
+    'an offer (exact) names a payee that is no address on its network → payTo must be a full address',
   ],
   [
     'a network by its name in version 2',
@@ -186,7 +186,7 @@ const CASES: [string, Reply, ...string[]][] = [
     { status: 308, headers: { location: '/new' } },
     'status 308, a redirect to /new → Publish the address that answers',
   ],
-  ['nothing there', { status: 404 }, 'status 404 → See that the published address'],
+  ['nothing there', { status: 404 }, 'status 404 → Check that the published address'],
   [
     'a token wanted',
     { status: 401, headers: { 'www-authenticate': 'Bearer' } },
@@ -196,7 +196,7 @@ const CASES: [string, Reply, ...string[]][] = [
   [
     'too many requests',
     { status: 429, headers: { 'retry-after': '60' } },
-    'status 429, retry after 60 s → Nothing: the service asked to be left alone for now',
+    'status 429, retry after 60 s → Nothing to change: the service asked for a pause',
   ],
   [
     'JSON-RPC that knows neither handshake',

@@ -81,7 +81,7 @@ describe('the linter of a listing', () => {
       },
       {
         what: 'GET /gone: status 404',
-        change: 'See that the published address is the one that answers.',
+        change: 'Check that the published address is the one that answers.',
       },
     ])
     expect(report).toMatchObject({ took_for: 'x402', verdict: 'problems' })

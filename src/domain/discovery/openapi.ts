@@ -152,11 +152,12 @@ const OF_COST =
   /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee|flat)\b|\$\d[\d.]*(?: USDC)? ?\/ ?(?:call|request|query)\b/i
 
 /** Amounts in dollars, each with the words up to the next full stop. */
-function toCosts(sentence: string): string[] {
+export function toCosts(sentence: string): string[] {
   return sentence.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
 }
 
-function toCallPrice(costs: readonly string[]) {
+/** One amount for one call; undefined for several, or where they count something else. */
+export function toCallPrice(costs: readonly string[]) {
   const amounts = new Set(
     costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
   )

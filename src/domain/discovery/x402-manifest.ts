@@ -11,7 +11,7 @@ import { toOperationKey } from '../operation/is-at-address.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
 import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
-import { type DescribedApi, textOf } from './openapi.ts'
+import { type DescribedApi, textOf, toCallPrice, toCosts } from './openapi.ts'
 import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'
 import { readX402Input, readX402Output } from './x402-shapes.ts'
 
@@ -44,6 +44,7 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
     .slice(0, MAX_ENTRIES)
     .flatMap((entry) => readPaidEntry(entry, { base, ref: address, shared }) ?? [])
     .filter(({ operation }) => URL.parse(operation.url)?.origin === origin)
+    .map((each) => withSaidPrice(each, document.instructions))
   const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
   const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
   const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
@@ -58,6 +59,21 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
     truncated: once.length > MAX_OPERATIONS || entries.length > MAX_ENTRIES,
   }
 }
+
+/** Documents of addresses alone state prices in a line of words for each. */
+function withSaidPrice(read: ReadEntry, instructions: unknown): ReadEntry {
+  const { operation } = read
+  const path = new URL(operation.url).pathname
+  if (operation.price !== undefined || typeof instructions !== 'string' || path === '/') return read
+  const lines = instructions.slice(0, MAX_SAID).split('\n')
+  const own = lines.filter((line) => line.split(/[`\s?]+/).includes(path))
+  const price = own.length === 1 ? toCallPrice(toCosts(own[0] ?? '')) : undefined
+  if (price === undefined) return read
+  const assumed = [...(operation.assumed ?? []), 'price' as const]
+  return { ...read, operation: { ...operation, price, assumed } }
+}
+
+const MAX_SAID = 50_000
 
 const FREE: StatedPayment = { payees: [] }
 
@@ -117,6 +133,11 @@ function baseOf(document: Record<string, unknown>, address: string): string {
   return typeof named === 'string' ? `${named.replace(/\/+$/, '')}/` : new URL('/', address).href
 }
 
+interface ReadEntry {
+  operation: Operation
+  payment: StatedPayment
+}
+
 /** Where an entry stands. */
 interface Place {
   base: string
@@ -130,10 +151,7 @@ interface Place {
  * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it:
  * an address alone or with its method, payment and shapes; null where it names no address to call.
  */
-export function readPaidEntry(
-  entry: unknown,
-  { base, ref, shared = {} }: Place,
-): { operation: Operation; payment: StatedPayment } | null {
+export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): ReadEntry | null {
   const named = readEntry(entry, base)
   if (named === null) return null
   const payment = named.body.paid === false ? FREE : readPayment(named.body, shared)

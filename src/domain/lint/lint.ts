@@ -121,7 +121,7 @@ function toAdvice(finding: Finding): Advice {
     ...(unpriced.length === 0
       ? []
       : [
-          `${[...new Set(unpriced.map(({ network }) => network))].join(' and ')}: right names of networks, whose coins are not priced here.`,
+          `${[...new Set(unpriced.map(({ network }) => network))].join(' and ')}: valid network names; their coins have no price here.`,
         ]),
   ]
   const problems = [
@@ -130,7 +130,7 @@ function toAdvice(finding: Finding): Advice {
     ...problemIf(
       outcome === 'gated' && sight === undefined,
       `${saw}: who calls without credentials sees nothing of it`,
-      'Declare auth in the listing. Where the first look may be free, let the handshake through without credentials.',
+      'Declare auth in the listing. If anybody may see the tools, let the handshake through without credentials.',
     ),
     ...problemIf(
       ms > SLOW_MS,
@@ -152,15 +152,15 @@ function toChange({ outcome, protocol, failure, status, saw }: Finding): string 
     return 'Check again and name the protocol, so that fewer requests are needed.'
   if (outcome === 'unknown')
     return failure === undefined
-      ? 'Nothing: the service asked to be left alone for now, and it is.'
+      ? 'Nothing to change: the service asked for a pause and gets one. Check again later.'
       : 'Check that the name resolves elsewhere, then try again; this does not count against the service.'
-  if (failure === 'tls') return 'See that the certificate is valid, complete and for this host.'
+  if (failure === 'tls') return 'Check that the certificate is valid, complete and for this host.'
   if (failure === 'address_refused') return 'The host must resolve to public addresses only.'
   if (outcome === 'unprobeable')
     return 'Declare an operation that may be asked: a GET, or a body and parameters with examples.'
   return failure === undefined
-    ? 'See that the published address is the one that answers.'
-    : 'See that the service listens at this address and answers within 20 seconds.'
+    ? 'Check that the published address is the one that answers.'
+    : 'Check that the service listens at this address and answers within 20 seconds.'
 }
 
 /** Named by CAIP-2, in a name space whose accounts and coins we do not know. */
@@ -189,7 +189,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
     ),
     ...about(
       unpayable,
-      'pays to no address of its network',
+      'names a payee that is no address on its network',
       'payTo must be a full address on the network named with it.',
     ),
     ...about(

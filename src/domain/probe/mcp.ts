@@ -25,7 +25,7 @@ import { readX402Terms, toMissingTerms } from './x402.ts'
 export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: number): Finding {
   if (answer.status === 402) return toPaidDoor(answer)
   const terms = readRpcTerms(reply)
-  if (terms.length > 0) return toPaid(answer, terms, 'a JSON-RPC error with')
+  if (terms.length > 0) return toPaid(answer, terms, 'a JSON-RPC error before the handshake, with')
   const common = judgeStatus('mcp', answer, now)
   if (common !== null) return common
   if (reply?.kind === 'error')
@@ -37,13 +37,13 @@ export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: num
 function toPaidDoor(answer: ProbeAnswer): Finding {
   const read = [readX402Terms(answer), readMppTerms(answer)]
   const terms = read.flatMap((each) => (each.found ? each.terms : []))
-  if (terms.length > 0) return toPaid(answer, terms, '402 with')
+  if (terms.length > 0) return toPaid(answer, terms, '402 before the handshake, with')
   const { what, change } = toMissingTerms(read)
   return toWrong('mcp', answer, `status 402, ${what}`, change, what)
 }
 
 function toPaid(answer: ProbeAnswer, terms: PaymentTerm[], words: string): Finding {
-  const saw = `${words} ${toOfferWords(terms)} before the handshake`
+  const saw = `${words} ${toOfferWords(terms)}`
   const from = terms.some(({ rail }) => rail === 'x402') ? 'x402' : 'mpp'
   const isMeant = answer.status !== 402 && { isMeant: true as const }
   const sight: Sight = { from, terms }
@@ -54,7 +54,7 @@ function toPaid(answer: ProbeAnswer, terms: PaymentTerm[], words: string): Findi
 export function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
   if (id === null || (finding.outcome !== 'dead' && finding.outcome !== 'wrong_protocol'))
     return finding
-  const saw = `initialize gave an Mcp-Session-Id, and tools/list with that id was answered with: ${finding.saw}`
+  const saw = `initialize gave an Mcp-Session-Id, but tools/list with that id answered ${finding.saw}`
   const change =
     'Keep the session that initialize opened and answer requests with its id, on every machine behind the address; or give no Mcp-Session-Id.'
   return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })

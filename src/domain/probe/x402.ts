@@ -75,7 +75,7 @@ export function toMissingTerms(read: readonly ReadTerms[]): Fault {
   const tried = missing.find(({ isTried }) => isTried) ?? missing[0]
   if (tried !== undefined && (tried.isTried || missing.length === 1)) return tried
   return {
-    what: 'the 402 states no terms: who wants to pay learns neither price nor payee',
+    what: 'the 402 states no terms: a caller who wants to pay learns neither price nor payee',
     change: `${RIGHT_X402} For MPP, send WWW-Authenticate: Payment with id, realm, method, intent and request.`,
   }
 }
@@ -131,7 +131,7 @@ export function judgeHttp(
 export const RIGHT_X402 =
   'Answer an unpaid call with 402 and a PAYMENT-REQUIRED header: base64 of {"x402Version":2,"accepts":[…]}, each offer with scheme, network (CAIP-2), asset, payTo and amount in whole base units. Version 1 puts {"x402Version":1,"accepts":[…]} in the body, with maxAmountRequired.'
 const RIGHT_HEADER =
-  'clients of version 2 read it alone. It holds base64 of {"x402Version":2,"accepts":[…]}.'
+  'base64 of {"x402Version":2,"accepts":[…]}. Clients of version 2 read nothing else.'
 const TERMS_NEED_402 =
   'Send these terms with status 402: clients look for terms of payment in no other answer.'
 
@@ -146,7 +146,7 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
     if (isJsonObject(value)) return readOffers(value, 2, HEADER)
     const fault = {
       what: `${HEADER} is not base64 of JSON`,
-      change: `Mend this header: ${RIGHT_HEADER}`,
+      change: `Fix this header: it should be ${RIGHT_HEADER}`,
     }
     const former = memberOf(body, 'x402Version') === 1 ? readOffers(body, 1, 'the body') : null
     if (former?.found !== true) return missing(fault)
@@ -165,7 +165,7 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const read = readOffers(body, 2, 'the body')
   if (!read.found) return read
   const what = 'the terms of x402 version 2 are in the body only'
-  const change = `Send them in the PAYMENT-REQUIRED header too: ${RIGHT_HEADER}`
+  const change = `Send them in the PAYMENT-REQUIRED header too, as ${RIGHT_HEADER}`
   return { ...read, faults: [{ what, change }, ...(read.faults ?? [])] }
 }
 
