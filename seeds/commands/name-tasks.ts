@@ -5,8 +5,8 @@ import { runMain } from '../../functions/ports/run-main.ts'
 import { readContent } from '../../src/content/read.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { listingFileOf, openContent } from '../content/content-files.ts'
-import { createTaskFinder, toPathName } from '../facts/operation-tasks.ts'
 
 /**
  * `npm run tasks`: writes `task:` to the operations and tools of listings that have none, where

@@ -4,10 +4,11 @@ import {
   renderSourceFile,
   type SourceFile,
 } from '../../src/domain/sources/source-row.ts'
+import { createTaskFinder } from '../../src/search/words/operation-tasks.ts'
 import { type HandsOff, openContent, readHandsOff, readTables } from '../content/content-files.ts'
 import { type Listed, readListed } from '../content/listed.ts'
 import type { ChosenSeeds, Seed, SeedSource } from '../facts/map-rows.ts'
-import { createTaskFinder, withTasks } from '../facts/operation-tasks.ts'
+import { withTasks } from '../facts/map-rows.ts'
 import type { Refusal, RefusalReason } from '../facts/refusal.ts'
 import {
   createProgress,

@@ -1,15 +1,9 @@
-import { getDomain } from 'tldts'
-import type { Seed } from '../facts/map-rows.ts'
 import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
 import type { RowOutcome } from '../plan/plan-rows.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import type { SeedingResult } from './run-seeding.ts'
 
-/** From this number on a reader of a category notices the same seller. */
-const MANY_LISTINGS = 5
-
 const EXAMPLES = 3
-const MOST_OPERATORS = 10
 
 /** The summary for people at the end: every row is in one of its numbers. */
 export function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
@@ -32,7 +26,6 @@ export function formatSeedReport(result: SeedingResult, options: { dryRun: boole
     ...some(listings.returned, `listings ${would}brought back`),
     ...some(listings.waiting, 'rows wait for a person'),
     ...formatNotes(result),
-    ...formatOperators(result),
     ...(suspicion === null
       ? []
       : [`Nothing was written: ${suspicion}. --force writes it all the same.`]),
@@ -65,18 +58,6 @@ function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
   ]
 }
 
-/** Operators of many listings, so that a reviewer sees who fills a category. */
-function formatOperators({ seeds }: SeedingResult): string[] {
-  const groups = [...Map.groupBy(seeds.flatMap(operatorsOf), (operator) => operator)]
-    .map(([operator, { length }]) => [operator, length] as const)
-    .filter(([, listings]) => listings >= MANY_LISTINGS)
-    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  const title = `operators have ${MANY_LISTINGS} or more of these listings:`
-  const most = groups.slice(0, MOST_OPERATORS)
-  const lines = most.map(([operator, listings]) => line(listings, toPrintable(operator)))
-  return section(groups.length, title, lines)
-}
-
 function section(count: number, title: string, lines: readonly string[]): string[] {
   return count === 0 ? [] : [`${count} ${title}`, ...lines]
 }
@@ -103,17 +84,6 @@ function formatByReason(refusals: readonly Refusal[]): string[] {
 
 function line(count: number, text: string): string {
   return `${String(count).padStart(7)}  ${text}`
-}
-
-/** A package's page is at a forge or a registry, which is not its operator. */
-const FORGE = /(?:^|\.)(?:github\.com|gitlab\.com|npmjs\.com|pypi\.org|nuget\.org|docker\.com)$/
-
-/** The wallets a listing is paid to, and its domain. */
-function operatorsOf({ facts, payees = [] }: Pick<Seed, 'facts' | 'payees'>): string[] {
-  const host = URL.parse(facts.url)?.hostname ?? ''
-  const domain = FORGE.test(host) ? null : getDomain(host, { allowPrivateDomains: true })
-  const wallets = payees.map(({ payee }) => payee.toLowerCase().split(':').at(-1) ?? [])
-  return [...new Set([...wallets, domain ?? []].flat())]
 }
 
 /**

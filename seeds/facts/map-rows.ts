@@ -20,6 +20,7 @@ import {
 } from '../../src/domain/sources/source-row.ts'
 import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
+import { type createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { addressSlug } from '../text/address-slug.ts'
 import { guessCategories } from '../text/guess-categories.ts'
 import type { Fault, HostRules, Refusal } from './refusal.ts'
@@ -317,4 +318,17 @@ export interface SellerReader {
     work: (item: Item) => Promise<Result>,
   ): Promise<Result[]>
   close(): Promise<void>
+}
+
+/** A row of a source, each operation with its task where one is named. */
+export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
+  const { facts, prefix, slug } = seed
+  if (facts.http === undefined) return seed
+  const listing = { ...facts, id: `${prefix}.${slug}` }
+  const http = facts.http.map((operation) => {
+    const { url, description } = operation
+    const task = findTask({ name: toPathName(url), description, kind: 'operation' }, listing)
+    return task === null ? operation : { ...operation, task }
+  })
+  return { ...seed, facts: { ...facts, http } }
 }

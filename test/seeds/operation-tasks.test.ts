@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createTaskFinder, toPathName, withTasks } from '../../seeds/facts/operation-tasks.ts'
+import { withTasks } from '../../seeds/facts/map-rows.ts'
+import { createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { content } from '../support/own-catalogue.ts'
 
 const findTask = createTaskFinder([

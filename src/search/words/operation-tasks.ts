@@ -1,7 +1,6 @@
-import type { TaskRow } from '../../src/domain/tasks/task.ts'
-import { smallestOf } from '../../src/domain/wire/extremes.ts'
-import { splitText, stemWord } from '../../src/search/words/split-text.ts'
-import type { Seed } from './map-rows.ts'
+import type { TaskRow } from '../../domain/tasks/task.ts'
+import { smallestOf } from '../../domain/wire/extremes.ts'
+import { splitText, stemWord } from './split-text.ts'
 
 /** The words of an operation or tool that say what it does. */
 interface NamedOperation {
@@ -59,19 +58,6 @@ export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[])
     }
     return found !== null && found.score >= LEAST[operation.kind] ? found.task : null
   }
-}
-
-/** A row of a source, each operation with its task where one is named. */
-export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
-  const { facts, prefix, slug } = seed
-  if (facts.http === undefined) return seed
-  const listing = { ...facts, id: `${prefix}.${slug}` }
-  const http = facts.http.map((operation) => {
-    const { url, description } = operation
-    const task = findTask({ name: toPathName(url), description, kind: 'operation' }, listing)
-    return task === null ? operation : { ...operation, task }
-  })
-  return { ...seed, facts: { ...facts, http } }
 }
 
 /** The path of an address, as words; what isn't percent-encoding stays as it is written. */
