@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { listedPlaces, type NotListed, placesOf } from '../../src/domain/unlisted/not-listed.ts'
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 
 /** The fields of a catalogue row that hold the name of the service and its operator. */
 const ADDRESSES = ['serviceUrl', 'resource', 'base_url', 'endpoint', 'url']

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from '../../src/build/build.ts'
 import { readMoves } from '../../src/content/check.ts'
 import { readTombstones } from '../../src/content/read.ts'
+import type { LedgerPayee } from '../../src/domain/trust/ledger-facts.ts'
 import {
   type LedgerFacts,
   NO_LEDGER_FACTS,
   type OwnerFacts,
 } from '../../src/domain/trust/ledger-facts.ts'
-import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
 import { createStderrLog, readCommandLine, runMain } from '../ports/run-main.ts'
 import { type FileLock, takeFileLock } from '../store/lock.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 import { onStop } from '../ports/run-main.ts'

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 enableCompileCache()
 const { runMain } = await import('../ports/run-main.ts')
 const { parseConfig } = await import('../ports/config.ts')
-const { OperatorError } = await import('../../src/domain/wire/operator-error.ts')
+const { OperatorError } = await import('../../src/domain/wire/problems.ts')
 await runMain(async () => {
   parseConfig(process.env)
   const build = compileWhatIsStale()

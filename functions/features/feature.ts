@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event, HTTPResponse } from 'h3'
 import type { Kysely } from 'kysely'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
-import type { LiveDoorId } from '../../src/domain/wire/door-table.ts'
+import type { LiveProtocolId } from '../../src/domain/wire/protocol-table.ts'
 import type { LiveRouteId, StoreRouteId } from '../../src/domain/wire/route-table.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { MakeProblem } from '../http/answers.ts'
@@ -41,7 +41,10 @@ export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Resp
  * Routes that answer 503 without the store have a type of their own, as in the route table.
  */
 export type Routes = Record<StoreRouteId, StoreRoute> &
-  Record<Exclude<LiveRouteId, StoreRouteId | 'call'> | LiveDoorId, Handler & { needsStore?: never }>
+  Record<
+    Exclude<LiveRouteId, StoreRouteId | 'call'> | LiveProtocolId,
+    Handler & { needsStore?: never }
+  >
 
 /** A route that needs the store, as the route table says. */
 export type StoreRoute = ((event: H3Event) => Promise<Response>) & { readonly needsStore: true }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
-import type { FormPage, Refused } from '../../src/domain/wire/form-page.ts'
+import type { FormPage, Refused } from '../../src/domain/wire/problems.ts'
 import { jsonAnswer, type MakeProblem } from '../http/answers.ts'
 import { type ObjectSchema, parseBody } from '../http/parse-body.ts'
 import { splitTarget } from '../server/node-answers.ts'

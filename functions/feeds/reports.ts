@@ -15,8 +15,8 @@ import {
   type ReportView,
   reportStatePath,
 } from '../../src/domain/reports/report.ts'
-import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
+import type { Refused } from '../../src/domain/wire/problems.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
 import { countForm, createFormPage, createFormRoute, type Form, refuse } from '../features/form.ts'

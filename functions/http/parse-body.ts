@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
 import type { ProblemCode } from '../../src/domain/wire/problems.ts'
 import type { InputError, MakeProblem } from './answers.ts'
 

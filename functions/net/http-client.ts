@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
-import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
 import type { ProbeAnswer, ProbeFailure, ProbeReply } from '../../src/domain/probe/finding.ts'
-import { codeOf } from '../../src/domain/wire/operator-error.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/protocols/paid-call.ts'
+import { codeOf } from '../../src/domain/wire/problems.ts'
 import type { Config } from '../ports/config.ts'
 import {
   AddressRefusedError,

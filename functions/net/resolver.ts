@@ -2,7 +2,7 @@ import { promises as dns } from 'node:dns'
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { codeOf } from '../../src/domain/wire/operator-error.ts'
+import { codeOf } from '../../src/domain/wire/problems.ts'
 
 export interface ResolvedAddress {
   address: string

@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
-import { CalendarDateSchema } from '../../src/domain/listing/calendar-date.ts'
+import { CalendarDateSchema } from '../../src/domain/listing/listing-text.ts'
 import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { textLike } from '../../src/domain/wire/shapes.ts'
 
 /** The environment, parsed once. One error names every bad variable; no secret is printed. */

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { isDiskFull, OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { isDiskFull, OperatorError } from '../../src/domain/wire/problems.ts'
 import { type Config, parseConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
 

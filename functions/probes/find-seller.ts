@@ -1,8 +1,8 @@
 import { type AgentCard, CARD_PATHS, readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi.ts'
 import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
-import { AGENT_CARD_TYPE } from '../../src/domain/doors/ard-entry.ts'
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { AGENT_CARD_TYPE } from '../../src/domain/protocols/ard-entry.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 

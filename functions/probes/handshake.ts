@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/probe/finding.ts'
 import type { Handshake, OtherRequest } from '../../src/domain/probe/plan.ts'
 import { judgeHttp, judgePayment } from '../../src/domain/probe/x402.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { probeMcp, probeMcpSse } from './mcp.ts'

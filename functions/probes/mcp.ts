@@ -29,8 +29,8 @@ import {
   toMcpFinding,
   toSessionHeaders,
 } from '../../src/domain/probe/mcp.ts'
-import type { RpcReply } from '../../src/domain/probe/mcp-payment.ts'
 import { readNamedMetadata } from '../../src/domain/probe/oauth.ts'
+import type { RpcReply } from '../../src/domain/probe/x402.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { readSignIn } from './sign-in.ts'
 

@@ -10,7 +10,7 @@ import {
   toCandidate,
 } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../net/resolver.ts'
 import type { Store } from '../store/store.ts'

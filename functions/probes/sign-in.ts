@@ -1,4 +1,4 @@
-import type { SignIn } from '../../src/domain/listing/sign-in.ts'
+import type { SignIn } from '../../src/domain/listing/auth.ts'
 import {
   readResourceMetadata,
   readServerMetadata,

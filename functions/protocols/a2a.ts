@@ -13,10 +13,9 @@ import {
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { type Answer, toAnswerText } from '../../src/domain/doors/cards/answer-text.ts'
-import { toAgentCard } from '../../src/domain/doors/cards/own-cards.ts'
+import { type Answer, toAgentCard, toAnswerText } from '../../src/domain/protocols/cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
-import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { publicJson } from '../http/answers.ts'
 import {
   createDirectory,
@@ -24,7 +23,7 @@ import {
   type DirectoryParts,
   type SearchQueryText,
 } from './directory.ts'
-import { type DoorBodies, type DoorLimits, readDoorBody } from './requests.ts'
+import { type BodyBudgets, type ProtocolLimits, readProtocolBody } from './requests.ts'
 
 /** Every answer is a message, so no tasks are stored or found. */
 const NO_TASKS: TaskStore = {
@@ -39,7 +38,7 @@ const RequestSchema = v.looseObject({ id: v.optional(v.unknown()) })
 const IdSchema = v.union([v.string(), v.number()])
 
 /** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 where no `A2A-Version` is sent. */
-export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
+export function createA2aEndpoint(parts: DirectoryParts & ProtocolLimits & BodyBudgets) {
   const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL, parts.release().site))
   const requests = new TextsAndData(
     card,
@@ -50,14 +49,14 @@ export function createA2aDoor(parts: DirectoryParts & DoorLimits & DoorBodies) {
     '1.0': new JsonRpcTransportHandler(requests),
     '0.3': new LegacyJsonRpcTransportHandler(requests),
   }
-  return async function a2aDoor({ req }: H3Event): Promise<Response> {
+  return async function a2aEndpoint({ req }: H3Event): Promise<Response> {
     if (req.method !== 'POST')
       return publicJson(
         toError(null, -32600, 'Send JSON-RPC requests by POST.'),
         { Allow: 'POST, OPTIONS' },
         405,
       )
-    const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
+    const body = await readProtocolBody(parts, req, MAX_MESSAGE_BYTES)
     if ('fault' in body)
       return publicJson(toError(null, body.code, body.fault), body.headers, body.status)
     const { json, taken } = body

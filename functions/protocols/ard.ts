@@ -1,6 +1,5 @@
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { parseUrn, toArdEntry } from '../../src/domain/doors/ard-entry.ts'
 import {
   type ArdQuery,
   ArdSearchSchema,
@@ -8,18 +7,20 @@ import {
   createOwnTerms,
   createTermReader,
   fitsFilter,
-} from '../../src/domain/doors/ard-query.ts'
+  parseUrn,
+  toArdEntry,
+} from '../../src/domain/protocols/ard-entry.ts'
 import type { Handler } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import { createDirectory, type Directory, type DirectoryParts, findIds } from './directory.ts'
 import {
-  createReadDoor,
-  type DoorBodies,
-  type DoorLimits,
+  type BodyBudgets,
+  createReadEndpoint,
+  type ProtocolLimits,
   QueryFault,
-  readDoorBody,
   readPageToken,
   readPathPart,
+  readProtocolBody,
   toPageToken,
 } from './requests.ts'
 
@@ -36,21 +37,21 @@ const BAD_TOKEN = 'pageToken: expected a token we gave.'
 const MAX_BODY_BYTES = 16 * 1024
 const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
-type ArdParts = DirectoryParts & DoorLimits & DoorBodies
+type ArdParts = DirectoryParts & ProtocolLimits & BodyBudgets
 
 /**
  * The registry API of ARD 0.91 (§5.3) over our listings. It federates with nobody, whatever a search
  * asks for, and has no `explore`, which is optional.
  */
-export function createArdDoors(parts: ArdParts) {
+export function createArdEndpoints(parts: ArdParts) {
   const directory = createDirectory(parts, 'api')
   return {
-    ard_search: createSearchDoor(parts, createSearch(parts, directory)),
+    ard_search: createSearchEndpoint(parts, createSearch(parts, directory)),
     ard_explore: async ({ req }: H3Event) =>
       req.method === 'POST'
         ? refuse(501, 'This registry has no explore: POST /ard/search with a filter.')
         : refuse(405, ASK_BY_POST, ALLOWED),
-    ard_agent: createAgentDoor(parts, directory),
+    ard_agent: createAgentEndpoint(parts, directory),
   }
 }
 
@@ -98,7 +99,7 @@ function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: str
 function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>) {
   const terms = createOwnTerms(config.BASE_URL)
   return async ({ text }: ArdQuery, constraints: readonly Constraint[], most: number) => {
-    const rows = await release().doorData.ardRows()
+    const rows = await release().protocolData.ardRows()
     const ranked = constraints.length === 0 ? most : Number.POSITIVE_INFINITY
     return findIds(release(), text, ranked)
       .flatMap((id) => rows.get(id) ?? [])
@@ -107,7 +108,7 @@ function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>)
 }
 
 /** `GET /ard/agents/{urn}`: one complete entry. */
-function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
+function createAgentEndpoint(parts: ArdParts, directory: Directory): Handler {
   const baseUrl = parts.config.BASE_URL
   const toRefusal = (status: number, message: string) => ({ errorCode: codeOf(status), message })
   const answer = async ({ pathname }: URL) => {
@@ -120,16 +121,16 @@ function createAgentDoor(parts: ArdParts, directory: Directory): Handler {
       ? { body: entry }
       : { status: 404, error: 'No entry of ours has this identifier.' }
   }
-  return createReadDoor(parts, 'Read by GET.', answer, toRefusal)
+  return createReadEndpoint(parts, 'Read by GET.', answer, toRefusal)
 }
 
 type Search = ReturnType<typeof createSearch>
 
 /** Reads its JSON body; errors take ARD's own form. */
-function createSearchDoor(parts: ArdParts, search: Search): Handler {
+function createSearchEndpoint(parts: ArdParts, search: Search): Handler {
   return async function ardSearch({ req }: H3Event): Promise<Response> {
     if (req.method !== 'POST') return refuse(405, ASK_BY_POST, ALLOWED)
-    const read = await readDoorBody(parts, req, MAX_BODY_BYTES)
+    const read = await readProtocolBody(parts, req, MAX_BODY_BYTES)
     if ('fault' in read) {
       const isFull = read.status === 429 || read.status === 503
       return refuse(isFull ? 429 : 400, read.fault, read.headers)

@@ -1,10 +1,10 @@
-import type { ResourceRow } from '../../src/domain/doors/discovery-resource.ts'
+import type { ResourceRow } from '../../src/domain/protocols/discovery-resource.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
 import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
 import { type DirectoryParts, findIds } from './directory.ts'
 import {
-  createReadDoor,
-  type DoorLimits,
+  createReadEndpoint,
+  type ProtocolLimits,
   QueryFault,
   type QueryReader,
   readPagedQuery,
@@ -14,13 +14,13 @@ import {
 const DEFAULT_PAGE = 20
 const MOST_PAGE = 100
 
-type DiscoveryParts = DirectoryParts & DoorLimits
+type DiscoveryParts = DirectoryParts & ProtocolLimits
 
 /** `/discovery/resources` and `/discovery/search`: our paid operations in the x402 discovery shape. */
-export function createDiscoveryDoors(parts: DiscoveryParts) {
+export function createDiscoveryEndpoints(parts: DiscoveryParts) {
   const open = (answer: (rows: readonly ResourceRow[], search: string) => unknown) =>
-    createReadDoor(parts, 'Read by GET.', async ({ search }) => ({
-      body: answer(await parts.release().doorData.resources(), search),
+    createReadEndpoint(parts, 'Read by GET.', async ({ search }) => ({
+      body: answer(await parts.release().protocolData.resources(), search),
     }))
   return {
     discovery_resources: open(listResources),

@@ -3,35 +3,36 @@ import type { Readable } from 'node:stream'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import inject from 'light-my-request'
 import * as v from 'valibot'
+import { type FilledCall, fillCall } from '../../src/domain/kit/filled-call.ts'
+import { isListingId } from '../../src/domain/listing/listing-text.ts'
+import { EXPECT_HEADER, type Expectation, toExpectText } from '../../src/domain/pins/expectation.ts'
 import {
   MPP_CREDENTIAL_META,
   MPP_RECEIPT_META,
   MPP_REQUIRED_META,
-  readMppReceipt,
-  readMppRequired,
-  toMppHeader,
-} from '../../src/domain/doors/mpp-call.ts'
-import {
   PAYMENT_META,
   RECEIPT_META,
+  readMppReceipt,
+  readMppRequired,
   readPaymentRequired,
   readReceipt,
+  toMppHeader,
   toPaymentHeader,
-} from '../../src/domain/doors/paid-call.ts'
-import { CallToolInput, findToolHeaderFault } from '../../src/domain/doors/tool-inputs.ts'
-import { type FilledCall, fillCall } from '../../src/domain/kit/filled-call.ts'
-import { isListingId } from '../../src/domain/listing/listing-id.ts'
-import { EXPECT_HEADER, type Expectation, toExpectText } from '../../src/domain/pins/offer.ts'
+} from '../../src/domain/protocols/paid-call.ts'
+import { CallToolInput, findToolHeaderFault } from '../../src/domain/protocols/tool-inputs.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_META_KEY,
   RECEIPT_SECRET_HEADER,
 } from '../../src/domain/receipts/receipt.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import { callPath } from '../../src/domain/wire/links.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
-import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/seller-texts.ts'
-import { optionally as told } from '../../src/domain/wire/shapes.ts'
+import {
+  SELLER_TEXTS,
+  SellerTextsSchema,
+  optionally as told,
+} from '../../src/domain/wire/shapes.ts'
 import { RELAY_LIMITS } from '../relay/call-plan.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Directory } from './directory.ts'

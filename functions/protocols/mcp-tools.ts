@@ -1,10 +1,20 @@
 import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
+import { CompareRowSchema } from '../../src/domain/compare/compare-view.ts'
 import type { Switches } from '../../src/domain/derived/switches.ts'
-import { KitCardSchema, toKitCard } from '../../src/domain/doors/cards/kit-card.ts'
-import { ListingCardSchema, toListingCard } from '../../src/domain/doors/cards/listing-card.ts'
+import {
+  type CompactKit,
+  CompactKitSchema,
+  toCompactKit,
+} from '../../src/domain/kit/compact-kit.ts'
+import { TaskPlanSchema } from '../../src/domain/plans/task-plan.ts'
+import {
+  KitCardSchema,
+  ListingCardSchema,
+  toKitCard,
+  toListingCard,
+} from '../../src/domain/protocols/cards.ts'
 import {
   CompareToolInput,
   FacetsToolInput,
@@ -17,21 +27,15 @@ import {
   type ToolInput,
   toOfferedInput,
   withOwnNames,
-} from '../../src/domain/doors/tool-inputs.ts'
-import {
-  type CompactKit,
-  CompactKitSchema,
-  toCompactKit,
-} from '../../src/domain/kit/compact-kit.ts'
-import { TaskPlanSchema } from '../../src/domain/plans/task-plan.ts'
+} from '../../src/domain/protocols/tool-inputs.ts'
 import { fitRows, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
   CompactRowSchema,
   OperationsAnswerSchema,
   SuggestedSchema,
 } from '../../src/domain/search/search-response.ts'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
-import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/seller-texts.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/shapes.ts'
 import type { Directory } from './directory.ts'
 
 /** Operations searched for one that belongs to the first result. */

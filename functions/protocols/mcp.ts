@@ -19,9 +19,8 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type H3Event, HTTPResponse } from 'h3'
 import * as v from 'valibot'
 import type { Switches } from '../../src/domain/derived/switches.ts'
-import { toListingCard } from '../../src/domain/doors/cards/listing-card.ts'
-import { MPP_CREDENTIAL_META } from '../../src/domain/doors/mpp-call.ts'
-import { PAYMENT_META } from '../../src/domain/doors/paid-call.ts'
+import { toListingCard } from '../../src/domain/protocols/cards.ts'
+import { MPP_CREDENTIAL_META, PAYMENT_META } from '../../src/domain/protocols/paid-call.ts'
 import { optionally } from '../../src/domain/wire/shapes.ts'
 import type { Relay } from '../relay/relay.ts'
 import { createBatches } from '../server/batches.ts'
@@ -34,7 +33,12 @@ import {
   MAX_ANSWER_BYTES,
 } from './mcp-call-tool.ts'
 import { createReadingTools, failWith, type Tool, toInstructions } from './mcp-tools.ts'
-import { type DoorBodies, type DoorBody, type DoorLimits, readDoorBody } from './requests.ts'
+import {
+  type BodyBudgets,
+  type ProtocolBody,
+  type ProtocolLimits,
+  readProtocolBody,
+} from './requests.ts'
 
 /** Bytes of one message: a call's body goes through here too. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
@@ -46,9 +50,12 @@ const VERSION = '0.1.0'
  * `/mcp`: streamable HTTP without sessions. The official package speaks the current revision and
  * the former ones; ours are the tools, who is answered, and how often.
  */
-export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, relay: Relay) {
+export function createMcpEndpoint(
+  parts: DirectoryParts & ProtocolLimits & BodyBudgets,
+  relay: Relay,
+) {
   // The package makes a server for each request and doesn't say for which caller.
-  const callers = new AsyncLocalStorage<Pick<DoorBody, 'holdUntil'> & Pick<H3Event, 'req'>>()
+  const callers = new AsyncLocalStorage<Pick<ProtocolBody, 'holdUntil'> & Pick<H3Event, 'req'>>()
   const directory = createDirectory(parts, 'mcp')
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
@@ -80,14 +87,14 @@ export function createMcpDoor(parts: DirectoryParts & DoorLimits & DoorBodies, r
   const { BASE_URL, HOST } = parts.config
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
-  return async function mcpDoor({ req }: H3Event): Promise<Response | HTTPResponse> {
+  return async function mcpEndpoint({ req }: H3Event): Promise<Response | HTTPResponse> {
     const foreign =
       originValidationResponse(req, hosts) ??
       // An attacker's host name may resolve to this machine. Behind a proxy any name may be right.
       (isLoopback(HOST) ? hostHeaderValidationResponse(req, hosts) : undefined)
     if (foreign !== undefined) return foreign
     if (req.method !== 'POST') return handler.fetch(req)
-    const body = await readDoorBody(parts, req, MAX_MESSAGE_BYTES)
+    const body = await readProtocolBody(parts, req, MAX_MESSAGE_BYTES)
     if ('fault' in body) return toRpcError(body.status, body.code, body.fault, body.headers)
     const { json, taken, holdUntil } = body
     if (Array.isArray(json) && json.length > MAX_BATCH)

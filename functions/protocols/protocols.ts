@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { H3Event } from 'h3'
 import type { CompareView } from '../../src/domain/compare/compare-view.ts'
+import type { TaskPage } from '../../src/domain/plans/task-plan.ts'
 import {
   toCategoryMarkdown,
   toCompareMarkdown,
   toListingMarkdown,
   toTaskMarkdown,
-} from '../../src/domain/doors/markdown-variant.ts'
-import type { TaskPage } from '../../src/domain/plans/task-views.ts'
+} from '../../src/domain/protocols/directory-documents.ts'
 import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
 import type { Handler, Parts } from '../features/feature.ts'
@@ -15,11 +15,11 @@ import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
 import type { Relay } from '../relay/relay.ts'
 import { readBuilt } from '../release/release.ts'
 import { matchesEtag } from '../static/static-files.ts'
-import { createArdDoors } from './ard.ts'
+import { createArdEndpoints } from './ard.ts'
 import { createDirectory, type DirectoryParts } from './directory.ts'
-import { createDiscoveryDoors } from './discovery.ts'
-import { createRegistryDoors } from './registry.ts'
-import { createDoorBodies } from './requests.ts'
+import { createDiscoveryEndpoints } from './discovery.ts'
+import { createRegistryEndpoints } from './registry.ts'
+import { createBodyBudgets } from './requests.ts'
 
 /** Listings of a category in its Markdown variant; the rest is a search away. */
 const MOST_ROWS = 50
@@ -38,18 +38,18 @@ export async function loadProtocols(): Promise<void> {
 
 /** Other protocols. The first request loads the package of its protocol, if any. */
 export function createProtocolsFeature(own: Parts, relay: Relay) {
-  const parts = { ...own, ...createDoorBodies() }
-  const markdown = createMarkdownDoor(parts)
+  const parts = { ...own, ...createBodyBudgets() }
+  const markdown = createMarkdownEndpoint(parts)
   const routes = {
     listing_markdown: markdown,
     category_markdown: markdown,
     compare_markdown: markdown,
     task_markdown: markdown,
-    mcp: opensOnce(async () => (await loadMcp()).createMcpDoor(parts, relay)),
-    a2a: opensOnce(async () => (await loadA2a()).createA2aDoor(parts)),
-    ...createRegistryDoors(parts),
-    ...createDiscoveryDoors(parts),
-    ...createArdDoors(parts),
+    mcp: opensOnce(async () => (await loadMcp()).createMcpEndpoint(parts, relay)),
+    a2a: opensOnce(async () => (await loadA2a()).createA2aEndpoint(parts)),
+    ...createRegistryEndpoints(parts),
+    ...createDiscoveryEndpoints(parts),
+    ...createArdEndpoints(parts),
   }
   return { routes }
 }
@@ -67,7 +67,7 @@ function opensOnce(open: () => Promise<Handler>): Handler {
 }
 
 /** Markdown variants, rendered on request: few read them, and a build would pay for all. */
-function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
+function createMarkdownEndpoint(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL
   const writers: Record<string, (id: string) => Promise<string | null>> = {
@@ -94,7 +94,7 @@ function createMarkdownDoor(parts: DirectoryParts & Pick<Parts, 'problem'>) {
       return view === null ? null : toTaskMarkdown(view, baseUrl)
     },
   }
-  return async function markdownDoor({ req, url }: H3Event): Promise<Response> {
+  return async function markdownEndpoint({ req, url }: H3Event): Promise<Response> {
     const [, folder = '', name = ''] = url.pathname.split('/')
     const text = (await writers[folder]?.(name.replace(/\.md$/, ''))) ?? null
     return text === null

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import type { RegistryRow } from '../../src/domain/doors/registry-entry.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import type { RegistryRow } from '../../src/domain/protocols/registry-entry.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import type { Parts } from '../features/feature.ts'
 import { createChangeLog, followLog } from '../feeds/changes.ts'
 import {
   type Answered,
-  createReadDoor,
-  type DoorLimits,
+  createReadEndpoint,
+  type ProtocolLimits,
   QueryFault,
   readPagedQuery,
   readPathPart,
@@ -17,11 +17,11 @@ const DEFAULT_PAGE = 30
 const MOST_PAGE = 100
 const BAD_CURSOR = 'cursor: expected the nextCursor of a page before, for the same search.'
 
-type RegistryParts = DoorLimits & Pick<Parts, 'release' | 'config'>
+type RegistryParts = ProtocolLimits & Pick<Parts, 'release' | 'config'>
 type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
 
 /** The read API of the MCP registry (its OpenAPI of 2025-12-01); each server has one version. */
-export function createRegistryDoors(parts: RegistryParts) {
+export function createRegistryEndpoints(parts: RegistryParts) {
   const readDates = createChangeDates(resolve(parts.config.OUT_DIR))
   const list: Answer = (servers, url) => listServers(servers, url, readDates)
   return {
@@ -48,8 +48,8 @@ function withinPolicy({ release }: RegistryParts, answer: Answer): Answer {
 }
 
 function createDoor(parts: RegistryParts, answer: Answer) {
-  return createReadDoor(parts, 'This registry is read-only.', async (url) =>
-    answer(await parts.release().doorData.servers(), url),
+  return createReadEndpoint(parts, 'This registry is read-only.', async (url) =>
+    answer(await parts.release().protocolData.servers(), url),
   )
 }
 

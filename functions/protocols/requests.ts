@@ -7,7 +7,7 @@ import {
   type JsonShape,
   MOST_NESTED,
   parseJson,
-} from '../../src/domain/wire/parse-json.ts'
+} from '../../src/domain/wire/json.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import {
@@ -20,10 +20,10 @@ import {
 } from '../server/budget.ts'
 import { clientOf, type LimitName } from '../server/rate-limits.ts'
 
-export type DoorLimits = Pick<Parts, 'limits' | 'config'>
+export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 
 /** Limits shared by the doors that take a body: a client gets no more by using two of them. */
-export interface DoorBodies {
+export interface BodyBudgets {
   /** Bytes of bodies being read or processed. */
   bodies: Budget
   /** Long bodies waiting for their next read or for parsing. */
@@ -40,14 +40,14 @@ const TURNS = {
   inAll: BODY_LIMITS.inAll / LONG_BODY,
 }
 
-export function createDoorBodies(): DoorBodies {
+export function createBodyBudgets(): BodyBudgets {
   return { bodies: createBudget(BODY_LIMITS), turns: createFairQueue(TURNS) }
 }
 
 type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
 
 /** The request as h3 hands it on: with the peer's address and the connection's own fields. */
-type DoorRequest = Request & {
+type ProtocolRequest = Request & {
   ip?: string | undefined
   runtime?:
     | {
@@ -64,7 +64,12 @@ type DoorRequest = Request & {
  *
  * @returns the fields an answer carries, whether it is a refusal or not
  */
-async function takeForDoor(parts: DoorLimits, name: LimitName, req: DoorRequest, times = 1) {
+async function takeForProtocol(
+  parts: ProtocolLimits,
+  name: LimitName,
+  req: ProtocolRequest,
+  times = 1,
+) {
   const client = clientOf(req, parts.config)
   let last = await parts.limits.take(name, client)
   for (let count = 1; count < times && last.allowed; count += 1)
@@ -72,7 +77,7 @@ async function takeForDoor(parts: DoorLimits, name: LimitName, req: DoorRequest,
   return { allowed: last.allowed, taken: last.headers }
 }
 
-export interface DoorBody {
+export interface ProtocolBody {
   json: unknown
   taken: Record<string, string>
   /** Its bytes also stay counted until `work` is done; the answer is awaited anyway. */
@@ -100,12 +105,12 @@ const READ_MS = 30_000
  * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read from a
  * caller whose limit is used up or who holds too much already, and refusals count as well.
  */
-export async function readDoorBody(
-  parts: DoorLimits & DoorBodies,
-  req: DoorRequest,
+export async function readProtocolBody(
+  parts: ProtocolLimits & BodyBudgets,
+  req: ProtocolRequest,
   max: number,
-): Promise<DoorBody | BodyFault> {
-  const first = await takeForDoor(parts, 'search', req)
+): Promise<ProtocolBody | BodyFault> {
+  const first = await takeForProtocol(parts, 'search', req)
   const refuse = (fault: Fault, taken = first.taken): BodyFault => ({
     ...fault,
     // The unread rest would be taken for the next request.
@@ -119,7 +124,7 @@ export async function readDoorBody(
   const { arrived, held } = read
   const message = await parseInTurn(parts, req, arrived)
   const cost = costOf(arrived)
-  const rest = cost === 1 ? first : await takeForDoor(parts, 'search', req, cost - 1)
+  const rest = cost === 1 ? first : await takeForProtocol(parts, 'search', req, cost - 1)
   if ('fault' in message || !rest.allowed) {
     held.release()
     const { fault: sentence, ...why } = 'fault' in message ? message : toLimited(rest.taken)
@@ -147,15 +152,15 @@ interface Arrived {
 }
 
 async function readHeld(
-  parts: DoorLimits & DoorBodies,
-  req: DoorRequest,
+  parts: ProtocolLimits & BodyBudgets,
+  req: ProtocolRequest,
   max: number,
 ): Promise<{ arrived: Arrived; held: Holding } | Fault> {
   const client = clientOf(req, parts.config)
   const { promise: read, resolve: end } = Promise.withResolvers<Arrived | Fault>()
   const length = Number(req.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
   const size = Math.min(PIECE, length)
-  const reading = parts.bodies.take(client, { size, giveWay: () => end(toFull('process')) })
+  const reading = parts.bodies.take(client, { size, evict: () => end(toFull('process')) })
   if (typeof reading === 'string') return toFull(reading)
   const timer = setTimeout(() => end(LATE), READ_MS)
   readPieces(parts, req, { max, client, isLong: length > LONG_BODY }, reading, end)
@@ -177,8 +182,8 @@ async function readHeld(
  * in one turn of the event loop, while everybody else waits.
  */
 function readPieces(
-  { turns }: DoorBodies,
-  { runtime }: DoorRequest,
+  { turns }: BodyBudgets,
+  { runtime }: ProtocolRequest,
   { max, client, isLong }: { max: number; client: string; isLong: boolean },
   reading: Holding,
   end: (read: Arrived | Fault) => void,
@@ -221,8 +226,8 @@ function costOf({ shape, size }: Arrived): number {
 
 /** A long body is parsed in its client's turn: nobody is answered while a megabyte is parsed. */
 async function parseInTurn(
-  { turns, config }: DoorLimits & DoorBodies,
-  req: DoorRequest,
+  { turns, config }: ProtocolLimits & BodyBudgets,
+  req: ProtocolRequest,
   { pieces, size, shape }: Arrived,
 ): Promise<{ value: unknown } | Fault> {
   const fault = findShapeFault(shape)
@@ -265,7 +270,7 @@ function releaseWhenDone(held: Holding): (work: Promise<unknown>) => void {
 }
 
 /** Without a socket of ours there is nothing to wait for. */
-function answerLeft({ runtime }: DoorRequest): Promise<unknown> {
+function answerLeft({ runtime }: ProtocolRequest): Promise<unknown> {
   const res = runtime?.node?.res
   return res === undefined || res.destroyed
     ? Promise.resolve()
@@ -343,8 +348,8 @@ export type Answered = { body: unknown } | { status: number; error: string }
  * A read-only door.
  * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
  */
-export function createReadDoor(
-  parts: DoorLimits,
+export function createReadEndpoint(
+  parts: ProtocolLimits,
   refusal: string,
   answer: (url: URL) => Promise<Answered>,
   toRefusal: (status: number, error: string) => object = (_, error) => ({ error }),
@@ -354,7 +359,7 @@ export function createReadDoor(
   return async ({ req, url }: H3Event): Promise<Response> => {
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return refuse(405, refusal, { Allow: 'GET, HEAD, OPTIONS' })
-    const { allowed, taken } = await takeForDoor(parts, 'search', req)
+    const { allowed, taken } = await takeForProtocol(parts, 'search', req)
     if (!allowed) return refuse(429, 'Too many requests', taken)
     try {
       // The path as it was sent: a name contains an encoded slash.

@@ -8,9 +8,12 @@ import {
   ReceiptSchema,
   toSignedDay,
 } from '../../src/domain/receipts/receipt.ts'
-import type { DayOfReceipts, JudgedCall } from '../../src/domain/trust/ledger-facts.ts'
-import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import type {
+  DayOfReceipts,
+  JudgedCall,
+  LedgerPayment,
+} from '../../src/domain/trust/ledger-facts.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { ReportTable, Store, Tables } from '../store/store.ts'
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'

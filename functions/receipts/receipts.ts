@@ -11,7 +11,7 @@ import {
   type ReceiptView,
   toSignedReceipt,
 } from '../../src/domain/receipts/receipt.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
 import { createStoreRoute } from '../features/routes.ts'
 import { publicJson } from '../http/answers.ts'

@@ -1,9 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { type Gone, toGoneText } from '../../src/domain/derived/tombstone.ts'
-import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
-import { judgePayment, parseExpectation } from '../../src/domain/pins/expectation.ts'
-import { type Difference, type Expectation, toSentences } from '../../src/domain/pins/offer.ts'
+import {
+  type Difference,
+  type Expectation,
+  judgePayment,
+  parseExpectation,
+  toSentences,
+} from '../../src/domain/pins/expectation.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/protocols/paid-call.ts'
 import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
 import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
 import {
@@ -14,8 +19,8 @@ import {
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toWireNames } from '../../src/domain/wire/shapes.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import { toWireNames } from '../../src/domain/wire/wire-names.ts'
 import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import {
   AddressRefusedError,
@@ -412,7 +417,7 @@ export type RelayLimits = typeof RELAY_LIMITS
 export interface Slot {
   leave(): void
   /** Set by whichever code acquired the slot; ends the call when the slot is needed. */
-  giveWay: () => void
+  evict: () => void
 }
 
 /**
@@ -441,21 +446,21 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
       const [ofOwn, ofAll] = [own.reachedBy(client), all.reachedBy(client)]
       if (ofOwn !== null) return `listing and ${ofOwn}`
       if (ofAll !== null) return ofAll
-      const giveWay = () => {
+      const evict = () => {
         slot.leave()
-        slot.giveWay()
+        slot.evict()
       }
       // A call evicted at its listing also frees a slot overall.
-      const here = own.take(client, { giveWay })
+      const here = own.take(client, { evict })
       if (typeof here === 'string') return 'listing'
-      const inAll = all.take(client, { giveWay })
+      const inAll = all.take(client, { evict })
       const slot: Slot = {
         leave() {
           here.release()
           if (typeof inAll !== 'string') inAll.release()
           if (own.isFree() && listings.get(listingId) === own) listings.delete(listingId)
         },
-        giveWay: () => {},
+        evict: () => {},
       }
       if (typeof inAll !== 'string') return slot
       slot.leave()

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { MAX_TERMS_BYTES } from '../../src/domain/doors/paid-call.ts'
+import type { Expectation } from '../../src/domain/pins/expectation.ts'
 import { judgeTerms } from '../../src/domain/pins/expectation.ts'
-import type { Expectation } from '../../src/domain/pins/offer.ts'
-import { toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/protocols/paid-call.ts'
 import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
-import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
-import { toSellerHeaders } from '../../src/domain/relay/seller-headers.ts'
+import {
+  carriesPayment,
+  toCallerHeaders,
+  toSellerHeaders,
+  valuesOf,
+} from '../../src/domain/relay/relayed-headers.ts'
 import type { GuardOptions } from '../net/guard.ts'
 import { decodeBody } from '../net/http-client.ts'
 import type { Budget } from '../server/budget.ts'
@@ -87,20 +90,20 @@ export async function forwardCall(
     observed(paid, listener, () => call?.isSent() === true),
   )
   const drain = createDrain(forward, call, patienceMs, isOver)
-  const letGo = (error: Error, answerFirst: () => void) => {
+  const abort = (error: Error, answerFirst: () => void) => {
     if (!isPaid || !call.isSent()) return call.abort(error)
     answerFirst()
     answer.discard()
     drain(error)
   }
-  forward.slot.giveWay = () => {
+  forward.slot.evict = () => {
     const error = new CallAborted('gave_way')
     if (!answer.isWaiting()) call.abort(error)
-    else letGo(error, () => void sendResponse(req, res, forward.refuse(toCallProblem(error))))
+    else abort(error, () => void sendResponse(req, res, forward.refuse(toCallProblem(error))))
   }
   res.once('close', () => {
     forward.slot.leave()
-    if (!res.writableFinished) letGo(new CallAborted('caller_gone'), () => {})
+    if (!res.writableFinished) abort(new CallAborted('caller_gone'), () => {})
   })
   const own = await isOver
   if (own === null) return
@@ -127,7 +130,7 @@ function createDrain(
     if (isDraining) return
     isDraining = true
     const end = () => call.abort(error)
-    const held = drains.take(client, { giveWay: end })
+    const held = drains.take(client, { evict: end })
     if (typeof held === 'string') return end()
     // A stream without an end must not be read for ever.
     const timer = setTimeout(end, longestMs)

@@ -7,8 +7,8 @@ import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/re
 import { GoneSchema } from '../../src/domain/derived/tombstone.ts'
 import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
 import { createFindNotListed } from '../../src/domain/unlisted/not-listed.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { ReportFailure } from '../server/node-answers.ts'
 import { createStaticFiles } from '../static/static-files.ts'
@@ -16,7 +16,7 @@ import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import type { PageCode } from './page-code.ts'
 import { toSearchTexts } from './prepare-texts.ts'
 import type { Release } from './release.ts'
-import { createDoorData } from './release.ts'
+import { createProtocolData } from './release.ts'
 
 /** A release that cannot be served: damaged, incomplete, or built for another address. */
 export class ReleaseError extends OperatorError {
@@ -78,7 +78,7 @@ export async function loadRelease(
       searchChoices: file.search_choices,
       site: file.texts,
       files: createStaticFiles(join(folder, 'public'), report),
-      doorData: createDoorData(read),
+      protocolData: createProtocolData(read),
       findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
       tasks: file.tasks,
       pageCode: toPageCode(folder, file),

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import type { TaskNames } from '../../src/components/compare/versus.ts'
-import { CompareRowSchema } from '../../src/domain/compare/compare-row.ts'
+import { CompareRowSchema } from '../../src/domain/compare/compare-view.ts'
 import { DeclaredRowSchema } from '../../src/domain/derived/declared-call.ts'
 import type { SearchChoices } from '../../src/domain/derived/release-file.ts'
 import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import { type Gone, listingOfPath, toGoneText } from '../../src/domain/derived/tombstone.ts'
-import { ArdRowSchema } from '../../src/domain/doors/ard-entry.ts'
-import { ResourceRowSchema } from '../../src/domain/doors/discovery-resource.ts'
-import { RegistryRowSchema } from '../../src/domain/doors/registry-entry.ts'
-import { createNearestIds } from '../../src/domain/listing/listing-id.ts'
+import { createNearestIds } from '../../src/domain/listing/listing-text.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
-import type { SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import type { SharedHosts } from '../../src/domain/owners/claim-rules.ts'
 import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/plan.ts'
+import { ArdRowSchema } from '../../src/domain/protocols/ard-entry.ts'
+import { ResourceRowSchema } from '../../src/domain/protocols/discovery-resource.ts'
+import { RegistryRowSchema } from '../../src/domain/protocols/registry-entry.ts'
 import { TaskSchema } from '../../src/domain/tasks/task.ts'
 import type { FindNotListed } from '../../src/domain/unlisted/not-listed.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
@@ -41,7 +41,7 @@ export interface Release {
   /** The directory's name and description. */
   site: SiteTexts
   files: StaticFiles
-  doorData: ReturnType<typeof createDoorData>
+  protocolData: ReturnType<typeof createProtocolData>
   /** Why an address has no listing. */
   findNotListed: FindNotListed
   /** Names of tasks by id, in the order of their table. */
@@ -119,7 +119,7 @@ export function toGoneProblem(gone: Gone, target: string, problem: MakeProblem):
  *
  * @param read the text of a data file of the release, verified
  */
-export function createDoorData(read: (name: string) => Promise<string>) {
+export function createProtocolData(read: (name: string) => Promise<string>) {
   return {
     servers: once(() => readRows(read, 'data/mcp-servers.ndjson', RegistryRowSchema)),
     resources: once(() => readRows(read, 'data/paid-resources.ndjson', ResourceRowSchema)),

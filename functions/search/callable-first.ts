@@ -1,7 +1,7 @@
 import { countSaid } from '../../src/domain/arguments/fill-arguments.ts'
 import { type QuestionFacts, saysArguments } from '../../src/domain/arguments/question-facts.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import type { Effect } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { doesAsked } from './asked-effect.ts'

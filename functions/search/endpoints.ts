@@ -3,7 +3,7 @@ import { type ChosenComparison, toChosenComparison } from '../../src/domain/comp
 import { toGoneText } from '../../src/domain/derived/tombstone.ts'
 import { toCompactKit } from '../../src/domain/kit/compact-kit.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
-import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import type { StatsView } from '../../src/domain/views/stats-view.ts'
 import { kitPath, LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
@@ -27,7 +27,7 @@ type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
 export function createComparison({ release, config }: ComparisonParts) {
   return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
     const current = release()
-    const rows = await current.doorData.compareRows()
+    const rows = await current.protocolData.compareRows()
     const chosen = [...new Set(ids.map((id) => currentId(current, id)))]
     const unknown = chosen.filter((id) => !rows.has(id))
     if (unknown.length > 0)

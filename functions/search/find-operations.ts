@@ -8,7 +8,7 @@ import {
 } from '../../src/domain/search/search-parameters.ts'
 import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
-import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'

@@ -1,5 +1,5 @@
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
-import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/claim-rules.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/unlisted/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

@@ -1,6 +1,6 @@
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import type { Effect } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'

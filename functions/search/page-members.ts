@@ -1,5 +1,5 @@
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
-import { findHostOwner, hostOf, type SharedHosts } from '../../src/domain/owners/shared-hosts.ts'
+import { findHostOwner, hostOf, type SharedHosts } from '../../src/domain/owners/claim-rules.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { PageResponse } from '../../src/domain/search/search-response.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

@@ -21,7 +21,7 @@ type PlanTask = (id: string, query: URLSearchParams) => Promise<PlanReply>
 /** Plans over the current release. */
 export function createPlanTask({ release, config }: Pick<Parts, 'release' | 'config'>): PlanTask {
   return async (id, query) => {
-    const tasks = await release().doorData.tasks()
+    const tasks = await release().protocolData.tasks()
     const found = tasks.get(id)
     if (found === undefined) return { unknown: toUnknownText(id, [...tasks.keys()]) }
     const asked = readQuestion(found.task, query)

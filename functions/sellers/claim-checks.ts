@@ -1,7 +1,11 @@
 import type { H3Event } from 'h3'
 import type { Kysely } from 'kysely'
-import { judgeClaim, readClaimHost } from '../../src/domain/owners/claim-rules.ts'
-import { hostOf, isProvedAt } from '../../src/domain/owners/shared-hosts.ts'
+import {
+  hostOf,
+  isProvedAt,
+  judgeClaim,
+  readClaimHost,
+} from '../../src/domain/owners/claim-rules.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts, StoreRoute } from '../features/feature.ts'

@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import type { OptedOutListing } from '../../src/domain/listing/live-listing.ts'
-import { type ClaimRules, judgeClaim } from '../../src/domain/owners/claim-rules.ts'
-import { isProvedAt } from '../../src/domain/owners/shared-hosts.ts'
+import { type ClaimRules, isProvedAt, judgeClaim } from '../../src/domain/owners/claim-rules.ts'
 import {
   ClaimBodySchema,
   ClaimCheckResultSchema,
   type ClaimView,
   OptOutBodySchema,
 } from '../../src/domain/views/seller-views.ts'
-import { smallestOf } from '../../src/domain/wire/extremes.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson, smallestOf } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
 import { refuse, takeBody } from '../features/routes.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3Event } from 'h3'
-import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type {
   DashboardPage,
@@ -14,9 +14,8 @@ import type {
   Me,
   PayoutChecked,
 } from '../../src/domain/views/seller-views.ts'
-import type { Refused } from '../../src/domain/wire/form-page.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
-import type { ProblemCode } from '../../src/domain/wire/problems.ts'
+import type { ProblemCode, Refused } from '../../src/domain/wire/problems.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { ON_DEMAND_PAGES, ROUTES, type StoreRouteId } from '../../src/domain/wire/route-table.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'

@@ -4,8 +4,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
-import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
-import { decodeBase58 } from '../../src/domain/settlement/base58.ts'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
+import { decodeBase58 } from '../../src/domain/settlement/solana-payments.ts'
 import {
   type KnownPayout,
   PayoutBodySchema,

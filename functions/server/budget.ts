@@ -11,7 +11,7 @@ import { networkOf } from './rate-limits.ts'
  *   if (typeof held === 'string') return busy(held) // 'client', 'network' or 'process'
  *   try { await run() } finally { held.release() }
  * @example bytes, counted as they come; where all are taken the largest holder's oldest gives way:
- *   const held = bytes.take(client, { size: 0, giveWay: () => req.destroy() })
+ *   const held = bytes.take(client, { size: 0, evict: () => req.destroy() })
  *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
  */
 export interface Budget {
@@ -38,7 +38,7 @@ interface HoldOptions {
    * Ends a holding that has been evicted. Where everything is taken, the network that holds most
    * loses its oldest such holding to a newcomer whose network holds less.
    */
-  giveWay?: () => void
+  evict?: () => void
 }
 
 export interface Holding {
@@ -52,7 +52,7 @@ interface Held {
   client: string
   network: string
   size: number
-  giveWay: (() => void) | undefined
+  evict: (() => void) | undefined
 }
 
 /**
@@ -81,17 +81,17 @@ export function createBudget(
       if (reached === null) return null
       const oldest = findOldest(held, reached, size)
       if (oldest === null) return reached
-      const { giveWay } = oldest
+      const { evict } = oldest
       tally.drop(oldest)
-      giveWay?.()
+      evict?.()
     }
   }
   return {
     reachedBy: (client) =>
       whenFull === 'replace' ? null : findReached(client, networkOf(client), 1),
     isFree: tally.isEmpty,
-    take(client, { size = 1, giveWay } = {}) {
-      const held: Held = { client, network: networkOf(client), size, giveWay }
+    take(client, { size = 1, evict } = {}) {
+      const held: Held = { client, network: networkOf(client), size, evict }
       const reached = makeRoom(held, size)
       if (reached !== null) return reached
       tally.add(held)
@@ -137,7 +137,7 @@ function createTally() {
       if (!all.delete(held)) return
       count(held, -held.size)
       // A set keeps former members alive until the next full collection, and this holds a call.
-      held.giveWay = undefined
+      held.evict = undefined
     },
     /** The network that holds most, where that is more than `size`. */
     largestAbove(size: number): string | null {
@@ -148,7 +148,7 @@ function createTally() {
     /** The oldest evictable holding of a client or network. */
     oldestOf(holder: string | null): Held | null {
       for (const held of all)
-        if (held.giveWay !== undefined && (held.client === holder || held.network === holder))
+        if (held.evict !== undefined && (held.client === holder || held.network === holder))
           return held
       return null
     },

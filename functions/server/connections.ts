@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Duplex } from 'node:stream'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
-import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
+import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import type { Feature, Handler, Parts } from '../features/feature.ts'
 import { answerPreflight, isSellerPath, refuseMethod, UNCACHED } from '../http/answers.ts'
 import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
@@ -66,7 +66,7 @@ function createAnswer(parts: Parts, paths: PathTable): Handler {
       .find(plain)
       .find((each) => each.answer !== undefined && takes(each, event.req.method))
     if (row?.answer === undefined) return fallback(event)
-    if (row.isProtocol && event.req.method === 'OPTIONS' && path !== DOORS.mcp.path) {
+    if (row.isProtocol && event.req.method === 'OPTIONS' && path !== PROTOCOL_ENDPOINTS.mcp.path) {
       const [method] = row.methods
       return answerPreflight(
         path,

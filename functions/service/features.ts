@@ -114,8 +114,8 @@ type Known = ReturnType<typeof toKnown>
 /** The addresses that the release knows. */
 function toKnown({ release }: Parts) {
   return {
-    plans: () => release().doorData.probePlans(),
-    declared: () => release().doorData.declaredCalls(),
+    plans: () => release().protocolData.probePlans(),
+    declared: () => release().protocolData.declaredCalls(),
     whyNotListed: (url: string) => whyNotListed(release(), url),
   }
 }

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Demand, LedgerFacts, OwnerFacts } from '../../src/domain/trust/ledger-facts.ts'
-import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import type {
+  Demand,
+  LedgerFacts,
+  LedgerPayee,
+  OwnerFacts,
+} from '../../src/domain/trust/ledger-facts.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'

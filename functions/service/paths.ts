@@ -1,5 +1,5 @@
-import { DOORS } from '../../src/domain/wire/door-table.ts'
 import { CALL_PREFIX, METRICS_PATH } from '../../src/domain/wire/links.ts'
+import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { Feature, Handler, RawPath } from '../features/feature.ts'
 import type { Page } from '../release/on-demand-pages.ts'
@@ -89,7 +89,7 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
       isOpen: 'isOpen' in route,
       ...ofId(id, route.answer === 'stub' ? stub : undefined),
     })),
-    ...Object.entries(DOORS).flatMap(([id, { path, methods }]) =>
+    ...Object.entries(PROTOCOL_ENDPOINTS).flatMap(([id, { path, methods }]) =>
       answers.has(id)
         ? [{ path, methods, isProtocol: true, isSecret: id === 'mcp', ...ofId(id) }]
         : [],

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../features/feature.ts'
@@ -144,7 +144,7 @@ async function readLags({ db }: Store, now: number): Promise<Figures> {
 
 const FIXED = new Map<string, string>()
 const PATTERNS: [RegExp, string][] = []
-for (const [id, { path }] of [...Object.entries(ROUTES), ...Object.entries(DOORS)]) {
+for (const [id, { path }] of [...Object.entries(ROUTES), ...Object.entries(PROTOCOL_ENDPOINTS)]) {
   if (!path.includes(':')) FIXED.set(path, id)
   else PATTERNS.push([toPattern(path), id])
 }

@@ -1,15 +1,236 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import { toNodeHandler } from 'h3'
+import { isSwitchedOff } from '../../src/domain/derived/switches.ts'
+import { gonePagePath } from '../../src/domain/derived/tombstone.ts'
+import { prefersMarkdown } from '../../src/domain/protocols/directory-documents.ts'
+import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
+import { markdownPathOf } from '../../src/domain/wire/protocol-table.ts'
+import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import type { Parts } from '../features/feature.ts'
+import type { Feature, Parts } from '../features/feature.ts'
+import { answerPreflight, type MakeProblem, refuseMethod } from '../http/answers.ts'
+import { withRequestId } from '../ports/log.ts'
+import { hasBody } from '../relay/forward-call.ts'
+import type { OnDemandPages } from '../release/on-demand-pages.ts'
+import { findGone, type Release, toGoneProblem } from '../release/release.ts'
+import { compressAnswer } from '../server/compress-answers.ts'
 import {
   createSlowReaders,
+  type NodeHandler,
   type ReadLimits,
   type RequestQueue,
   serializeRequests,
 } from '../server/connections.ts'
-import type { RequestFault } from '../server/node-answers.ts'
-import { createRequestHandler, type Layers, toFaultProblem } from './layers.ts'
+import {
+  findRequestFault,
+  type RequestFault,
+  sendResponse,
+  splitTarget,
+  wantsPage,
+} from '../server/node-answers.ts'
+import { createAccessGate } from './access.ts'
+import { createApp, openPaths } from './app.ts'
+import { type Metrics, NO_METRICS } from './metrics.ts'
+import type { PathTable, Row } from './paths.ts'
+
+interface Layers {
+  parts: Parts
+  features: readonly Feature[]
+  /** What renders the pages of the features. */
+  pages?: OnDemandPages
+  /** Counters for all of them; none when left out. */
+  metrics?: Metrics
+}
+
+/** How long a body sent to our own endpoints may take (milliseconds). */
+const BODY_TIMEOUT = 60_000
+/** A page served from a file without a query and rendered with one. */
+const COMPARE_PAGE = '/compare'
+/** The methods of pages and files; OPTIONS of a file is answered by the file handler. */
+const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+interface Request {
+  req: IncomingMessage
+  res: ServerResponse
+  path: string
+  query: string
+  rows: readonly Row[]
+}
+
+/** Passes each request to what answers its address, in its connection's order. */
+function createRequestHandler(layers: Layers): NodeHandler {
+  const { parts, features, metrics = NO_METRICS } = layers
+  const isProxied = parts.config.TRUST_PROXY > 0
+  const paths = openPaths(parts, features, metrics)
+  const answer = createAnswer(layers, paths)
+  const enter = createAccessGate(parts, paths, (req, res) => {
+    const { path, query } = splitTarget(req.url ?? '/')
+    metrics.watch(req.method ?? '', path, res)
+    answer({ req, res, path, query, rows: paths.find(path) })
+  })
+  return (req, res) => {
+    const sent = isProxied ? req.headers['x-request-id'] : undefined
+    return withRequestId(typeof sent === 'string' ? sent : null, () => enter(req, res))
+  }
+}
+
+/**
+ * The way of every request: the relay's bytes untouched, then what is refused, then the search, then
+ * functions, files and pages. The app comes last: it answers everything, and knows every error.
+ */
+function createAnswer({ parts, pages }: Layers, paths: PathTable) {
+  const { problem, release } = parts
+  const transport = Object.entries(toTransportHeaders(parts.config.BASE_URL))
+  const app = toNodeHandler(createApp(parts, paths))
+  const toApp = (request: Request) => {
+    compress(request)
+    return answered(app(request.req, request.res))
+  }
+  return function answer(request: Request): void {
+    const { req, res, query, rows } = request
+    const fault = findRequestFault(req)
+    const raw = rows.find((row) => row.raw !== undefined)?.raw
+    if (raw?.isBare === true && fault === null) {
+      // Its own clocks run from here: a seller may take longer than the idle timeout of a connection.
+      req.socket.setTimeout(0)
+      return void raw.answer(req, res, query, () => {})
+    }
+    for (const [name, value] of transport) res.setHeader(name, value)
+    if (fault !== null) return void refuseFault(request, fault, problem)
+    if (answerSwitchedOff(request, release(), problem)) return
+    if (raw !== undefined && req.method === 'GET' && !hasBody(req)) {
+      compress(request)
+      return void raw.answer(req, res, query, () => toApp(request))
+    }
+    cutSlowBody(request)
+    if (answerGone(request, release(), problem)) return
+    if (isForFunction(request, release()) || !answerStored(request)) toApp(request)
+  }
+
+  /** Files, and pages rendered for their request. */
+  function answerStored(request: Request): boolean {
+    const { req, res, path } = request
+    const { files } = release()
+    nameChosenPage(request)
+    if (files.serve(req, res, request.path)) return true
+    if (pages?.has(request.path) === true) {
+      compress(request)
+      if (pages.serve(req, res, request.path, () => toApp(request))) return true
+    }
+    if (refuseOtherMethods(request, { paths, problem, pages, files })) return true
+    const isUnknown = wantsPage(req, path) && paths.methodsOf(path).length === 0
+    return isUnknown && files.serve(req, res, '/404.html', 404)
+  }
+}
+
+/** Only answers that are made for the request: files have their compressed copies. */
+function compress({ req, res, path, rows }: Request): void {
+  if (compressed.has(res)) return
+  compressed.add(res)
+  if (!rows.some(({ isSecret }) => isSecret === true)) compressAnswer(req, res, path)
+}
+const compressed = new WeakSet<ServerResponse>()
+
+function answered(_answer: unknown): true {
+  return true
+}
+
+function refuseFault({ req, res, path }: Request, fault: RequestFault, problem: MakeProblem) {
+  res.shouldKeepAlive = false
+  return sendResponse(req, res, toFaultProblem(fault, path.startsWith(CALL_PREFIX), problem))
+}
+
+/** What this directory switched off answers as if it had never existed. */
+function answerSwitchedOff(
+  { req, res, path }: Request,
+  { site, files }: Release,
+  problem: MakeProblem,
+): boolean {
+  if (!isSwitchedOff(path, site.switches)) return false
+  if (wantsPage(req, path) && files.serve(req, res, '/404.html', 404)) return true
+  return answered(
+    sendResponse(req, res, problem('not-found', { detail: `Nothing is at ${path}.` })),
+  )
+}
+
+/** 308 where it moved; else 410, as a page for a browser and as a problem for everybody else. */
+function answerGone({ req, res, path }: Request, release: Release, problem: MakeProblem): boolean {
+  const gone = findGone(release, path)
+  if (gone === null) return false
+  const hasPage = gone.moved_to === undefined && wantsPage(req, path)
+  if (hasPage && release.files.serve(req, res, gonePagePath(gone.id), 410)) return true
+  return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
+}
+
+/** The page of chosen listings shares its address with the list of comparisons. */
+function nameChosenPage(request: Request): void {
+  if (request.path === CHOSEN_PAGE) request.path = ''
+  if (request.path !== COMPARE_PAGE || request.query === '') return
+  request.req.url = `${CHOSEN_PAGE}?${request.query}`
+  request.path = CHOSEN_PAGE
+}
+
+/** An error of ours on the relay's path is marked as ours, however early it occurs. */
+function toFaultProblem(
+  { code, detail }: RequestFault,
+  isCall: boolean,
+  problem: MakeProblem,
+): Response {
+  const proxyStatus = { 'Proxy-Status': `${PROXY_NAME}; error=http_request_error` }
+  return problem(code, { detail, ...(isCall && { headers: proxyStatus }) })
+}
+
+/**
+ * Where a file has the address of a function, the function answers what has a query. Protocols
+ * answer every method and error themselves; the id of a listing may end in `.json`, and then its
+ * page is meant. A page may be wanted as Markdown.
+ */
+function isForFunction({ req, path, query, rows }: Request, { files }: Release): boolean {
+  const row = rows.find(({ answer }) => answer !== undefined)
+  if (row !== undefined && (!files.has(path) || (query !== '' && row.isProtocol !== true)))
+    return true
+  const markdown = markdownPathOf(path)
+  if (markdown === null || !prefersMarkdown(req.headers.accept)) return false
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false
+  req.url = markdown
+  return true
+}
+
+interface Context {
+  paths: PathTable
+  problem: MakeProblem
+  pages: OnDemandPages | undefined
+  files: Release['files']
+}
+
+/** For the address of a file or page. False where a function handles this method. */
+function refuseOtherMethods({ req, res, path }: Request, context: Context): boolean {
+  const { paths, problem, pages, files } = context
+  if (!files.has(path) && pages?.has(path) !== true) return false
+  const { method = '' } = req
+  const more = pages?.hasForm(path) === true ? ['POST'] : []
+  const allowed = [...new Set([...READ_METHODS, ...more, ...paths.methodsOf(path)])]
+  if (method === 'OPTIONS') return answered(sendResponse(req, res, answerPreflight(path, allowed)))
+  if (allowed.includes(method)) return false
+  return answered(sendResponse(req, res, refuseMethod(method, allowed, problem)))
+}
+
+/** A request whose answer left before its body never closes: the timer ends with the response. */
+function cutSlowBody({ req, res }: Request): void {
+  if (!hasBody(req)) return
+  const timer = setTimeout(() => {
+    if (!req.complete) req.destroy()
+  }, BODY_TIMEOUT)
+  timer.unref()
+  res.once('close', () => clearTimeout(timer))
+}
 
 interface ServerLayers extends Layers {
   /** How fast answers must be read. */
@@ -25,7 +246,7 @@ const HEADERS_TIMEOUT = 10_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
-/** One process: functions, compiled files, pages rendered on demand (`layers.ts`). */
+/** One process: functions, compiled files, pages rendered on demand (`server.ts`). */
 export function createWaypostServer(layers: ServerLayers): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,

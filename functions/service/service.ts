@@ -14,7 +14,7 @@ import { createReleaseHolder, type ReleaseHolder } from '../release/release-hold
 import { createPageSearch } from '../search/search-doors.ts'
 import { createFailureReport } from '../server/node-answers.ts'
 import { createRateLimits } from '../server/rate-limits.ts'
-import { createSharedCounters } from '../store/counter.ts'
+import { createSharedCounters } from '../store/store.ts'
 import { startChores } from './chores.ts'
 import { createFeatures } from './features.ts'
 import { addLetters, openLedger } from './ledger.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { makePrivateFile, makePrivateFolder } from './sqlite.ts'
 
 /** `STATE_DIR` cannot be used by this process; the message says why and how to fix it. */

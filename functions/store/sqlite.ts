@@ -25,7 +25,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { within } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Answer, Query } from './sqlite-thread.ts'

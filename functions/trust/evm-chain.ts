@@ -9,7 +9,7 @@ import {
   toAddress,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Transfer } from '../../src/domain/settlement/settlement.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import { createOperatorClient, type Fetcher } from '../net/http-client.ts'
 
 /** The needed fields of one block. Time in milliseconds. */

@@ -1,13 +1,13 @@
 import { authorizationMarkOf } from '../../src/domain/receipts/delivered.ts'
-import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/contracts.ts'
 import { AUTHORIZATION_USED_TOPIC, eip3009 } from '../../src/domain/settlement/schemes/eip3009.ts'
+import type { EvmRule, ShownPayment } from '../../src/domain/settlement/schemes/evm-log.ts'
 import {
   amountOf,
+  DEPOSIT_PLACES,
   TRANSFER_TOPIC,
   toAddress,
   toTopic,
 } from '../../src/domain/settlement/schemes/evm-log.ts'
-import type { EvmRule, ShownPayment } from '../../src/domain/settlement/schemes/evm-rule.ts'
 import { permit2 } from '../../src/domain/settlement/schemes/permit2.ts'
 import {
   isTempo,

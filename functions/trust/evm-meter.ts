@@ -1,7 +1,7 @@
 import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { WASH } from '../../src/domain/wash/wash-rules.ts'
-import { largestOf, smallestOf } from '../../src/domain/wire/extremes.ts'
+import { WASH } from '../../src/domain/wash/wash.ts'
+import { largestOf, smallestOf } from '../../src/domain/wire/json.ts'
 import { inPieces, type MeterCursorTable, type MeterPayerTable } from '../store/store.ts'
 import {
   type Block,

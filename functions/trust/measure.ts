@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
-import { hostOf } from '../../src/domain/owners/shared-hosts.ts'
+import { hostOf } from '../../src/domain/owners/claim-rules.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
 import type { Parts } from '../features/feature.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { normalizePayout } from '../../src/domain/listing/caip-account.ts'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { type UsdAsset, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
@@ -10,11 +10,15 @@ import {
   type SeenPayment,
   toMeteredPayment,
 } from '../../src/domain/trust/judge-payments.ts'
-import { NO_PAYMENT_FACTS, type PaymentFacts } from '../../src/domain/trust/ledger-facts.ts'
-import { createPayeeLookup, type LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import {
+  createPayeeLookup,
+  type LedgerPayee,
+  NO_PAYMENT_FACTS,
+  type PaymentFacts,
+} from '../../src/domain/trust/ledger-facts.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
-import { WASH } from '../../src/domain/wash/wash-rules.ts'
+import { WASH } from '../../src/domain/wash/wash.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import {

@@ -1,16 +1,14 @@
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import {
   listSignatures,
-  readCluster,
-  readTransaction,
-  type Signature,
-} from '../../src/domain/settlement/solana-node.ts'
-import {
   type ParsedTransaction,
+  readCluster,
   readSolanaPayment,
   readSolanaReturns,
+  readTransaction,
+  type Signature,
+  tokenAccountOf,
 } from '../../src/domain/settlement/solana-payments.ts'
-import { tokenAccountOf } from '../../src/domain/settlement/token-account.ts'
 import { inPieces, type MeterCursorTable } from '../store/store.ts'
 import { RpcError } from './evm-chain.ts'
 import {

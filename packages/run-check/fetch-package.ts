@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { type PackagePlan, toPlaceholder } from './package-plan.ts'
 import { type Command, findOnPath, lastLineOf, runCommand } from './run-command.ts'
 

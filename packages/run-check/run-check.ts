@@ -10,7 +10,7 @@ import {
   PackageRunSchema,
   toEvidenceText,
 } from '../../src/domain/trust/evidence.ts'
-import { parseJson, present } from '../../src/domain/wire/parse-json.ts'
+import { parseJson, present } from '../../src/domain/wire/json.ts'
 import { type PackagePlan, planListing, planPackage } from './package-plan.ts'
 import { runPackage } from './run-package.ts'
 import { findSandbox } from './sandbox.ts'

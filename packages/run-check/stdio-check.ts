@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
+import type { Tool } from '../../src/domain/listing/listing-facts.ts'
 import { toInertLine } from '../../src/domain/probe/finding.ts'
 import {
   type AskMcp,
@@ -16,9 +16,9 @@ import {
   toInitialized,
   toToolFacts,
 } from '../../src/domain/probe/mcp.ts'
-import type { RpcReply } from '../../src/domain/probe/mcp-payment.ts'
+import type { RpcReply } from '../../src/domain/probe/x402.ts'
 import type { PackageRun } from '../../src/domain/trust/evidence.ts'
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { type PackagePlan, placeholdersOf, toPlaceholder } from './package-plan.ts'
 
 /** What a run showed. Nothing in it tells the machine that it ran on. */

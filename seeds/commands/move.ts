@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
-import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import {
   evidenceFileOf,
   listingFileOf,

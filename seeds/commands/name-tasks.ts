@@ -4,7 +4,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { runMain } from '../../functions/ports/run-main.ts'
 import { readContent } from '../../src/content/read.ts'
 import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { listingFileOf, openContent } from '../content/content-files.ts'
 

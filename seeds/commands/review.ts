@@ -4,7 +4,7 @@ import { createLog } from '../../functions/ports/log.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { hasLedger } from '../../functions/store/sqlite.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { withContent } from '../content/content-files.ts'
 import { type Listed, readListed } from '../content/listed.ts'
 import {

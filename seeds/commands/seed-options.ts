@@ -1,5 +1,5 @@
 import { readCommandLine, wrongCommand } from '../../functions/ports/run-main.ts'
-import { isOnCalendar } from '../../src/domain/listing/calendar-date.ts'
+import { isOnCalendar } from '../../src/domain/listing/listing-text.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 
 export type SeedOptions = ReturnType<typeof readSeedOptions>

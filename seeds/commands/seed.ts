@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { runMain } from '../../functions/ports/run-main.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import { toPrintable } from '../text/plain-text.ts'
 import { runSeeding, type SeedingResult } from './run-seeding.ts'
 import { readSeedOptions, type SeedOptions } from './seed-options.ts'

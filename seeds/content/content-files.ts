@@ -7,10 +7,10 @@ import { takeFileLock } from '../../functions/store/lock.ts'
 import { SourceRowSchema } from '../../src/domain/derived/source-table.ts'
 import { CategoryRowSchema } from '../../src/domain/derived/tables.ts'
 import { sampleAddress } from '../../src/domain/listing/invoke.ts'
-import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { TaskRowSchema } from '../../src/domain/tasks/task.ts'
-import { isJsonObject, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { Seed } from '../facts/map-rows.ts'
 
 /** The category ids, the source rows and the tasks an importer may use. */

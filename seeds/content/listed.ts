@@ -6,7 +6,7 @@ import { readEvidence, readSources, readTombstones } from '../../src/content/rea
 import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import { placeRows } from '../../src/domain/sources/place-rows.ts'
 import { orderRows, type SourceFile } from '../../src/domain/sources/source-row.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { readTables } from './content-files.ts'
 
 /** The listings of a content folder and the sources' facts on them, for importers and reviews. */

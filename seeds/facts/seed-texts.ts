@@ -1,12 +1,12 @@
 import { cutText } from '../../src/domain/derived/cut-text.ts'
+import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import {
   findTextFault,
   MAX_NAME_LENGTH,
   MAX_SUMMARY_LENGTH,
   MAX_TAG_LENGTH,
 } from '../../src/domain/listing/listing-text.ts'
-import type { Operation } from '../../src/domain/listing/operation.ts'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { findInstruction, toPlainText } from '../text/plain-text.ts'
 import { type Fault, faultOf } from './refusal.ts'
 

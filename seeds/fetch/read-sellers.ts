@@ -5,7 +5,7 @@ import { findSeller, toNothing } from '../../functions/probes/find-seller.ts'
 import { signFromLedger } from '../../functions/probes/sign.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbeReply } from '../../src/domain/probe/finding.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import type { SellerAnswer, SellerReader } from '../facts/map-rows.ts'
 import type { Refusal } from '../facts/refusal.ts'
 

@@ -5,8 +5,7 @@ import type {
   SourceRow,
 } from '../../src/domain/sources/source-row.ts'
 import { SOURCE_FIELDS } from '../../src/domain/sources/source-row.ts'
-import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
-import { isJsonObject, present } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, present, toCanonicalJson } from '../../src/domain/wire/json.ts'
 import { findHandsOff, type HandsOff } from '../content/content-files.ts'
 import type { ChosenSeeds, Seed, SeedSource } from '../facts/map-rows.ts'
 import type { Refusal } from '../facts/refusal.ts'

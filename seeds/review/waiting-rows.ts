@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { sourceFileOf } from '../../src/content/read.ts'
-import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import { toWithdrawnNotice } from '../../src/domain/sources/join-evidence.ts'
 import { uniteFacts } from '../../src/domain/sources/join-facts.ts'
 import { describeSkill } from '../../src/domain/sources/skill-facts.ts'

@@ -1,6 +1,6 @@
 import { type AgentCard, readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { readSkills } from '../../src/domain/probe/mcp.ts'
-import { isJsonObject, present } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'
 import { gatherSeeds, type MappedSeed, mapTold, refuse } from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault } from '../facts/refusal.ts'

@@ -1,12 +1,12 @@
 import type { FoundSeller } from '../../functions/probes/find-seller.ts'
 import { readSignIn } from '../../functions/probes/sign-in.ts'
+import type { SignIn } from '../../src/domain/listing/auth.ts'
 import { defaultAddress } from '../../src/domain/listing/invoke.ts'
-import { toSlug } from '../../src/domain/listing/listing-id.ts'
+import { toSlug } from '../../src/domain/listing/listing-text.ts'
 import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
-import type { SignIn } from '../../src/domain/listing/sign-in.ts'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
 import { uniteOperations } from '../../src/domain/sources/unite-operations.ts'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { ID_PREFIXES, type Kind } from '../../src/domain/wire/vocabulary.ts'
 import type {
   ChosenSeeds,

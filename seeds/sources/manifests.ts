@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
 import type { ListedFacts, MapRules, SeedSource } from '../facts/map-rows.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../facts/map-rows.ts'
 import * as member from '../facts/row-members.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
 import { InstantSchema } from '../../src/domain/trust/instant.ts'
-import { isJsonObject } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { count } from '../../src/domain/wire/shapes.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'
 import { chooseRows, type MappedSeed } from '../facts/map-rows.ts'

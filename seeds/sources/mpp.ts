@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { readPaidEntry } from '../../src/domain/discovery/x402-manifest.ts'
-import type { Operation } from '../../src/domain/listing/operation.ts'
+import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import { collapseOperations } from '../../src/domain/sources/unite-operations.ts'
-import { present } from '../../src/domain/wire/parse-json.ts'
+import { present } from '../../src/domain/wire/json.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'
 import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../facts/map-rows.ts'
 import {

@@ -5,7 +5,7 @@ import {
   SKILL_SOURCE,
   type SkillFacts,
 } from '../../src/domain/sources/skill-facts.ts'
-import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/parse-json.ts'
+import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
 import type { ListedFacts, MapRules, SeedSource, SellerReader } from '../facts/map-rows.ts'
 import { chooseRows, type MappedSeed, mapTold, refuse, type Seed } from '../facts/map-rows.ts'
 import {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-id.ts'
+import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
 
 const HASH_LENGTH = 8
 /** Room for the longest prefix and its dot. */

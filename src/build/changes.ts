@@ -22,7 +22,7 @@ import {
   type LogPart,
 } from '../domain/changes/change-log.ts'
 import { type Gone, GoneSchema } from '../domain/derived/tombstone.ts'
-import { parseJson } from '../domain/wire/parse-json.ts'
+import { parseJson } from '../domain/wire/json.ts'
 
 /** Folder of the log in `OUT_DIR`. */
 const FOLDER = 'changes'

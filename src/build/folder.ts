@@ -19,7 +19,7 @@ import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
 import { isHashed } from '../domain/delivery/file-headers.ts'
 import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/release-file.ts'
-import { parseJson } from '../domain/wire/parse-json.ts'
+import { parseJson } from '../domain/wire/json.ts'
 import type { FolderAnswer, FolderJob } from './folder-thread.ts'
 
 /**

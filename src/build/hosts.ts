@@ -4,8 +4,8 @@ import {
   isHashed,
   type TypedFile,
 } from '../domain/delivery/file-headers.ts'
-import { DOORS, PAGES_WITH_MARKDOWN } from '../domain/wire/door-table.ts'
 import { SECURITY_PATH } from '../domain/wire/links.ts'
+import { PAGES_WITH_MARKDOWN, PROTOCOL_ENDPOINTS } from '../domain/wire/protocol-table.ts'
 import { FUNCTION_WITH_QUERY, KIT_PATTERN, ROUTES } from '../domain/wire/route-table.ts'
 import {
   BADGE_HEADERS,
@@ -100,7 +100,7 @@ export function toRedirectRules(files: readonly TypedFile[]): string {
   const rewrites = [...new Set(addresses)]
     .toSorted()
     .map((path) => `${path} ${path}/index.json 200`)
-  const live = [...Object.values(ROUTES), ...Object.values(DOORS), ...PAGES]
+  const live = [...Object.values(ROUTES), ...Object.values(PROTOCOL_ENDPOINTS), ...PAGES]
     .filter(({ answer }) => answer === 'live')
     .map(({ path }) => (path === ROUTES.call.path ? '/api/v1/call/*' : path))
   const proxied = [...new Set(live)].map(

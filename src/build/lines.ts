@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import type { DayOfReceipts } from '../domain/trust/ledger-facts.ts'
-import { type LedgerPayment, toPublishedPayment } from '../domain/trust/ledger-payment.ts'
-import type { TrustLedgerFacts, TrustPayees } from '../domain/trust/published-ledger.ts'
+import type { DayOfReceipts, TrustLedgerFacts, TrustPayees } from '../domain/trust/ledger-facts.ts'
+import { type LedgerPayment, toPublishedPayment } from '../domain/trust/ledger-facts.ts'
 import { ROUTES } from '../domain/wire/route-table.ts'
 import type { Folder } from './folder.ts'
 

@@ -5,18 +5,18 @@ import type { CompiledSite } from '../compiled.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareList } from '../domain/compare/compare-view.ts'
 import { isSwitchedOff } from '../domain/derived/switches.ts'
-import { toAgentCard, toOwnServerCard } from '../domain/doors/cards/own-cards.ts'
+import { toFirstCall } from '../domain/kit/first-call.ts'
+import { toKitView } from '../domain/kit/kit-view.ts'
+import { toTaskView } from '../domain/plans/task-plan.ts'
+import { toAgentCard, toOwnServerCard } from '../domain/protocols/cards.ts'
 import {
   toAiCatalog,
   toApiCatalog,
   toLlmsFullText,
   toLlmsText,
-} from '../domain/doors/catalog-documents.ts'
-import { toFirstCall } from '../domain/kit/first-call.ts'
-import { toKitView } from '../domain/kit/kit-view.ts'
-import { toTaskView } from '../domain/plans/task-views.ts'
+} from '../domain/protocols/directory-documents.ts'
 import { toTrustView } from '../domain/views/trust-view.ts'
-import { DOORS, type StaticDoorId } from '../domain/wire/door-table.ts'
+import { PROTOCOL_ENDPOINTS, type StaticProtocolId } from '../domain/wire/protocol-table.ts'
 import { ROUTES, type StaticRouteId } from '../domain/wire/route-table.ts'
 import { drawCard, toDrawingKey } from './cards/draw-card.ts'
 import { toLinkCards } from './cards/link-cards.ts'
@@ -74,7 +74,7 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
   const { colours } = site.texts
   if (colours !== undefined) folder.write('public/colours.css', toColours(colours))
   const documents: Readonly<Record<string, ToDocument>> = DOCUMENTS
-  for (const [id, { path }] of Object.entries(DOORS)) {
+  for (const [id, { path }] of Object.entries(PROTOCOL_ENDPOINTS)) {
     const document = documents[id]?.(site, catalogue)
     if (typeof document === 'string') folder.write(`public${path}`, document)
     else if (document !== undefined) folder.writeJson(`public${path}`, document)
@@ -106,7 +106,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
 type ToDocument = (site: CompiledSite, catalogue: Catalogue) => string | object
 
 /** Documents of the doors that describe us and give each door's address. */
-const DOCUMENTS: Readonly<Record<StaticDoorId, ToDocument>> = {
+const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   agent_card: ({ base_url, texts }) => toAgentCard(base_url, texts),
   mcp_server_card: ({ base_url, texts }) => toOwnServerCard(base_url, texts),
   ard_manifest: toCatalog,

@@ -1,7 +1,7 @@
 import { followMoves, type Tombstone } from '../domain/derived/tombstone.ts'
-import { normalizePayout } from '../domain/listing/caip-account.ts'
 import { findInvokeGaps } from '../domain/listing/invoke.ts'
-import { prefixesFor } from '../domain/listing/listing-id.ts'
+import { prefixesFor } from '../domain/listing/listing-text.ts'
+import { normalizePayout } from '../domain/listing/networks.ts'
 import { isPaid } from '../domain/listing/pricing.ts'
 import {
   BASE_URL_PLACEHOLDER,
@@ -15,7 +15,7 @@ import {
   isOnSiteOf,
   ownerAt,
   type SharedHosts,
-} from '../domain/owners/shared-hosts.ts'
+} from '../domain/owners/claim-rules.ts'
 import { findMapFaults } from '../domain/tasks/map-faults.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import { AGE_LIMITS, ageOf } from '../domain/trust/age.ts'

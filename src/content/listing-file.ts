@@ -10,8 +10,7 @@ import {
   toWhole,
   type WrittenFacts,
 } from '../domain/listing/listing-facts.ts'
-import { isListingId } from '../domain/listing/listing-id.ts'
-import { findTextFault } from '../domain/listing/listing-text.ts'
+import { findTextFault, isListingId } from '../domain/listing/listing-text.ts'
 import { type UrlRules, withAsciiHosts } from '../domain/listing/target-url.ts'
 import { joinFacts } from '../domain/sources/join-facts.ts'
 import type { NamedRow, SourceFacts } from '../domain/sources/source-row.ts'

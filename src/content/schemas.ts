@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { CompareFactsSchema } from '../domain/compare/compare-row.ts'
+import { CompareFactsSchema } from '../domain/compare/compare-view.ts'
 import { MarketSeriesSchema } from '../domain/derived/market-series.ts'
 import { PolicySchema } from '../domain/derived/policy.ts'
 import { ForeignWordsSchema, SearchWordsSchema } from '../domain/derived/query-words.ts'
@@ -11,10 +11,10 @@ import {
   RoadmapRowSchema,
   SiteTextsSchema,
 } from '../domain/derived/tables.ts'
-import { IndependentOperatorSchema } from '../domain/independence/independent-operators.ts'
+import { IndependentOperatorSchema } from '../domain/independence/weigh-buyer.ts'
 import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/listing-facts.ts'
 import { MarkSchema } from '../domain/listing/marks.ts'
-import { SharedHostsSchema } from '../domain/owners/shared-hosts.ts'
+import { SharedHostsSchema } from '../domain/owners/claim-rules.ts'
 import { TaskRowSchema } from '../domain/tasks/task.ts'
 import { EvidenceSchema } from '../domain/trust/evidence.ts'
 import { NotListedSchema } from '../domain/unlisted/not-listed.ts'

@@ -1,18 +1,17 @@
 import type { ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
-import { chainOf, normalizePayout } from '../domain/listing/caip-account.ts'
+import { chainOf, normalizePayout } from '../domain/listing/networks.ts'
 import { BASE_URL_PLACEHOLDER } from '../domain/listing/target-url.ts'
+import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/owners/claim-rules.ts'
 import {
   judgePayouts,
   listPayees,
   type PayoutFacts,
   type PayoutStanding,
 } from '../domain/owners/payout-standing.ts'
-import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/owners/shared-hosts.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
 import type { Notice } from '../domain/trust/interface.ts'
-import type { LedgerFacts } from '../domain/trust/ledger-facts.ts'
-import type { LedgerPayee } from '../domain/trust/ledger-payment.ts'
+import type { LedgerFacts, LedgerPayee } from '../domain/trust/ledger-facts.ts'
 
 /** The host of a listing of the content. */
 export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {

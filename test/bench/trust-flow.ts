@@ -6,7 +6,7 @@ import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import { readVerifiedSettlements } from '../../functions/trust/meter-rows.ts'
-import type { LedgerPayee } from '../../src/domain/trust/ledger-payment.ts'
+import type { LedgerPayee } from '../../src/domain/trust/ledger-facts.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 
 /**

@@ -8,11 +8,9 @@ import { a2a } from '../../seeds/sources/a2a.ts'
 import { mcpRegistry } from '../../seeds/sources/mcp-registry.ts'
 import { mpp } from '../../seeds/sources/mpp.ts'
 import { x402Bazaar } from '../../seeds/sources/x402-bazaar.ts'
-
-import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
-import type { Operation } from '../../src/domain/listing/operation.ts'
+import type { ListingFacts, Operation } from '../../src/domain/listing/listing-facts.ts'
 import { endpointsOf, marksOf, operationMark } from '../../src/domain/sources/listing-marks.ts'
-import { memberOf } from '../../src/domain/wire/parse-json.ts'
+import { memberOf } from '../../src/domain/wire/json.ts'
 import { content } from '../support/own-catalogue.ts'
 
 /** Listings that are compared: by the hash of their id, so that content that grows changes few. */

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { REGISTERED_FIELDS, toCallerHeaders } from '../../src/domain/relay/caller-headers.ts'
-import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import {
+  REGISTERED_FIELDS,
+  toCallerHeaders,
+  valuesOf,
+} from '../../src/domain/relay/relayed-headers.ts'
 import { GET, PAID, tell } from './tell-seller.ts'
 
 const OK = { status: 200, isPaid: false }

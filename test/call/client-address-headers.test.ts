@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toSellerHeaders } from '../../src/domain/relay/seller-headers.ts'
+import { toSellerHeaders } from '../../src/domain/relay/relayed-headers.ts'
 
 test.each([
   'X-Vercel-Forwarded-For',

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exampleOf, toPlaceholder } from '../../src/domain/json-schema/example-of.ts'
-import { findSchemaFault } from '../../src/domain/json-schema/schema-fault.ts'
-import { findValueFault } from '../../src/domain/json-schema/value-fault.ts'
+import {
+  exampleOf,
+  findSchemaFault,
+  findValueFault,
+  toPlaceholder,
+} from '../../src/domain/json-schema/json-schema.ts'
 
 describe('a schema in content', () => {
   test.each([

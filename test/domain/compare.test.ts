@@ -5,14 +5,12 @@ import {
   type CompareFacts,
   CompareFactsSchema,
   type CompareRow,
-  compareRows,
-  toCompareRow,
-  truncate,
-} from '../../src/domain/compare/compare-row.ts'
-import {
   CompareSchema,
+  compareRows,
   toCompareList,
+  toCompareRow,
   toCompareView,
+  truncate,
 } from '../../src/domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
 import { BASE_URL, findFaults, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'

@@ -12,7 +12,7 @@ import {
   type LedgerPayment,
   LedgerPaymentSchema,
   toPublishedPayment,
-} from '../../src/domain/trust/ledger-payment.ts'
+} from '../../src/domain/trust/ledger-facts.ts'
 import { isVouchedSale, scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { judgeSeen } from '../support/judge-seen.ts'
 

@@ -11,7 +11,7 @@ import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { listen } from '../call/relay-world.ts'
 
 const run = promisify(execFile)

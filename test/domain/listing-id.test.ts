@@ -1,5 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
-import { createNearestIds, isListingId, prefixesFor } from '../../src/domain/listing/listing-id.ts'
+import {
+  createNearestIds,
+  isListingId,
+  prefixesFor,
+} from '../../src/domain/listing/listing-text.ts'
 import { KINDS } from '../../src/domain/wire/vocabulary.ts'
 import { guardHang } from '../support/hang-guard.ts'
 

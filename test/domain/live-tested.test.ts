@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isLiveTested } from '../../src/domain/derived/tiers.ts'
+import { isLiveTested } from '../../src/domain/derived/derived-listing.ts'
 import type { Probe } from '../../src/domain/trust/evidence.ts'
 import { PROBE_OUTCOMES } from '../../src/domain/wire/vocabulary.ts'
 import { LIVE_PROBES, toProbes } from './listing-samples.ts'

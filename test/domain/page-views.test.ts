@@ -15,7 +15,7 @@ import {
 } from '../../src/components/rows/listing-row.ts'
 import { toEdgeLabels, toPriceHistogram } from '../../src/components/rows/price-histogram.ts'
 import { readFirst } from '../../src/components/search/ask-index.ts'
-import { compareRows, toCompareRow } from '../../src/domain/compare/compare-row.ts'
+import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { toListingBrief } from '../../src/domain/views/listing-brief.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { normalizePayout, PayoutSchema } from '../../src/domain/listing/caip-account.ts'
+import { normalizePayout, PayoutSchema } from '../../src/domain/listing/networks.ts'
 import {
   lowestPriceOf,
   type Pricing,

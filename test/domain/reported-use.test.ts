@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  mostReported,
-  type ReportedUse,
-  uniteReports,
-} from '../../src/domain/trust/reported-use.ts'
+import { mostReported, type ReportedUse, uniteReports } from '../../src/domain/trust/evidence.ts'
 import {
   toKnown,
   toKnownDays,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { earnBadges, earnTiers } from '../../src/domain/derived/tiers.ts'
+import { earnBadges, earnTiers } from '../../src/domain/derived/derived-listing.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toTiersView } from '../../src/domain/views/summary-view.ts'
 import { toMeasured } from './listing-samples.ts'

@@ -1,7 +1,7 @@
 import { Role } from '@a2a-js/sdk'
 import { ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toAgentCard } from '../../src/domain/doors/cards/own-cards.ts'
+import { toAgentCard } from '../../src/domain/protocols/cards.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { createDoorBodies, readDoorBody } from '../../functions/protocols/requests.ts'
+import { createBodyBudgets, readProtocolBody } from '../../functions/protocols/requests.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 
 const MIB = 1024 * 1024
@@ -23,7 +23,7 @@ test.each([
   ['no JSON', 'x'.repeat(600_000)],
   ['nested too deeply', '['.repeat(600_000)],
 ])('the server does other things between two long bodies with %s', async (_name, body) => {
-  const parts = { config, limits: createRateLimits(config), ...createDoorBodies() }
+  const parts = { config, limits: createRateLimits(config), ...createBodyBudgets() }
   let turn = 0
   let isOver = false
   const count = () => {
@@ -33,7 +33,7 @@ test.each([
   count()
   const refusedIn = await Promise.all(
     Array.from({ length: 20 }, async (_, n) => {
-      const read = await readDoorBody(parts, toRequest(body, n), MIB)
+      const read = await readProtocolBody(parts, toRequest(body, n), MIB)
       expect(read).toMatchObject({ status: 400 })
       return turn
     }),
@@ -43,7 +43,7 @@ test.each([
 })
 
 test('of twenty bodies that have come together, one piece is read in a turn', async () => {
-  const parts = { config, limits: createRateLimits(config), ...createDoorBodies() }
+  const parts = { config, limits: createRateLimits(config), ...createBodyBudgets() }
   const seen: number[] = []
   let turn = 0
   let isOver = false
@@ -59,7 +59,7 @@ test('of twenty bodies that have come together, one piece is read in a turn', as
       for (let piece = 0; piece < 4; piece += 1) node.unshift(Buffer.alloc(64 * 1024, ' '))
       node.on('data', () => seen.push(turn))
       node.pause()
-      return readDoorBody(parts, request, MIB)
+      return readProtocolBody(parts, request, MIB)
     }),
   )
   isOver = true

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { readMppReceipt, readMppRequired, toMppHeader } from '../../src/domain/doors/mpp-call.ts'
+import {
+  readMppReceipt,
+  readMppRequired,
+  toMppHeader,
+} from '../../src/domain/protocols/paid-call.ts'
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))

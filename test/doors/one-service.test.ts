@@ -22,7 +22,7 @@ async function read(path: string, body?: unknown) {
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
 
 /** What each door finds for a text and a kind, as ids in its own order. */
-const DOORS: Record<string, (q: string, kind: string) => Promise<string[]>> = {
+const PROTOCOL_ENDPOINTS: Record<string, (q: string, kind: string) => Promise<string[]>> = {
   api: async (q, kind) => idsOf((await read(`/api/v1/search?${query({ q, kind })}`)).results),
   'api, compact': async (q, kind) =>
     idsOf((await read(`/api/v1/search?${query({ q, kind, view: 'compact' })}`)).results),
@@ -62,7 +62,10 @@ describe('one service behind every door', () => {
     ['tide tables and harbours', 'mcp_server'],
     ['no such thing anywhere', 'http_api'],
   ])('%j among %s: the same ids in the same order', async (q, kind) => {
-    const found = Object.entries(DOORS).map(async ([name, find]) => [name, await find(q, kind)])
+    const found = Object.entries(PROTOCOL_ENDPOINTS).map(async ([name, find]) => [
+      name,
+      await find(q, kind),
+    ])
     const byDoor = Object.fromEntries(await Promise.all(found))
     const { api, ...others } = byDoor
     for (const [name, ids] of Object.entries(others)) expect([name, ids]).toEqual([name, api])
@@ -75,7 +78,7 @@ describe('one service behind every door', () => {
       (row: { extensions: { directory: { listing_id: string } } }) =>
         row.extensions.directory.listing_id,
     )
-    const ids = await DOORS.api?.('weather', 'http_api')
+    const ids = await PROTOCOL_ENDPOINTS.api?.('weather', 'http_api')
     expect(rows.length).toBeGreaterThan(0)
     expect(ids?.filter((id) => rows.includes(id))).toEqual([...new Set(rows)])
   })
@@ -96,7 +99,7 @@ test('what a door shows counts as the door’s: HTTP ones as api', async () => {
   const expected: Record<string, string> = { api: 'api', mcp: 'mcp', a2a: 'a2a', ard: 'api' }
   for (const [door, src] of Object.entries(expected)) {
     const before = await read()
-    await DOORS[door]?.('weather', 'http_api')
+    await PROTOCOL_ENDPOINTS[door]?.('weather', 'http_api')
     const after = await read()
     const counted = Object.keys(after).filter((name) => after[name] !== before[name])
     expect([door, counted]).toEqual([door, [src]])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SELLER_TEXTS } from '../../src/domain/wire/seller-texts.ts'
+import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService

@@ -10,7 +10,7 @@ import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** The path of the specification is answered on Node's own response, one with `/` behind by h3. */
-const DOORS = ['/api/v1/search', '/api/v1/search/']
+const PROTOCOL_ENDPOINTS = ['/api/v1/search', '/api/v1/search/']
 const SEARCH_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
 const AnswerSchema = v.object({
   search_id: v.string(),
@@ -80,7 +80,7 @@ describe('both doors answer alike', () => {
     ['HEAD', '?limit=0', 400],
   ])('%s %s', async (method, query, status) => {
     const [own, route] = await Promise.all(
-      DOORS.map((path) => ask(`${running.url}${path}${query}`, method)),
+      PROTOCOL_ENDPOINTS.map((path) => ask(`${running.url}${path}${query}`, method)),
     )
     expect(own?.status).toBe(status)
     expect(own).toEqual(route)
@@ -147,7 +147,7 @@ describe('both doors answer alike', () => {
     const port = await serve(() => {
       throw new Error('the secret of the index')
     })
-    for (const path of DOORS) {
+    for (const path of PROTOCOL_ENDPOINTS) {
       const before = running.log.length
       const { status, body } = await ask(`http://127.0.0.1:${port}${path}?q=weather`)
       expect(status).toBe(500)

@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/views/reference-views.ts'
 import { StatsSchema } from '../../src/domain/views/stats-view.ts'
 import { TrustMethodSchema } from '../../src/domain/views/trust-method-view.ts'
-import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -79,7 +79,7 @@ describe('every route and door that is read', () => {
     policy_version: { status: 404 },
   }
   const EMPTY = ['trust_payments']
-  const rows = Object.entries({ ...ROUTES, ...DOORS })
+  const rows = Object.entries({ ...ROUTES, ...PROTOCOL_ENDPOINTS })
     .filter(([, { answer, methods }]) => answer !== 'stub' && methods.some((m) => m === 'GET'))
     .filter(([, route]) => !('needs' in route))
 

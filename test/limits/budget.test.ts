@@ -42,7 +42,7 @@ test('where everything is taken, the largest holder gives up its oldest to whoev
   const ended: string[] = []
   const budget = createBudget({ perClient: 4, perNetwork: 4, inAll: 6 })
   const take = (client: string, name: string) =>
-    budget.take(client, { giveWay: () => ended.push(name) })
+    budget.take(client, { evict: () => ended.push(name) })
   for (const name of ['g1', 'g2', 'g3', 'g4']) take('192.0.2.1', name)
   for (const name of ['s1', 's2']) take('192.0.2.2', name)
   expect(take('192.0.2.3', 'new')).toBeTypeOf('object')
@@ -64,7 +64,7 @@ test('the clients of one /48 are one holder when somebody has to give way', () =
   const ended: number[] = []
   const budget = createBudget({ perClient: 2, perNetwork: 6, inAll: 8 })
   for (const subnet of [1, 2, 3, 4, 5, 6])
-    budget.take(V6('0001', subnet), { giveWay: () => ended.push(subnet) })
+    budget.take(V6('0001', subnet), { evict: () => ended.push(subnet) })
   budget.take('192.0.2.1')
   budget.take('192.0.2.1')
   expect(budget.take('192.0.2.2')).toBeTypeOf('object')
@@ -75,7 +75,7 @@ test('a client may replace its own oldest instead of being refused', () => {
   const ended: string[] = []
   const budget = createBudget({ perClient: 2, perNetwork: 4, inAll: 8 }, 'replace')
   for (const name of ['a', 'b', 'c'])
-    expect(budget.take('192.0.2.1', { giveWay: () => ended.push(name) })).toBeTypeOf('object')
+    expect(budget.take('192.0.2.1', { evict: () => ended.push(name) })).toBeTypeOf('object')
   expect(ended).toEqual(['a'])
 })
 
@@ -83,14 +83,14 @@ test('where all hold alike, what comes replaces the oldest of another', () => {
   const ended: string[] = []
   const budget = createBudget({ perClient: 2, perNetwork: 4, inAll: 2 }, 'replace')
   for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
-    expect(budget.take(client, { giveWay: () => ended.push(client) })).toBeTypeOf('object')
+    expect(budget.take(client, { evict: () => ended.push(client) })).toBeTypeOf('object')
   expect(ended).toEqual(['192.0.2.1'])
 })
 
 test('bytes are counted as they come, and what gave way holds nothing', () => {
   const budget = createBudget({ perClient: 10, perNetwork: 10, inAll: 12 })
   const ended: string[] = []
-  const greedy = budget.take('192.0.2.1', { size: 0, giveWay: () => ended.push('greedy') })
+  const greedy = budget.take('192.0.2.1', { size: 0, evict: () => ended.push('greedy') })
   if (typeof greedy === 'string') throw new Error(greedy)
   expect(greedy.grow(8)).toBeNull()
   expect(greedy.grow(3)).toBe('client')

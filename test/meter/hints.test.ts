@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createHints, hasHintSince } from '../../functions/trust/hints.ts'
-import { readSettledTransaction } from '../../src/domain/settlement/settled-transaction.ts'
+import { readSettledTransaction } from '../../src/domain/settlement/settlement.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { silentLog } from '../support/stores.ts'

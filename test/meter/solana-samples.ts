@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { encodeBase58 } from '../../src/domain/settlement/base58.ts'
-import { tokenAccountOf } from '../../src/domain/settlement/token-account.ts'
+import { encodeBase58, tokenAccountOf } from '../../src/domain/settlement/solana-payments.ts'
 
 export const NETWORK = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 export const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'

@@ -22,7 +22,7 @@ import { backupState, restoreState } from '../../functions/store/backup.ts'
 import { lockState, StateError } from '../../functions/store/lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { silentLog } from '../support/stores.ts'
 
 const TORN = Number(process.env.TORN ?? 150)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import { DOORS } from '../../src/domain/wire/door-table.ts'
+import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { ON_DEMAND_PAGES, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
 import { FILES } from '../deploy/released-files.ts'
@@ -70,7 +70,7 @@ const filled = (path: string) =>
   path.replace(':listing_id', 'x402.weather').replace(/:\w+/g, 'something')
 const addresses = [
   ...files.map((path) => ['GET', path] as const),
-  ...[...Object.values(ROUTES), ...Object.values(DOORS)].flatMap(({ methods, path }) =>
+  ...[...Object.values(ROUTES), ...Object.values(PROTOCOL_ENDPOINTS)].flatMap(({ methods, path }) =>
     methods.map((method) => [method, filled(path)] as const),
   ),
   ...[

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { toSurface } from '../../src/domain/operation/surface.ts'
 import { payeesOf, toDigest } from '../../src/domain/pins/pins.ts'
-import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
+import { toCanonicalJson } from '../../src/domain/wire/json.ts'
 
 const RULES = { allowPrivate: false }
 const PAYEE = 'eip155:8453:0x1111111111111111111111111111111111111111'

@@ -2,8 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseExpectation } from '../../src/domain/pins/expectation.ts'
-import { type Expectation, toExpectText } from '../../src/domain/pins/offer.ts'
+import {
+  type Expectation,
+  parseExpectation,
+  toExpectText,
+} from '../../src/domain/pins/expectation.ts'
 import {
   aListing,
   type RelayWorld,

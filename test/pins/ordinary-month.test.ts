@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { docker, toolhive } from '../../seeds/sources/mcp-catalogs.ts'
 import { callsOf, describeDrift, type LockEntry, toLockEntry } from '../../src/domain/pins/pins.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
-import { parseJson } from '../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import { kitOf } from './pinned-world.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
+import type { Tool } from '../../src/domain/listing/listing-facts.ts'
 import { toDriftNotices, toDriftSentence } from '../../src/domain/probe/drift.ts'
 import type { Finding } from '../../src/domain/probe/finding.ts'
 import { toFacts } from '../../src/domain/probe/mcp.ts'

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
-import { registrationOf } from '../../src/domain/listing/sign-in.ts'
+import { registrationOf } from '../../src/domain/listing/auth.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import {
   readNamedMetadata,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Tool } from '../../src/domain/listing/tools-and-skills.ts'
+import type { Tool } from '../../src/domain/listing/listing-facts.ts'
 import { findSuspiciousTexts, readTools, toSuspicionNotice } from '../../src/domain/probe/mcp.ts'
 
 const AT = '2026-11-20T00:00:00Z'

@@ -7,8 +7,7 @@ import {
   earnsDelivers,
   toOthersText,
 } from '../../src/domain/receipts/delivered.ts'
-import type { JudgedCall } from '../../src/domain/trust/ledger-facts.ts'
-import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import type { JudgedCall, LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
 import type { ListingScore } from '../../src/domain/trust/score-listings.ts'
 
 const markOf = createPaymentMarks()

@@ -4,7 +4,7 @@ import { readJudgedCalls } from '../../functions/receipts/read-receipts.ts'
 import { insertReceipts } from '../../functions/receipts/receipts.ts'
 import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
 import { authorizationMarkOf, createPaymentMarks } from '../../src/domain/receipts/delivered.ts'
-import type { LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import type { LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
 import { describeStores } from '../support/stores.ts'
 import { aReceipt } from './receipt-samples.ts'
 

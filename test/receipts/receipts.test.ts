@@ -20,7 +20,7 @@ import {
   type Receipt,
   toSignedReceipt,
 } from '../../src/domain/receipts/receipt.ts'
-import { toCanonicalJson } from '../../src/domain/wire/canonical-json.ts'
+import { toCanonicalJson } from '../../src/domain/wire/json.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 import { aTransaction } from './observed-relay.ts'
 import { aReceipt, readKept } from './receipt-samples.ts'

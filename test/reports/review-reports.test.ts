@@ -20,7 +20,7 @@ import {
   mapFound,
 } from '../../seeds/review/reports.ts'
 import { readAgentCard } from '../../src/domain/discovery/agent-card.ts'
-import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import type { ReportKind } from '../../src/domain/reports/report.ts'
 import { HOSTILE_SITES } from '../probe/hostile-sites.ts'
 import { createContentFixture } from '../seeds/content-fixture.ts'

@@ -3,8 +3,8 @@
  * name of each answers first.
  */
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
-import { ownDomainOf } from '../../src/domain/owners/shared-hosts.ts'
-import { largestOf } from '../../src/domain/wire/extremes.ts'
+import { ownDomainOf } from '../../src/domain/owners/claim-rules.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 const MOST = 100

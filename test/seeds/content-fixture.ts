@@ -21,7 +21,7 @@ import {
   createWrittenFactsSchema,
   type WrittenFacts,
 } from '../../src/domain/listing/listing-facts.ts'
-import { listingIdOf } from '../../src/domain/listing/listing-id.ts'
+import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import { joinEvidence } from '../../src/domain/sources/join-evidence.ts'
 import { joinFacts } from '../../src/domain/sources/join-facts.ts'
 import type { SourceFile } from '../../src/domain/sources/source-row.ts'

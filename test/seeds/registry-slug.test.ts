@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { registrySlug } from '../../seeds/sources/mcp-registry.ts'
-import { isListingId } from '../../src/domain/listing/listing-id.ts'
+import { isListingId } from '../../src/domain/listing/listing-text.ts'
 
 describe('the slug of a registry name', () => {
   test.each([

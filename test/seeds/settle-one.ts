@@ -1,5 +1,5 @@
 import type { Decision, Question, ReviewSource } from '../../seeds/review/questions.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 
 /**
  * Decides one question.

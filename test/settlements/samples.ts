@@ -2,9 +2,9 @@ import type { Settlement, Transfer } from '../../src/domain/settlement/settlemen
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
-import { indexTransfers } from '../../src/domain/wash/chain-order.ts'
 import {
   findWash,
+  indexTransfers,
   WASH_FLAGS,
   type WashFlagId,
   type WashKnowledge,

@@ -5,7 +5,7 @@ import { toStanding } from '../../src/components/listing/known-facts.ts'
 import { toStrip } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { ageOf } from '../../src/domain/trust/age.ts'
-import type { ReportedUse } from '../../src/domain/trust/reported-use.ts'
+import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { AS_OF, catalogue } from '../support/own-catalogue.ts'
 

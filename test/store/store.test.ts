@@ -4,7 +4,7 @@ import { moveRows } from '../../functions/clicks/retention.ts'
 import { addReport, findReport, listWaiting, settleReport } from '../../functions/feeds/reports.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store.ts'
-import { OperatorError } from '../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 
 const CLICK = {

@@ -5,7 +5,7 @@ import {
   type Surroundings,
   toMeteredPayment,
 } from '../../src/domain/trust/judge-payments.ts'
-import { createPayeeLookup } from '../../src/domain/trust/ledger-payment.ts'
+import { createPayeeLookup } from '../../src/domain/trust/ledger-facts.ts'
 
 /** What becomes of payments as a chain shows them, where the meter reads them all. */
 export function judgeSeen(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findValueFault } from '../../src/domain/json-schema/value-fault.ts'
+import { findValueFault } from '../../src/domain/json-schema/json-schema.ts'
 import { type Double, openDoubles } from './seller-doubles.ts'
 import { openDirectory, toDoubles } from './task-world.ts'
 

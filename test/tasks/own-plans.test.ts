@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostOf } from '../../src/domain/owners/shared-hosts.ts'
+import { hostOf } from '../../src/domain/owners/claim-rules.ts'
 import { planTask } from '../../src/domain/plans/task-plan.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
 import { BASE_URL } from '../support/own-catalogue.ts'

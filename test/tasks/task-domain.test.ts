@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { createOperationSchema } from '../../src/domain/listing/operation.ts'
+import { createOperationSchema } from '../../src/domain/listing/listing-facts.ts'
 import { fillRequest } from '../../src/domain/tasks/filled-request.ts'
 import { parseJsonPath, readJsonPath, writeJsonPath } from '../../src/domain/tasks/json-path.ts'
 import { findMapFaults } from '../../src/domain/tasks/map-faults.ts'

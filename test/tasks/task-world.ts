@@ -68,7 +68,7 @@ export async function openDirectory(
     if (plan === undefined) return res.end(JSON.stringify(found?.task ?? {}))
     const address = server.address() as AddressInfo
     const parts = {
-      release: () => ({ doorData: { tasks: async () => tasks } }),
+      release: () => ({ protocolData: { tasks: async () => tasks } }),
       config: { BASE_URL: `http://127.0.0.1:${address.port}` },
     }
     return void createPlanTask(parts as never)(id, searchParams).then((reply) => {

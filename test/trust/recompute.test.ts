@@ -4,13 +4,14 @@ import { scoreFiles } from '../../packages/client/cli/trust.ts'
 import { writeTrustLedger } from '../../src/build/lines.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
-import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import {
+  type LedgerFiles,
   type LedgerPayee,
   type LedgerPayment,
   LedgerPaymentSchema,
-} from '../../src/domain/trust/ledger-payment.ts'
-import { type LedgerFiles, TrustPayeesSchema } from '../../src/domain/trust/published-ledger.ts'
+  NO_LEDGER_FACTS,
+  TrustPayeesSchema,
+} from '../../src/domain/trust/ledger-facts.ts'
 import { createRandom } from '../bench/seeded-random.ts'
 import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'

@@ -1,4 +1,4 @@
-import type { LedgerPayee, LedgerPayment } from '../../src/domain/trust/ledger-payment.ts'
+import type { LedgerPayee, LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
 import { createRandom } from '../support/random.ts'
 
 const NETWORKS = ['eip155:8453', 'eip155:137']

@@ -1,6 +1,6 @@
 import { hostAt, readPayoutStandings } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
-import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../../src/domain/wire/problems.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import {

@@ -1,6 +1,6 @@
 import { type Content, readContent } from '../../../src/content/read.ts'
-import { isListingId } from '../../../src/domain/listing/listing-id.ts'
-import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
+import { isListingId } from '../../../src/domain/listing/listing-text.ts'
+import { OperatorError } from '../../../src/domain/wire/problems.ts'
 import type { Config } from '../../ports/config.ts'
 import { readCommandLine, wrongCommand } from '../../ports/run-main.ts'
 

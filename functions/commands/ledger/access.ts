@@ -1,4 +1,4 @@
-import { OperatorError } from '../../../src/domain/wire/operator-error.ts'
+import { OperatorError } from '../../../src/domain/wire/problems.ts'
 import { readCommandLine, runCommand, wrongCommand } from '../../ports/run-main.ts'
 import { createSecret, hashSecret } from '../../sellers/sign-in.ts'
 import { openStore } from '../../store/open-store.ts'

@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fillCall } from '../../../src/domain/kit/filled-call.ts'
 import { LOCK_FILE } from '../../../src/domain/pins/pins.ts'
-import { toMppTerm } from '../../../src/domain/probe/mpp.ts'
-import { codeOf } from '../../../src/domain/wire/operator-error.ts'
-import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { toMppTerm } from '../../../src/domain/probe/x402.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/json.ts'
+import { codeOf } from '../../../src/domain/wire/problems.ts'
 import type { Rail } from '../../../src/domain/wire/vocabulary.ts'
 import {
   type CallReceipt,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { memberOf, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { memberOf, parseJson } from '../../../src/domain/wire/json.ts'
 import { MAX_DIRECTORY_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 

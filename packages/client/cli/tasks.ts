@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/json.ts'
 import { RAILS } from '../../../src/domain/wire/vocabulary.ts'
 import type { TaskPlan } from '../src/answers.ts'
 import { type Attempt, doTask } from '../src/do-task.ts'

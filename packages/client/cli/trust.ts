@@ -1,9 +1,12 @@
 import type * as v from 'valibot'
-import { LedgerPaymentSchema } from '../../../src/domain/trust/ledger-payment.ts'
-import { type LedgerFiles, TrustPayeesSchema } from '../../../src/domain/trust/published-ledger.ts'
+import {
+  type LedgerFiles,
+  LedgerPaymentSchema,
+  TrustPayeesSchema,
+} from '../../../src/domain/trust/ledger-facts.ts'
 import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
-import { parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { parseJson } from '../../../src/domain/wire/json.ts'
 import { MAX_ANSWER_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import {

@@ -1,7 +1,7 @@
-import { normalizePayout } from '../../../src/domain/listing/caip-account.ts'
+import { normalizePayout } from '../../../src/domain/listing/networks.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
-import { memberOf, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { memberOf, parseJson } from '../../../src/domain/wire/json.ts'
 import type { TaskPlan } from './answers.ts'
 import {
   type CallReceipt,
@@ -13,7 +13,7 @@ import {
   receiptOf,
   signCheapest,
 } from './payment.ts'
-import { letGo, MAX_ANSWER_BYTES, readProblem, send } from './requests.ts'
+import { discard, MAX_ANSWER_BYTES, readProblem, send } from './requests.ts'
 import type { Waypost } from './waypost.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -195,7 +195,7 @@ async function considerTerms(
 ): Promise<Outcome> {
   // Terms longer than a 402 may be are none.
   const terms = await readTerms(response).catch(() => null)
-  letGo(response)
+  discard(response)
   const quotes = readQuotes(response, terms, pay)
   const open = quotes.filter((quote) => !namesOf(row, quote).some((name) => run.paid.has(name)))
   const [cheapest] = open
@@ -278,7 +278,7 @@ async function judgePaid(
     ...(call_receipt !== undefined && { call_receipt }),
   })
   if (response.status !== 402) return judge(run, row, response, toOutcome)
-  letGo(response)
+  discard(response)
   return toOutcome('payment_asked_again', 'it asked for money again after it was paid')
 }
 
@@ -353,7 +353,7 @@ async function judge(
     return toOutcome(ABOUT_SELLER.test(code) ? 'refused' : 'relay_refused', detail + again)
   }
   if (!response.ok) {
-    letGo(response)
+    discard(response)
     return toOutcome('refused', `status ${response.status}`)
   }
   const read = await readOutput(response, contract, paths).catch((error: unknown) => {

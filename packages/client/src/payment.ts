@@ -1,12 +1,13 @@
-import { readMppReceipt, toMppHeader } from '../../../src/domain/doors/mpp-call.ts'
+import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
+import { readOffer, toSentences } from '../../../src/domain/pins/expectation.ts'
+import { parseChallenges, toMppTerm } from '../../../src/domain/probe/x402.ts'
 import {
+  readMppReceipt,
   readPaymentRequired,
   readReceipt,
+  toMppHeader,
   toPaymentHeader,
-} from '../../../src/domain/doors/paid-call.ts'
-import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
-import { readOffer, toSentences } from '../../../src/domain/pins/offer.ts'
-import { parseChallenges, toMppTerm } from '../../../src/domain/probe/mpp.ts'
+} from '../../../src/domain/protocols/paid-call.ts'
 import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../../src/domain/receipts/receipt.ts'
 import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'

@@ -1,4 +1,4 @@
-import { EXPECT_HEADER } from '../../../src/domain/pins/offer.ts'
+import { EXPECT_HEADER } from '../../../src/domain/pins/expectation.ts'
 import { callPath, kitPath } from '../../../src/domain/wire/links.ts'
 import type { CompactKit } from './answers.ts'
 import { findCall, type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
@@ -11,7 +11,7 @@ import {
   receiptOf,
   signCheapest,
 } from './payment.ts'
-import { type AskOptions, askJson, letGo, MAX_ANSWER_BYTES, send, toHeaders } from './requests.ts'
+import { type AskOptions, askJson, discard, MAX_ANSWER_BYTES, send, toHeaders } from './requests.ts'
 import { WaypostError } from './waypost-error.ts'
 
 export interface CallRequest {
@@ -72,7 +72,7 @@ export async function callThroughRelay(
   const reply = { response: first, ...(terms !== null && { terms }) }
   if (pay === undefined || first.status !== 402) return reply
   const { quote, payment } = await signCheapest(readQuotes(first, terms, pay), pay.maxUsd, entry)
-  letGo(first)
+  discard(first)
   const sent = { ...expected, [payment.name]: payment.value }
   const timeoutMs = request.timeoutMs ?? PAID_TIMEOUT
   const response = await sendCall(call, url, sent, timeoutMs).catch((cause: unknown) => {
@@ -100,7 +100,7 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
   let response = await sendCall(call, url, { ...expected }, timeoutMs)
   const moved = response.status === 308 ? response.headers.get('location') : null
   if (moved?.startsWith(callPath('')) === true) {
-    letGo(response)
+    discard(response)
     url = baseUrl + moved
     response = await sendCall(call, url, { ...expected }, timeoutMs)
   }

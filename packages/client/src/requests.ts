@@ -1,6 +1,6 @@
-import { MAX_TERMS_BYTES } from '../../../src/domain/doors/paid-call.ts'
 import { parseRetryAfter } from '../../../src/domain/probe/finding.ts'
-import { isJsonObject, parseJson } from '../../../src/domain/wire/parse-json.ts'
+import { MAX_TERMS_BYTES } from '../../../src/domain/protocols/paid-call.ts'
+import { isJsonObject, parseJson } from '../../../src/domain/wire/json.ts'
 import type { Problem } from './answers.ts'
 import { WaypostError } from './waypost-error.ts'
 
@@ -96,7 +96,7 @@ function bound(
 }
 
 /** Leaves a body unread; one that failed has nothing to leave. */
-export function letGo({ body }: Response): void {
+export function discard({ body }: Response): void {
   void body?.cancel().catch(() => undefined)
 }
 

@@ -1,10 +1,10 @@
 import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ChangesSchema } from '../../domain/changes/change-log.ts'
-import { CompareRowSchema } from '../../domain/compare/compare-row.ts'
 import {
   ChosenComparisonSchema,
   CompareListSchema,
+  CompareRowSchema,
   CompareSchema,
 } from '../../domain/compare/compare-view.ts'
 import {
@@ -18,10 +18,9 @@ import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
 import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { LintReportSchema } from '../../domain/lint/lint.ts'
+import { ShownToolSchema, SkillSchema } from '../../domain/listing/listing-facts.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
-import { ShownToolSchema, SkillSchema } from '../../domain/listing/tools-and-skills.ts'
-import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
-import { TaskPageSchema, TasksSchema } from '../../domain/plans/task-views.ts'
+import { TaskPageSchema, TaskPlanSchema, TasksSchema } from '../../domain/plans/task-plan.ts'
 import {
   ReceiptDaysSchema,
   ReceiptKeysSchema,

@@ -3,7 +3,7 @@ import type { KitView } from '../../domain/kit/kit-view.ts'
 import { encodeBody } from '../../domain/operation/example-request.ts'
 import { isJsonPayload, toOutputFields } from '../../domain/operation/output-fields.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
-import { isJsonObject } from '../../domain/wire/parse-json.ts'
+import { isJsonObject } from '../../domain/wire/json.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
 

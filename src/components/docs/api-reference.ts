@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { readCompiled, readOpenApi } from '../../compiled.ts'
 import { toFirstCall } from '../../domain/kit/first-call.ts'
-import { toSchemaFields, toTypeText } from '../../domain/wire/api-fields.ts'
+import { toSchemaFields, toTypeText } from '../../domain/wire/shapes.ts'
 
 /**
  * The part of an OpenAPI document the reference page prints. Parsed again, not imported: the page

@@ -1,5 +1,5 @@
 import type { ListingHistory } from '../../compiled.ts'
-import type { LedgerPayment, Verdict } from '../../domain/trust/ledger-payment.ts'
+import type { LedgerPayment, Verdict } from '../../domain/trust/ledger-facts.ts'
 import { html } from '../frame/html.ts'
 import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 

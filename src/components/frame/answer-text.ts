@@ -1,4 +1,4 @@
-import { parseJson } from '../../domain/wire/parse-json.ts'
+import { parseJson } from '../../domain/wire/json.ts'
 
 /** The text of an answer; for a longer one its beginning, and the rest is not fetched. */
 export async function readAnswerText(response: Response, maxBytes: number) {

@@ -2,7 +2,7 @@ import type { ListingHistory } from '../../compiled.ts'
 import { toDriftSentence } from '../../domain/probe/drift.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { compareText } from '../../domain/wire/extremes.ts'
+import { compareText } from '../../domain/wire/json.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 import { digestOf } from '../rows/tile.ts'
 

@@ -1,6 +1,5 @@
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { TaskOffer } from '../../domain/plans/task-offers.ts'
-import type { TaskPage } from '../../domain/plans/task-views.ts'
+import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 
 /** A service that somebody would choose for a task, and why. */
 export interface TaskChoice {

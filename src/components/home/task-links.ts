@@ -1,4 +1,4 @@
-import type { TaskPage } from '../../domain/plans/task-views.ts'
+import type { TaskPage } from '../../domain/plans/task-plan.ts'
 
 const MOST = 4
 

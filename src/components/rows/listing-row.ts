@@ -1,4 +1,4 @@
-import { compareRows } from '../../domain/compare/compare-row.ts'
+import { compareRows } from '../../domain/compare/compare-view.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
 import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { toCostText } from '../../domain/operation/price-text.ts'

@@ -1,4 +1,4 @@
-import type { TaskView } from '../../domain/plans/task-views.ts'
+import type { TaskView } from '../../domain/plans/task-plan.ts'
 import { splitText } from '../../search/words/split-text.ts'
 import { createTaskReader, type TaskReader } from '../../search/words/task-words.ts'
 import {

@@ -1,4 +1,4 @@
-import { BADGE_TEXTS, TIER_LABELS } from '../../domain/derived/tiers.ts'
+import { BADGE_TEXTS, TIER_LABELS } from '../../domain/derived/derived-listing.ts'
 import { toCountText } from '../../domain/operation/price-text.ts'
 import { reportPath } from '../../domain/reports/report.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'

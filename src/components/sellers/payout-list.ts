@@ -1,5 +1,4 @@
-import { normalizePayout } from '../../domain/listing/caip-account.ts'
-import { toNetworkName } from '../../domain/listing/networks.ts'
+import { normalizePayout, toNetworkName } from '../../domain/listing/networks.ts'
 import type { OwnedListing, Said } from '../../domain/views/seller-pages.ts'
 import type { KnownPayout } from '../../domain/views/seller-views.ts'
 import { html, type Markup } from '../frame/html.ts'

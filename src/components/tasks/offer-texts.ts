@@ -1,8 +1,7 @@
 import { quoteForShell } from '../../domain/kit/quote-for-shell.ts'
 import { encodeBody } from '../../domain/operation/example-request.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { TaskOffer } from '../../domain/plans/task-offers.ts'
-import type { TaskView } from '../../domain/plans/task-views.ts'
+import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
 

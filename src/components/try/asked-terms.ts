@@ -1,11 +1,10 @@
-import { readPaymentRequired } from '../../domain/doors/paid-call.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
-import { normalizePayout } from '../../domain/listing/caip-account.ts'
-import { toNetworkName } from '../../domain/listing/networks.ts'
+import { normalizePayout, toNetworkName } from '../../domain/listing/networks.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
-import { readOffer } from '../../domain/pins/offer.ts'
+import { readOffer } from '../../domain/pins/expectation.ts'
+import { readPaymentRequired } from '../../domain/protocols/paid-call.ts'
 import { toCaip2 } from '../../domain/settlement/usd-assets.ts'
-import { isJsonObject } from '../../domain/wire/parse-json.ts'
+import { isJsonObject } from '../../domain/wire/json.ts'
 
 /** One of the ways to pay in a seller's 402, with what the directory expected. */
 export interface AskedOffer {

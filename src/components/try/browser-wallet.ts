@@ -1,7 +1,7 @@
-import { toPaymentHeader } from '../../domain/doors/paid-call.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
+import { toPaymentHeader } from '../../domain/protocols/paid-call.ts'
 import { usdAssetOf } from '../../domain/settlement/usd-assets.ts'
-import { isJsonObject } from '../../domain/wire/parse-json.ts'
+import { isJsonObject } from '../../domain/wire/json.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'
 
 /**

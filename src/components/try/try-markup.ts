@@ -1,6 +1,6 @@
 import { cutText } from '../../domain/derived/cut-text.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
-import { parseJson } from '../../domain/wire/parse-json.ts'
+import { parseJson } from '../../domain/wire/json.ts'
 import { toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
 import type { AskedOffer, AskedTerms } from './asked-terms.ts'

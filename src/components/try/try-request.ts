@@ -1,6 +1,6 @@
 import type { KitOperation } from '../../domain/kit/kit-operations.ts'
 import { encodeBody, toExampleRequest, toText } from '../../domain/operation/example-request.ts'
-import { isJsonObject, parseJson } from '../../domain/wire/parse-json.ts'
+import { isJsonObject, parseJson } from '../../domain/wire/json.ts'
 
 /** One input of the form: a parameter, a member of a JSON body, or the whole body. */
 export interface TryField {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf } from '../wire/json.ts'
 
 /** What a value of a request means, according to its name, format and example. */
 export const ARGUMENT_KINDS = [

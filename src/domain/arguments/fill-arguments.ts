@@ -1,6 +1,6 @@
-import { toPlaceholder } from '../json-schema/example-of.ts'
+import { toPlaceholder } from '../json-schema/json-schema.ts'
 import { encodeValue, toText, withQuery } from '../operation/example-request.ts'
-import { isJsonObject, present } from '../wire/parse-json.ts'
+import { isJsonObject, present } from '../wire/json.ts'
 import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
 import { type Filled, meaningsOf, placeholderOf, readValues } from './argument-values.ts'
 import type { QuestionFacts } from './question-facts.ts'

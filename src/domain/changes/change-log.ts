@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Gone } from '../derived/tombstone.ts'
-import { present } from '../wire/parse-json.ts'
+import { present } from '../wire/json.ts'
 import { NOTICE_TITLES } from '../wire/vocabulary.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { markdownPathOf } from '../wire/door-table.ts'
+import { markdownPathOf } from '../wire/protocol-table.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
+import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { costOf } from '../listing/pricing.ts'
 import { DriftSchema, PackageRunSchema } from '../trust/evidence.ts'
 import { NoticeSchema } from '../trust/interface.ts'
-import { present } from '../wire/parse-json.ts'
+import { present } from '../wire/json.ts'
 import {
   ASSUMABLE,
   AUTH_TYPES,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayloadSchema } from '../listing/operation.ts'
+import { PayloadSchema } from '../listing/listing-facts.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
 import { toDigest, toFactsOfCall } from '../pins/pins.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'

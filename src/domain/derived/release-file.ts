@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { SharedHostsSchema } from '../owners/shared-hosts.ts'
+import { SharedHostsSchema } from '../owners/claim-rules.ts'
 import { NotListedSchema } from '../unlisted/not-listed.ts'
 import { count } from '../wire/shapes.ts'
 import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Auth, FIELD_NAME } from '../listing/auth.ts'
 import { withAsciiHosts } from '../listing/target-url.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { isJsonObject } from '../wire/json.ts'
 
 /** Paths of cards: the current one, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const

@@ -1,16 +1,14 @@
 import * as v from 'valibot'
-import { inlineSchema } from '../json-schema/inline-schema.ts'
-import { resolveReference } from '../json-schema/schema-fault.ts'
-import { findValueFault } from '../json-schema/value-fault.ts'
+import { findValueFault, inlineSchema, resolveReference } from '../json-schema/json-schema.ts'
 import {
   createOperationSchema,
   type Operation,
   ParamSchema,
   PayloadSchema,
   placeholdersOf,
-} from '../listing/operation.ts'
+} from '../listing/listing-facts.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
-import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
 

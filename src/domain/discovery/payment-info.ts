@@ -1,10 +1,8 @@
-import { toPayout } from '../listing/caip-account.ts'
-import { isTestNetwork } from '../listing/networks.ts'
+import type { Operation } from '../listing/listing-facts.ts'
+import { isTestNetwork, toPayout } from '../listing/networks.ts'
 import { eachOnce, type Offer, toPrice } from '../listing/offers.ts'
-import type { Operation } from '../listing/operation.ts'
 import { TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
-import { largestOf, smallestOf } from '../wire/extremes.ts'
-import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { isJsonObject, largestOf, memberOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import {
   coinDecimals,

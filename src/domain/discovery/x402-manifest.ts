@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { eachOnce } from '../listing/offers.ts'
 import {
   createOperationSchema,
   type Operation,
   type Param,
   ParamSchema,
   PayloadSchema,
-} from '../listing/operation.ts'
+} from '../listing/listing-facts.ts'
+import { eachOnce } from '../listing/offers.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
-import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
 import { type DescribedApi, textOf, toCallPrice, toCosts } from './openapi.ts'
 import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { toPayout } from '../listing/caip-account.ts'
-import { isTestNetwork } from '../listing/networks.ts'
+import { isTestNetwork, toPayout } from '../listing/networks.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
 import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
 import { type Accept, AcceptSchema } from '../trust/seen-answer.ts'
-import { present } from '../wire/parse-json.ts'
+import { present } from '../wire/json.ts'
 
 /**
  * One way to pay as x402 writes it, wherever it stands: in a 402, a manifest, a row of a catalogue,

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { isWithin } from '../json-schema/bounded-json.ts'
-import { findValueFault } from '../json-schema/value-fault.ts'
-import { type Operation, ParamSchema, PayloadSchema } from '../listing/operation.ts'
-import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { findValueFault, isWithin } from '../json-schema/json-schema.ts'
+import { type Operation, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
+import { isJsonObject, memberOf, present } from '../wire/json.ts'
 
 /** From bazaar of x402 version 2, `outputSchema` of 1; invalid parts are left out. */
 type X402Input = Pick<Operation, 'params' | 'body'>

@@ -1,3 +1,6 @@
+import * as v from 'valibot'
+import { textLike } from '../wire/shapes.ts'
+
 /** What makes a buyer known, and how the money is spread. Dollars are millionths, so that sums are exact. */
 export const VOUCHING = {
   /** What a buyer pays known sellers per listing where it counts in full. */
@@ -121,3 +124,16 @@ function spread(given: number, custom: ReadonlyMap<string, number>): Map<string,
 function toWeight(micros: number): number {
   return Math.floor((Math.min(micros, VOUCHING.microsAListing) * FULL) / VOUCHING.microsAListing)
 }
+
+const oneLine = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+
+/** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
+export const IndependentOperatorSchema = v.strictObject({
+  domain: textLike(
+    /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
+    'expected a registrable domain in lower case such as shop.example',
+  ),
+  name: oneLine(80),
+  /** Evidence for anybody that it is not a front. */
+  why: oneLine(200),
+})

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseJson } from '../wire/parse-json.ts'
+import { parseJson } from '../wire/json.ts'
 import type { KitView } from './kit-view.ts'
 
 const SettingsSchema = v.union([

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { callsOf, toDigest, toFactsOfCall } from '../pins/pins.ts'
-import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { AUTH_TYPES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
-import { chooseOperation } from './choose-operation.ts'
 import {
   FoundOperationSchema,
   MAX_OFFERS,
@@ -12,6 +11,7 @@ import {
   toFoundWhole,
   toOutput,
 } from './found-operation.ts'
+import { chooseOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
 
 /** How many other operations are named; more are in the full kit. */

@@ -1,8 +1,8 @@
 import { encodeBody } from '../operation/example-request.ts'
 import { isAtAddress } from '../operation/is-at-address.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
-import { chooseOperation } from './choose-operation.ts'
 import type { KitOperation } from './kit-operations.ts'
+import { chooseOperation } from './kit-operations.ts'
 
 /** A caller's input to a call through the relay; the operation provides the rest. */
 export interface AskedCall {

@@ -1,6 +1,6 @@
 import type { ListingView } from '../views/listing-view.ts'
 import { callPath } from '../wire/links.ts'
-import { chooseOperation } from './choose-operation.ts'
+import { chooseOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
 
 /** A listing as documents may show it. */

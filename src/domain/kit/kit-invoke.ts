@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { toPlaceholder } from '../json-schema/example-of.ts'
+import { toPlaceholder } from '../json-schema/json-schema.ts'
 import type { Auth } from '../listing/auth.ts'
 import { fillAddress, findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
 import { withQuery } from '../operation/example-request.ts'
 import { InvokeSchema } from '../views/summary-view.ts'
-import { present } from '../wire/parse-json.ts'
+import { present } from '../wire/json.ts'
 
 const KitSettingSchema = v.object({
   name: v.string(),

@@ -1,5 +1,5 @@
 import type { ListingFacts } from '../listing/listing-facts.ts'
-import { toSlug } from '../listing/listing-id.ts'
+import { toSlug } from '../listing/listing-text.ts'
 import { SKILL_SOURCE } from '../sources/skill-facts.ts'
 import type { KitInvoke } from './kit-invoke.ts'
 import { quoteForShell } from './quote-for-shell.ts'

@@ -1,14 +1,15 @@
 import * as v from 'valibot'
+
 import { operationLine, SeenCallSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import { ParamSchema, PayloadSchema } from '../listing/operation.ts'
+import { type Operation, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { type ExampleRequest, toExampleRequest } from '../operation/example-request.ts'
 import type { SurfaceOperation } from '../operation/surface.ts'
-import { HTTP_METHODS } from '../wire/vocabulary.ts'
-import { sellsOn } from './choose-operation.ts'
 
-export const ExampleRequestSchema = v.object({
+import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
+
+const ExampleRequestSchema = v.object({
   method: v.picklist(HTTP_METHODS),
   url: v.string(),
   /** The same request through the relay; absent where the relay cannot forward it. */
@@ -103,4 +104,41 @@ function encodeVisibly(text: string): string {
   return encodeURIComponent(text)
     .replace(/%3C([A-Z0-9_]+)%3E/g, '<$1>')
     .replace(/%7B([A-Za-z0-9_.]+)%7D/g, '{$1}')
+}
+
+/** The members of an operation that show whether and where it is sold. */
+export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
+
+/** Whether an operation is sold on a rail: by its offers or, where none has any, the listing's. */
+export function sellsOn(
+  rail: Rail,
+  operations: readonly OperationOffers[],
+  listed: readonly Rail[],
+): (operation: OperationOffers) => boolean {
+  const isSaid = operations.some(({ offers = [] }) => offers.length > 0)
+  return isSaid
+    ? ({ offers = [] }) => offers.some((offer) => offer.rail === rail)
+    : () => listed.includes(rail)
+}
+
+/** Those sold on the rail first, otherwise in the given order. */
+export function orderByRail<Each extends OperationOffers>(
+  operations: readonly Each[],
+  rail: Rail | undefined,
+): Each[] {
+  const isOn = ({ offers = [] }: Each) => offers.some((offer) => offer.rail === rail)
+  return [...operations.filter(isOn), ...operations.filter((each) => !isOn(each))]
+}
+
+/** The first that is sold on the rail, else the first that has a price, else the first. */
+export function chooseOperation<Each extends OperationOffers>(
+  operations: readonly Each[],
+  rail?: Rail,
+): Each | undefined {
+  const [first] = orderByRail(operations, rail)
+  if (first?.offers?.some((offer) => offer.rail === rail) === true) return first
+  return (
+    operations.find(({ price, offers }) => price !== undefined || offers !== undefined) ??
+    operations[0]
+  )
 }

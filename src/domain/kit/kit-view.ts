@@ -1,25 +1,30 @@
 import * as v from 'valibot'
 import { AuthViewSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
+import { ShownToolSchema, type Skill, SkillSchema } from '../listing/listing-facts.ts'
 import { costOf, type Pricing, PricingSchema } from '../listing/pricing.ts'
-import { ShownToolSchema, SkillSchema } from '../listing/tools-and-skills.ts'
+import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
 import { DeliveredSchema } from '../receipts/delivered.ts'
 import { DiscoverySchema } from '../views/summary-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
+import { present } from '../wire/json.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
-import { present } from '../wire/parse-json.ts'
-import { SELLER_TEXTS, SellerTextsSchema } from '../wire/seller-texts.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
-import { chooseOperation } from './choose-operation.ts'
-import { toAgentSnippets } from './kit-agent-snippets.ts'
-import { type PaymentTerms, toHttpSnippets } from './kit-http-snippets.ts'
 import { type KitInvoke, KitInvokeSchema, toKitInvoke } from './kit-invoke.ts'
 import { toMcpSnippets, toSkillSnippets } from './kit-mcp-snippets.ts'
-import { type KitOperation, KitOperationSchema, toKitOperations, toSent } from './kit-operations.ts'
+import {
+  chooseOperation,
+  type KitOperation,
+  KitOperationSchema,
+  toKitOperations,
+  toSent,
+} from './kit-operations.ts'
 import { KitPaymentSchema, toKitPayment } from './kit-payment.ts'
+import { quoteForShell } from './quote-for-shell.ts'
 
 /** Version label of the manifest (spec: Versioning). */
-export const KIT_VERSION = 'v0.1'
+const KIT_VERSION = 'v0.1'
 
 const HttpInvokeSchema = v.object({
   kind: v.literal('http'),
@@ -73,7 +78,7 @@ export const KitViewSchema = v.object({
 })
 export type KitView = v.InferOutput<typeof KitViewSchema>
 
-export interface KitContext {
+interface KitContext {
   baseUrl: string
   /** As in the full listing. */
   trust: TrustView
@@ -165,4 +170,267 @@ function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail): 
       networks: [...new Set(chosen.flatMap(({ network }) => network ?? []))],
     }
   return pricing.model === 'per_call' ? pricing : { rails: [], networks: [] }
+}
+
+/** Code that runs as it is pasted: URLs, headers and bodies are foreign text, and are quoted. */
+function toHttpSnippets(
+  request: ExampleRequest,
+  { rails, networks }: PaymentTerms,
+): Record<string, string> {
+  const { method, url, headers, body } = request
+  const sent = body !== undefined && { body: encodeBody(headers['Content-Type'] ?? '', body) }
+  const call: Call = { method, url, headers, ...sent }
+  const isSolanaOnly = networks.length > 0 && networks.every((id) => id.startsWith('solana:'))
+  const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'x402') : (rails[0] ?? 'plain')
+  return {
+    curl: toCurl(call, rails),
+    typescript: toTypeScript(way, call),
+    python: way === 'x402' ? toEvmPython(call) : toPlainPython(call),
+  }
+}
+
+interface PaymentTerms {
+  rails: readonly Rail[]
+  networks: readonly string[]
+}
+
+interface Call extends ExampleRequest {
+  /** As sent; absent where none is sent. */
+  body?: string
+}
+
+function toCurl({ method, url, headers, body }: Call, rails: readonly Rail[]): string {
+  // Without -g brackets and braces of a URL are patterns; --data-raw reads no file for an @.
+  const options = [
+    `-g -X ${method}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
+    quoteForShell(url),
+  ].join(' ')
+  if (rails.length === 0) return `curl -sS -i ${options}\n`
+  const [comment, header] = rails.includes('x402')
+    ? ['the payload your wallet signed for those terms', 'PAYMENT-SIGNATURE: $PAYMENT']
+    : ['the credential your wallet made for that challenge', 'Authorization: Payment $PAYMENT']
+  return [
+    "# 1. Ask: the answer is a 402 with the seller's terms, and costs nothing.",
+    `curl -sS -i ${options}`,
+    `# 2. Pay: send ${comment}.`,
+    `[ -z "\${PAYMENT:-}" ] || curl -sS -i -H "${header}" ${options}`,
+    '',
+  ].join('\n')
+}
+
+const KEY_STAYS = 'The key stays here: it signs, and only the signature is sent.'
+
+/** Code before the call, by the way to pay. */
+const TYPESCRIPT = {
+  x402: `// npm install @x402/fetch @x402/evm viem
+import { ExactEvmScheme } from '@x402/evm'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { privateKeyToAccount } from 'viem/accounts'
+
+// ${KEY_STAYS}
+const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as \`0x\${string}\`)
+const pay = wrapFetchWithPaymentFromConfig(fetch, {
+  schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],
+})
+`,
+  solana: `// npm install @x402/fetch @x402/svm @solana/kit @scure/base
+import { base58 } from '@scure/base'
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { ExactSvmScheme } from '@x402/svm'
+
+// ${KEY_STAYS}
+const key = base58.decode(process.env.SVM_PRIVATE_KEY as string)
+const pay = wrapFetchWithPaymentFromConfig(fetch, {
+  schemes: [{ network: 'solana:*', client: new ExactSvmScheme(await createKeyPairSignerFromBytes(key)) }],
+})
+`,
+  mpp: `// npm install mppx viem
+import { Mppx, tempo } from 'mppx/client'
+import { privateKeyToAccount } from 'viem/accounts'
+
+// ${KEY_STAYS}
+const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as \`0x\${string}\`)
+Mppx.create({ methods: [tempo({ account })] })
+`,
+  plain: '',
+}
+
+function toTypeScript(way: keyof typeof TYPESCRIPT, call: Call): string {
+  const send = TYPESCRIPT[way].includes('const pay =') ? 'pay' : 'fetch'
+  return `${TYPESCRIPT[way]}const response = await ${send}(${toFetchArguments(call)})
+console.log(response.status, await response.text())
+`
+}
+
+function toFetchArguments({ method, url, headers, body }: Call): string {
+  const names = Object.keys(headers)
+  if (names.length === 0 && body === undefined)
+    return `${JSON.stringify(url)}, { method: '${method}' }`
+  return [
+    `${JSON.stringify(url)}, {`,
+    `  method: '${method}',`,
+    ...(names.length === 0 ? [] : [`  headers: ${JSON.stringify(headers)},`]),
+    ...(body === undefined ? [] : [`  body: ${JSON.stringify(body)},`]),
+    '}',
+  ].join('\n')
+}
+
+/** A JSON string is a Python string. */
+function toPythonArguments({ headers, body }: Call): string {
+  return [
+    ...(Object.keys(headers).length === 0 ? [] : [`, headers=${JSON.stringify(headers)}`]),
+    ...(body === undefined ? [] : [`, data=${JSON.stringify(body)}.encode()`]),
+  ].join('')
+}
+
+function toEvmPython(call: Call): string {
+  return `# pip install "x402[requests,evm]" eth-account
+import os
+
+from eth_account import Account
+from x402 import x402ClientSync
+from x402.http.clients import x402_requests
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import ExactEvmScheme
+
+# ${KEY_STAYS}
+account = Account.from_key(os.environ["EVM_PRIVATE_KEY"])
+client = x402ClientSync()
+client.register("eip155:*", ExactEvmScheme(signer=EthAccountSigner(account)))
+with x402_requests(client) as session:
+    response = session.request("${call.method}", ${JSON.stringify(call.url)}${toPythonArguments(call)})
+    print(response.status_code, response.text)
+`
+}
+
+function toPlainPython(call: Call): string {
+  return `from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+request = Request(${JSON.stringify(call.url)}, method="${call.method}"${toPythonArguments(call)})
+try:
+    response = urlopen(request)
+except HTTPError as refusal:  # its body says why
+    response = refusal
+print(response.status, response.read().decode())
+`
+}
+
+/**
+ * The card decides where messages go and which protocol is spoken, so the code reads it.
+ * @param cardUrl the published card, or undefined for the well-known place on the agent's origin.
+ * @param agent facts from the last read card: then one request is enough
+ */
+function toAgentSnippets(
+  url: string,
+  cardUrl: string | undefined,
+  skills: readonly Skill[],
+  agent?: { url: string; binding: string; protocol?: string | undefined },
+): Record<string, string> {
+  const card = cardUrl ?? new URL('/.well-known/agent-card.json', url).href
+  const text = skills.flatMap(({ examples = [] }) => examples)[0] ?? 'What can you do?'
+  return {
+    curl: toAgentCurl(card, text, agent),
+    typescript: toAgentTypeScript(card, text),
+    python: toPython(card, text),
+  }
+}
+
+/** @param protocol version its card declares; before 1.0 messages had another form */
+export function toAgentRequest(
+  protocol: string,
+  { message, text }: Record<'message' | 'text', string>,
+) {
+  const isV1 = protocol.startsWith('1')
+  const messageId = message
+  const sent = isV1
+    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+    : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+  const method = isV1 ? 'SendMessage' : 'message/send'
+  return {
+    ...(isV1 && { headers: { 'A2A-Version': '1.0' } }),
+    body: { jsonrpc: '2.0', id: 1, method, params: { message: sent } },
+  }
+}
+
+function toAgentCurl(
+  card: string,
+  text: string,
+  agent?: Parameters<typeof toAgentSnippets>[3],
+): string {
+  const send = (protocol: string, url: string) => {
+    const request = { message: '00000000-0000-4000-8000-000000000001', text }
+    const { headers = {}, body } = toAgentRequest(protocol, request)
+    const fields = { 'Content-Type': 'application/json', ...headers }
+    const options = Object.entries(fields).map(([name, value]) => `-H '${name}: ${value}'`)
+    return `curl -sS ${options.join(' ')} --data-raw ${quoteForShell(JSON.stringify(body))} ${url}`
+  }
+  if (agent?.binding === 'JSONRPC')
+    return `${send(agent.protocol ?? '', quoteForShell(agent.url))}\n`
+  return [
+    '# 1. Read the card: it says where messages go, and in which protocol version.',
+    `curl -sS ${quoteForShell(card)}`,
+    '# 2. Send a message: to the JSONRPC interface of a 1.0 card …',
+    `[ -z "\${A2A_1_0_URL:-}" ] || ${send('1.0', '"$A2A_1_0_URL"')}`,
+    '# … or to the url of a 0.3 card.',
+    `[ -z "\${A2A_0_3_URL:-}" ] || ${send('0.3', '"$A2A_0_3_URL"')}`,
+    '',
+  ].join('\n')
+}
+
+function toAgentTypeScript(card: string, text: string): string {
+  return `const card = await (await fetch(${JSON.stringify(card)})).json()
+const found = card.supportedInterfaces?.find(
+  (each: { protocolBinding: string }) => each.protocolBinding === 'JSONRPC',
+)
+// A 1.0 card lists interfaces; a 0.3 card has one url.
+const isV1 = found?.protocolVersion.startsWith('1') ?? false
+const text = ${JSON.stringify(text)}
+const messageId = crypto.randomUUID()
+const message = isV1
+  ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+  : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+const response = await fetch(found?.url ?? card.url, {
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    ...(isV1 && { 'A2A-Version': '1.0' }),
+  },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: isV1 ? 'SendMessage' : 'message/send',
+    params: { message },
+  }),
+})
+console.log(response.status, await response.text())
+`
+}
+
+function toPython(card: string, text: string): string {
+  return `import json
+import uuid
+from urllib.request import Request, urlopen
+
+card = json.load(urlopen(${JSON.stringify(card)}))
+interfaces = card.get("supportedInterfaces", [])
+found = next((each for each in interfaces if each["protocolBinding"] == "JSONRPC"), None)
+# A 1.0 card lists interfaces; a 0.3 card has one url.
+is_v1 = found is not None and found["protocolVersion"].startswith("1")
+part = {"text": ${JSON.stringify(text)}}
+message = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": [part]}
+if not is_v1:
+    message.update(kind="message", role="user", parts=[{"kind": "text", **part}])
+method = "SendMessage" if is_v1 else "message/send"
+body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
+headers = {"Content-Type": "application/json"}
+if is_v1:
+    headers["A2A-Version"] = "1.0"
+url = found["url"] if found is not None else card["url"]
+request = Request(url, json.dumps(body).encode(), headers)
+print(urlopen(request).read().decode())
+`
 }

@@ -1,12 +1,11 @@
 import { type ArgumentSlot, slotOf, slotsIn } from '../arguments/argument-slots.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import type { Operation } from '../listing/operation.ts'
+import type { Operation } from '../listing/listing-facts.ts'
 import { lowestPriceOf, networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { lastPartOf } from '../operation/surface.ts'
-import { smallestOf } from '../wire/extremes.ts'
+import { smallestOf } from '../wire/json.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { type Effect, RAILS, type Rail } from '../wire/vocabulary.ts'
-import { type OperationOffers, sellsOn } from './choose-operation.ts'
 import {
   type FoundOperation,
   toFoundHttp,
@@ -15,7 +14,12 @@ import {
   toFoundWhole,
 } from './found-operation.ts'
 import { toKitInvoke } from './kit-invoke.ts'
-import { type KitOperation, toKitOperations } from './kit-operations.ts'
+import {
+  type KitOperation,
+  type OperationOffers,
+  sellsOn,
+  toKitOperations,
+} from './kit-operations.ts'
 import { toKitAgent } from './kit-view.ts'
 
 /** The searched facts of an operation, in addition to its listing's own words. */

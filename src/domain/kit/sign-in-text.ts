@@ -1,5 +1,5 @@
+import { grantsOf, type Registration, registrationOf, type SignIn } from '../listing/auth.ts'
 import { toShownHost } from '../listing/shown-host.ts'
-import { grantsOf, type Registration, registrationOf, type SignIn } from '../listing/sign-in.ts'
 
 const GRANT_WORDS: Readonly<Record<string, string>> = {
   authorization_code: 'an authorization code',

@@ -12,12 +12,11 @@ import {
 } from '../probe/finding.ts'
 import { RIGHT_MCP } from '../probe/mcp.ts'
 import { toAnswers } from '../probe/merge.ts'
-import { RIGHT_MPP } from '../probe/mpp.ts'
-import { RIGHT_X402 } from '../probe/x402.ts'
+import { RIGHT_MPP, RIGHT_X402 } from '../probe/x402.ts'
 import type { DeclaredResponse } from '../receipts/declared-answer.ts'
 import { isJsonType, type Judgement, judgeDelivery } from '../receipts/judge.ts'
 import { NotListedReasonSchema } from '../unlisted/not-listed.ts'
-import type { Refused } from '../wire/form-page.ts'
+import type { Refused } from '../wire/problems.ts'
 import { type DeliveryVerdict, type HttpMethod, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const

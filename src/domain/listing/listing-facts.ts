@@ -1,15 +1,29 @@
 import * as v from 'valibot'
-import { listOf, uniqueList } from '../wire/shapes.ts'
-import { COSTS, DISCOVERY_FILES, KINDS } from '../wire/vocabulary.ts'
-import { createAuthSchema } from './auth.ts'
-import { normalizePayout, PayoutSchema } from './caip-account.ts'
-import { CalendarDateSchema } from './calendar-date.ts'
+import { findSchemaFault } from '../json-schema/json-schema.ts'
+import { checkedText, faultless, listOf, textLike, uniqueList } from '../wire/shapes.ts'
+import {
+  ASSUMABLE,
+  COSTS,
+  DISCOVERY_FILES,
+  EFFECTS,
+  HTTP_METHODS,
+  KINDS,
+  PARAM_PLACES,
+  PRICE_UNITS,
+  RAILS,
+} from '../wire/vocabulary.ts'
+import { createAuthSchema, FIELD_NAME } from './auth.ts'
 import { createInvokeSchema } from './invoke.ts'
-import { NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
-import { createOperationSchema } from './operation.ts'
-import { PricingSchema } from './pricing.ts'
-import { ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
-import { WrittenSkillsSchema, WrittenToolsSchema } from './tools-and-skills.ts'
+import {
+  CalendarDateSchema,
+  EndpointTextSchema,
+  NameSchema,
+  SummarySchema,
+  TagSchema,
+} from './listing-text.ts'
+import { normalizePayout, PayoutSchema } from './networks.ts'
+import { NetworkSchema, PriceSchema, PricingSchema } from './pricing.ts'
+import { findUrlFault, ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
 
 const MAX_CATEGORIES = 8
 const MAX_TAGS = 30
@@ -104,5 +118,191 @@ function sourcesSchema(rules: UrlRules) {
     v.array(source, 'expected a list of { source, ref }'),
     v.minLength(1, 'expected at least one source: every listing says where its facts come from'),
     v.maxLength(MAX_SOURCES, `expected at most ${MAX_SOURCES} entries`),
+  )
+}
+
+/** An operation called over HTTP. `findOperationFaults` has the rules between the fields. */
+const MAX_PARAMS = 60
+const MAX_OFFERS = 20
+const MAX_EXAMPLE_LENGTH = 2000
+const MAX_MAP_PATH = 400
+
+const CONTENT_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+*-]{0,80}$/
+/** Id of `tables/tasks.yaml`. */
+const TaskIdSchema = textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected an id of tables/tasks.yaml')
+
+/** A JSON Schema 2020-12 object with local references only. */
+const schemaOfValues = v.pipe(
+  v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
+  faultless<Record<string, unknown>>(findSchemaFault),
+)
+
+const bounds = { min_usd: PriceSchema, max_usd: PriceSchema }
+
+export const OfferSchema = v.strictObject({
+  rail: v.picklist(RAILS, `expected ${RAILS.join(' or ')}`),
+  /** Absent where the rail takes cards and no chain. */
+  network: v.optional(NetworkSchema),
+  ...bounds,
+})
+
+export const OperationPriceSchema = v.strictObject({
+  ...bounds,
+  per: v.picklist(PRICE_UNITS, `expected one of ${PRICE_UNITS.join(', ')}`),
+})
+
+export const ParamSchema = v.strictObject({
+  name: textLike(FIELD_NAME, 'expected the name of a parameter or header, without spaces'),
+  in: v.picklist(PARAM_PLACES, `expected ${PARAM_PLACES.join(', ')}`),
+  /** A path parameter is required whatever this says. */
+  required: v.optional(v.boolean('expected true or false')),
+  description: v.optional(EndpointTextSchema),
+  schema: v.optional(schemaOfValues),
+  /** Part of the example request: optional parameters without one are left out of it. */
+  example: v.optional(
+    v.union(
+      [
+        v.pipe(v.string(), v.maxLength(MAX_EXAMPLE_LENGTH)),
+        v.pipe(v.number(), v.finite()),
+        v.boolean(),
+      ],
+      'expected text, a number, true or false',
+    ),
+  ),
+})
+
+const contentType = textLike(CONTENT_TYPE, 'expected a media type such as application/json')
+
+export const PayloadSchema = v.strictObject({
+  content_type: v.optional(contentType, 'application/json'),
+  schema: v.optional(schemaOfValues),
+  example: v.optional(v.unknown()),
+})
+
+/** Written by people; without it the method or the seller's hint says it, or nothing does. */
+const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
+
+export function createOperationSchema(rules: UrlRules) {
+  return v.strictObject({
+    method: v.picklist(HTTP_METHODS, `expected one of ${HTTP_METHODS.join(', ')}`),
+    url: templateSchema(rules),
+    description: v.optional(EndpointTextSchema),
+    price: v.optional(OperationPriceSchema),
+    offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
+    params: v.optional(listOf(ParamSchema, MAX_PARAMS)),
+    body: v.optional(PayloadSchema),
+    /** A good answer: JSON by default. `ref` is the document that describes it. */
+    response: v.optional(
+      v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
+    ),
+    effect: v.optional(EffectSchema),
+    /** What it does. */
+    task: v.optional(TaskIdSchema),
+    /** For the task: where members of the input go, and where those of the output are found. */
+    map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
+    /** Fixed parts of the task's requests; `{member}` in a text is that member of the input. */
+    send: v.optional(v.record(v.string(), v.unknown())),
+    /** Calling it changes nothing: probes may, with the example. */
+    safe: v.optional(v.boolean('expected true or false')),
+    assumed: v.optional(
+      listOf(v.picklist(ASSUMABLE, `expected one of ${ASSUMABLE.join(', ')}`), ASSUMABLE.length),
+    ),
+  })
+}
+
+export type Operation = v.InferOutput<ReturnType<typeof createOperationSchema>>
+export type Param = v.InferOutput<typeof ParamSchema>
+
+/** RFC 6570 level 1: only `{name}`. */
+const PLACEHOLDER = /\{([A-Za-z0-9_.]+)\}/g
+
+/** @example placeholdersOf('https://x.example/users/{id}') → ['id'] */
+export function placeholdersOf(url: string): string[] {
+  return [...url.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined ? [] : [name]))
+}
+
+/** @param toValue replaces a placeholder, percent-encoded where necessary. */
+export function fillPlaceholders(url: string, toValue: (name: string) => string): string {
+  return url.replace(PLACEHOLDER, (_, name: string) => toValue(name))
+}
+
+/** A URL whose path may have placeholders; otherwise the rules of any URL apply. */
+function templateSchema(rules: UrlRules) {
+  return checkedText('expected a URL', (text) => {
+    const [, start = '', path = '', rest = ''] =
+      /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
+    return findUrlFault(start + fillPlaceholders(path, () => 'x') + rest, rules)
+  })
+}
+
+export const MAX_TOOLS = 500
+export const MAX_SKILLS = 200
+const MAX_TEXT_LENGTH = 4000
+const MAX_EXAMPLES = 20
+
+export const ToolNameSchema = printableText(200)
+const longText = printableText(MAX_TEXT_LENGTH)
+const hint = v.optional(v.boolean('expected true or false'))
+
+/** JSON Schema of the arguments, as the seller publishes it. */
+const schema = v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object')
+
+export const ToolSchema = v.strictObject({
+  name: ToolNameSchema,
+  title: v.optional(ToolNameSchema),
+  description: longText,
+  input_schema: schema,
+  read_only: hint,
+  destructive: hint,
+  /** What one call costs, and the ways to pay for it. */
+  price: v.optional(OperationPriceSchema),
+  offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
+  /** Its text contained invisible characters, which are removed. */
+  hidden: v.optional(v.literal(true)),
+})
+
+/** A tool as people write it: its schema may come from a probe. */
+const WrittenToolSchema = v.strictObject({
+  ...v.omit(ToolSchema, ['title', 'hidden']).entries,
+  /** Omitted where a sentence would only repeat the name. */
+  description: v.optional(longText),
+  input_schema: v.optional(schema),
+  effect: v.optional(EffectSchema),
+  /** What it does. */
+  task: v.optional(TaskIdSchema),
+})
+
+/** A tool with what a call of it changes, as pages and kits show it. */
+export const ShownToolSchema = v.strictObject({
+  ...ToolSchema.entries,
+  effect: v.optional(EffectSchema),
+  task: v.optional(TaskIdSchema),
+})
+
+export const SkillSchema = v.strictObject({
+  id: ToolNameSchema,
+  name: ToolNameSchema,
+  description: longText,
+  examples: v.optional(listOf(longText, MAX_EXAMPLES)),
+})
+
+const WrittenToolsSchema = uniqueList(WrittenToolSchema, MAX_TOOLS, ({ name }) => name, 'name')
+const WrittenSkillsSchema = uniqueList(SkillSchema, MAX_SKILLS, ({ id }) => id, 'name')
+
+export type Tool = v.InferOutput<typeof ToolSchema>
+export type ShownTool = v.InferOutput<typeof ShownToolSchema>
+export type WrittenTool = v.InferOutput<typeof WrittenToolSchema>
+export type Skill = v.InferOutput<typeof SkillSchema>
+
+/** Line breaks and tabs, and no other control character. */
+export function printableText(maxLength: number) {
+  return v.pipe(
+    v.string('expected text'),
+    v.minLength(1, 'expected text, got nothing'),
+    v.maxLength(maxLength, `expected at most ${maxLength} characters`),
+    v.regex(
+      /^[^\p{Cc}\u2028\u2029]*(?:[\n\t][^\p{Cc}\u2028\u2029]*)*$/u,
+      'expected printable text',
+    ),
   )
 }

@@ -1,3 +1,6 @@
+import * as v from 'valibot'
+import { textLike } from '../wire/shapes.ts'
+
 /**
  * The named networks: filters, notes, facets, doors, importers and pages read these tables. An id
  * in neither is shown unchanged. Ids are CAIP-2, over the chain ids of ethereum-lists/chains and
@@ -87,4 +90,30 @@ export function toNetworkId(text: string): string | null {
 export function isTestNetwork(network: string): boolean {
   const id = toNetworkId(network)
   return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)
+}
+
+const PAYOUT_PATTERN =
+  /^(?:eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}|solana:[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9A-HJ-NP-Za-km-z]{32,44})$/
+
+export const PayoutSchema = textLike(
+  PAYOUT_PATTERN,
+  'expected a CAIP-10 address such as eip155:8453:0x followed by 40 hex digits',
+)
+
+/**
+ * EVM addresses compare without case (the case is only a checksum); Solana's compare as they are.
+ */
+export function normalizePayout(payout: string): string {
+  return payout.startsWith('eip155:') ? payout.toLowerCase() : payout
+}
+
+/** @example chainOf('eip155:8453:0xab…') → 'eip155:8453' */
+export function chainOf(payout: string): string {
+  return payout.slice(0, payout.lastIndexOf(':'))
+}
+
+/** CAIP-10, with a well-formed chain and address. */
+export function toPayout(network: string | null, address: string): string | null {
+  const payout = `${network}:${address}`
+  return network !== null && v.is(PayoutSchema, payout) ? payout : null
 }

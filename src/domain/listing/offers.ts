@@ -1,6 +1,6 @@
-import { largestOf, smallestOf } from '../wire/extremes.ts'
+import { largestOf, smallestOf } from '../wire/json.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from './listing-facts.ts'
 import type { Pricing } from './pricing.ts'
 
 /** What one call costs on one chain. */

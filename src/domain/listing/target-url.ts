@@ -1,5 +1,5 @@
 import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { isJsonObject } from '../wire/json.ts'
 import { checkedText } from '../wire/shapes.ts'
 
 /**

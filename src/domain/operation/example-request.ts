@@ -1,7 +1,7 @@
-import { exampleOf, toPlaceholder } from '../json-schema/example-of.ts'
+import { exampleOf, toPlaceholder } from '../json-schema/json-schema.ts'
 import type { Auth } from '../listing/auth.ts'
-import { fillPlaceholders, type Operation, type Param } from '../listing/operation.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { fillPlaceholders, type Operation, type Param } from '../listing/listing-facts.ts'
+import { isJsonObject } from '../wire/json.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
 
 /** One request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */

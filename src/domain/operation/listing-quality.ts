@@ -1,5 +1,4 @@
-import type { ListingFacts } from '../listing/listing-facts.ts'
-import type { Operation } from '../listing/operation.ts'
+import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
 import type { Evidence } from '../trust/evidence.ts'
 import type { Kind } from '../wire/vocabulary.ts'
 import { isJsonPayload } from './output-fields.ts'

@@ -1,6 +1,6 @@
-import { findValueFault } from '../json-schema/value-fault.ts'
+import { findValueFault } from '../json-schema/json-schema.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
-import { type Operation, placeholdersOf } from '../listing/operation.ts'
+import { type Operation, placeholdersOf } from '../listing/listing-facts.ts'
 import type { Pricing } from '../listing/pricing.ts'
 import { toOperationKey } from './is-at-address.ts'
 

@@ -1,6 +1,6 @@
-import { resolveReference } from '../json-schema/schema-fault.ts'
-import type { Operation } from '../listing/operation.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { resolveReference } from '../json-schema/json-schema.ts'
+import type { Operation } from '../listing/listing-facts.ts'
+import { isJsonObject } from '../wire/json.ts'
 
 /** How many names of a nested object are shown. */
 const MAX_INNER = 6

@@ -1,6 +1,4 @@
-import type { ListingFacts } from '../listing/listing-facts.ts'
-import type { Operation } from '../listing/operation.ts'
-import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
+import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
 import {
   MAX_SKILLS,
   MAX_TOOLS,
@@ -8,7 +6,8 @@ import {
   type Skill,
   type Tool,
   type WrittenTool,
-} from '../listing/tools-and-skills.ts'
+} from '../listing/listing-facts.ts'
+import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import type { Interface, SeenOperation } from '../trust/interface.ts'
 import type { SeenAnswer } from '../trust/seen-answer.ts'
 import type { Effect, HttpMethod } from '../wire/vocabulary.ts'

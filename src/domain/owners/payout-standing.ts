@@ -1,6 +1,6 @@
-import { normalizePayout } from '../listing/caip-account.ts'
-import type { LedgerPayee } from '../trust/ledger-payment.ts'
-import { largestOf } from '../wire/extremes.ts'
+import { normalizePayout } from '../listing/networks.ts'
+import type { LedgerPayee } from '../trust/ledger-facts.ts'
+import { largestOf } from '../wire/json.ts'
 
 /** The known payouts of a listing, CAIP-10. */
 export interface PayoutFacts {

@@ -1,14 +1,13 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { toKitOperations } from '../kit/kit-operations.ts'
-import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/operation.ts'
+import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../operation/output-fields.ts'
-import { hostOf, ownerAt, type SharedHosts } from '../owners/shared-hosts.ts'
+import { hostOf, ownerAt, type SharedHosts } from '../owners/claim-rules.ts'
 import type { Delivered } from '../receipts/delivered.ts'
 import { needsNoAccount } from '../tasks/filled-request.ts'
 import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
-import { smallestOf } from '../wire/extremes.ts'
-import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 
 /** One operation that does a task, as a plan needs it: a row of the release. */

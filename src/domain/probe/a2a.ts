@@ -1,6 +1,6 @@
 import { type AgentCard, readAgentCard } from '../discovery/agent-card.ts'
 import { toCountText } from '../operation/price-text.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { isJsonObject } from '../wire/json.ts'
 import {
   type Finding,
   jsonOf,

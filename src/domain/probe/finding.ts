@@ -1,8 +1,7 @@
-import type { Operation } from '../listing/operation.ts'
-import type { SignIn } from '../listing/sign-in.ts'
-import type { Skill, Tool } from '../listing/tools-and-skills.ts'
+import type { SignIn } from '../listing/auth.ts'
+import type { Operation, Skill, Tool } from '../listing/listing-facts.ts'
 import type { Accept } from '../trust/seen-answer.ts'
-import { parseJson } from '../wire/parse-json.ts'
+import { parseJson } from '../wire/json.ts'
 import type {
   DeliveryVerdict,
   HttpMethod,

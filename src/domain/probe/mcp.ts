@@ -1,10 +1,9 @@
-import { hasLocalReferencesOnly, isWithin } from '../json-schema/bounded-json.ts'
-import { exampleOf } from '../json-schema/example-of.ts'
+import { exampleOf, hasLocalReferencesOnly, isWithin } from '../json-schema/json-schema.ts'
+import type { Skill, Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import type { Skill, Tool } from '../listing/tools-and-skills.ts'
 import { toCountText } from '../operation/price-text.ts'
 import type { Notice } from '../trust/interface.ts'
-import { isJsonObject, memberOf, present } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf, present } from '../wire/json.ts'
 import {
   type Finding,
   judgeStatus,
@@ -17,13 +16,19 @@ import {
   toOfferWords,
   toWrong,
 } from './finding.ts'
-import { type RpcReply, readRpcTerms, readToolPrice, toSold } from './mcp-payment.ts'
-import { readMppTerms } from './mpp.ts'
-import { readX402Terms, toMissingTerms } from './x402.ts'
+import {
+  type RpcReply,
+  readMppTerms,
+  readRpcTerms,
+  readToolPrice,
+  readX402Terms,
+  toMissingTerms,
+  toSold,
+} from './x402.ts'
 
 /** An answer that ended the handshake before a server introduced itself. */
 export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: number): Finding {
-  if (answer.status === 402) return toPaidDoor(answer)
+  if (answer.status === 402) return toPaidEndpoint(answer)
   const terms = readRpcTerms(reply)
   if (terms.length > 0) return toPaid(answer, terms, 'a JSON-RPC error before the handshake, with')
   const common = judgeStatus('mcp', answer, now)
@@ -34,7 +39,7 @@ export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: num
 }
 
 /** An MCP endpoint behind a payment: its terms and payouts are read, its tools are not seen. */
-function toPaidDoor(answer: ProbeAnswer): Finding {
+function toPaidEndpoint(answer: ProbeAnswer): Finding {
   const read = [readX402Terms(answer), readMppTerms(answer)]
   const terms = read.flatMap((each) => (each.found ? each.terms : []))
   if (terms.length > 0) return toPaid(answer, terms, '402 before the handshake, with')

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { isWithin } from '../json-schema/bounded-json.ts'
-import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../listing/sign-in.ts'
+import { isWithin } from '../json-schema/json-schema.ts'
+import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../listing/auth.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import { isJsonObject, parseJson, present } from '../wire/parse-json.ts'
+import { isJsonObject, parseJson, present } from '../wire/json.ts'
 import type { ProbeAnswer } from './finding.ts'
-import { parseChallenges } from './mpp.ts'
+import { parseChallenges } from './x402.ts'
 
 const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }

@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 import { CARD_PATHS } from '../discovery/agent-card.ts'
 import { defaultAddress } from '../listing/invoke.ts'
-import type { ListingFacts } from '../listing/listing-facts.ts'
-import type { Operation } from '../listing/operation.ts'
+import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { encodeBody, toExampleRequest } from '../operation/example-request.ts'
 import type { Evidence, Probe } from '../trust/evidence.ts'
-import { largestOf } from '../wire/extremes.ts'
-import { present } from '../wire/parse-json.ts'
+import { largestOf, present } from '../wire/json.ts'
 import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../wire/vocabulary.ts'
 
 /** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */

@@ -1,5 +1,5 @@
-import { resolveReference } from '../json-schema/schema-fault.ts'
-import { isJsonObject } from '../wire/parse-json.ts'
+import { resolveReference } from '../json-schema/json-schema.ts'
+import { isJsonObject } from '../wire/json.ts'
 
 /** An operation's declaration of a good answer: `response` of its facts. */
 export interface DeclaredResponse {

@@ -4,7 +4,7 @@ import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { fromBase64 } from '../relay/base64-json.ts'
 import { InstantSchema } from '../trust/instant.ts'
-import { toCanonicalJson } from '../wire/canonical-json.ts'
+import { toCanonicalJson } from '../wire/json.ts'
 import { count, textLike } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../wire/parse-json.ts'
+import { parseJson } from '../wire/json.ts'
 
 /** Longest payment header that is read: as much as the relay passes. */
 export const MOST_HEADER = 128 * 1024

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Notice } from '../trust/interface.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
-import type { FormPage } from '../wire/form-page.ts'
+import type { FormPage } from '../wire/problems.ts'
 import { described, optionally } from '../wire/shapes.ts'
 
 /**

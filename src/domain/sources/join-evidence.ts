@@ -1,9 +1,9 @@
 import { toOperationKey } from '../operation/is-at-address.ts'
 import { newestSignIn } from '../trust/access.ts'
 import type { Evidence } from '../trust/evidence.ts'
+import { uniteReports } from '../trust/evidence.ts'
 import { type Interface, MAX_OPERATIONS, type SeenOperation } from '../trust/interface.ts'
-import { uniteReports } from '../trust/reported-use.ts'
-import { present } from '../wire/parse-json.ts'
+import { present } from '../wire/json.ts'
 import type { NamedRow } from './source-row.ts'
 
 /**

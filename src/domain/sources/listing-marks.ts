@@ -1,4 +1,4 @@
-import { isJsonObject } from '../wire/parse-json.ts'
+import { isJsonObject } from '../wire/json.ts'
 
 /**
  * The identifying marks of a listing, as comparable text: two listings of one kind that share a

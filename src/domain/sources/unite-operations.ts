@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createOperationSchema, type Operation, placeholdersOf } from '../listing/listing-facts.ts'
 import { eachOnce, type Offer, offersOf, pricingOf, toPrice } from '../listing/offers.ts'
-import { createOperationSchema, type Operation, placeholdersOf } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { operationMark } from './listing-marks.ts'

@@ -1,7 +1,7 @@
 import type { Auth } from '../listing/auth.ts'
-import { fillPlaceholders, type Operation } from '../listing/operation.ts'
+import { fillPlaceholders, type Operation } from '../listing/listing-facts.ts'
 import { encodeValue, toText, withQuery } from '../operation/example-request.ts'
-import { memberOf } from '../wire/parse-json.ts'
+import { memberOf } from '../wire/json.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
 import { parseJsonPath, writeJsonPath } from './json-path.ts'
 

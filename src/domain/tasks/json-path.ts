@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { isJsonObject, memberOf } from '../wire/json.ts'
 
 /**
  * The path of a value in JSON, in the part of JMESPath's notation that selects and renames

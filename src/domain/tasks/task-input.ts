@@ -1,5 +1,5 @@
-import { findValueFault } from '../json-schema/value-fault.ts'
-import { memberOf, parseJson } from '../wire/parse-json.ts'
+import { findValueFault } from '../json-schema/json-schema.ts'
+import { memberOf, parseJson } from '../wire/json.ts'
 import { membersOf, requiredOf, type Task } from './task.ts'
 
 export interface InputFault {

@@ -1,5 +1,5 @@
-import { findValueFault } from '../json-schema/value-fault.ts'
-import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { findValueFault } from '../json-schema/json-schema.ts'
+import { isJsonObject, memberOf } from '../wire/json.ts'
 import { parseJsonPath, readJsonPath } from './json-path.ts'
 import { membersOf } from './task.ts'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { findSchemaFault } from '../json-schema/schema-fault.ts'
-import { findValueFault } from '../json-schema/value-fault.ts'
-import { isJsonObject, memberOf } from '../wire/parse-json.ts'
+import { findSchemaFault, findValueFault } from '../json-schema/json-schema.ts'
+import { isJsonObject, memberOf } from '../wire/json.ts'
 import { faultless, textLike } from '../wire/shapes.ts'
 
 const MAX_WORDS = 80

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Auth } from '../listing/auth.ts'
-import { createSignInSchema } from '../listing/sign-in.ts'
+import { createSignInSchema } from '../listing/auth.ts'
 import type { UrlRules } from '../listing/target-url.ts'
 import type { Evidence } from './evidence.ts'
 

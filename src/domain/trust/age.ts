@@ -1,18 +1,19 @@
 import * as v from 'valibot'
-import { OfferSchema, OperationPriceSchema } from '../listing/operation.ts'
-import { present } from '../wire/parse-json.ts'
+import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
+import { present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import {
   DriftSchema,
+  dayOfUse,
   type Evidence,
   MeasuredSchema,
   PackageRunSchema,
   ProbeSchema,
+  ReportedUseSchema,
   SignalsSchema,
 } from './evidence.ts'
 import { InstantSchema } from './instant.ts'
 import type { SeenOperation } from './interface.ts'
-import { dayOfUse, ReportedUseSchema } from './reported-use.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
 
 /**

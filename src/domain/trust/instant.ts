@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isOnCalendar } from '../listing/calendar-date.ts'
+import { isOnCalendar } from '../listing/listing-text.ts'
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 

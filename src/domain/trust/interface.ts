@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/caip-account.ts'
-import { createOperationSchema } from '../listing/operation.ts'
-import { NetworkSchema } from '../listing/pricing.ts'
 import {
+  createOperationSchema,
   MAX_SKILLS,
   MAX_TOOLS,
   ToolNameSchema as name,
   printableText,
   SkillSchema,
   ToolSchema,
-} from '../listing/tools-and-skills.ts'
+} from '../listing/listing-facts.ts'
+import { PayoutSchema } from '../listing/networks.ts'
+import { NetworkSchema } from '../listing/pricing.ts'
 import { listOf } from '../wire/shapes.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
 import { InstantSchema } from './instant.ts'

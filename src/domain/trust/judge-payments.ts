@@ -1,14 +1,12 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
-import { indexTransfers } from '../wash/chain-order.ts'
-import { findWash, type WashFlagId } from '../wash/wash.ts'
-import { normalizeWallet } from '../wash/wash-rules.ts'
+import { findWash, indexTransfers, normalizeWallet, type WashFlagId } from '../wash/wash.ts'
 import {
   createPayeeLookup,
   type LedgerPayee,
   type LedgerPayment,
   type Verdict,
-} from './ledger-payment.ts'
-import { windowOf } from './score-listings.ts'
+  windowOf,
+} from './ledger-facts.ts'
 
 const MICRO = 1_000_000
 

@@ -1,6 +1,12 @@
+import * as v from 'valibot'
+import { normalizePayout, PayoutSchema } from '../listing/networks.ts'
+import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
+import { WASH_FLAGS } from '../wash/wash.ts'
+import { count, textLike } from '../wire/shapes.ts'
 import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import type { Evidence } from './evidence.ts'
-import type { LedgerPayee, LedgerPayment } from './ledger-payment.ts'
+import { InstantSchema } from './instant.ts'
+import { TRUST } from './trust.ts'
 
 /** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
 export interface Demand {
@@ -71,7 +77,7 @@ export interface DayOfReceipts {
   file: string
 }
 
-export interface ReceiptFacts {
+interface ReceiptFacts {
   /** Paid calls of the window that the relay judged. */
   judgedCalls: readonly JudgedCall[]
   /** Oldest first. */
@@ -99,4 +105,154 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
   ...NO_PAYMENT_FACTS,
   judgedCalls: [],
   receiptDays: [],
+}
+
+/**
+ * The verdict on a payment: it counts, or why it does not. Limits for one buyer's payments are not
+ * a verdict, since the score itself applies them.
+ */
+const VERDICTS = [
+  'counted',
+  ...WASH_FLAGS,
+  /** Anybody can make a transfer of zero in anybody's name. */
+  'nothing_paid',
+  /** No seller proved the payee, and nobody published it for a known seller. */
+  'payee_not_owned',
+  /** The source of the payer's money has not been traced yet. */
+  'payer_untraced',
+] as const
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
+const listings = v.array(text)
+
+/** One payment that the meter read: a line of the published ledger. */
+export const LedgerPaymentSchema = v.strictObject({
+  network: text,
+  transaction: text,
+  /** Index of the transfer's log; 0 where a chain has none. */
+  log: count,
+  /** ISO 8601 in the file, milliseconds here: a month may have a million. */
+  at: v.pipe(InstantSchema, v.transform(Date.parse)),
+  /** Contract or mint of the coin. */
+  asset: text,
+  /** Smallest units of the coin. */
+  amount: textLike(/^\d{1,78}$/, 'expected a whole number in decimal digits'),
+  /** Millionths of a US dollar. */
+  usd_micro: count,
+  /** EVM addresses in lower case. */
+  payer: text,
+  payee: text,
+  /** Null where an older version wrote the payment down. */
+  scheme: v.nullable(v.picklist(COUNTED_SCHEMES)),
+  /** The listings that it is a payment for: one where the relay's notes name it. */
+  listings,
+  verdict: v.picklist(VERDICTS),
+})
+
+/** Whose a payee is: a line of the published payees. */
+const LedgerPayeeSchema = v.strictObject({
+  payee: PayoutSchema,
+  /** The seller's domain. */
+  owner: text,
+  proof: v.picklist(['signature', 'published']),
+  listings,
+})
+
+export type Verdict = (typeof VERDICTS)[number]
+export type LedgerPayment = v.InferOutput<typeof LedgerPaymentSchema>
+export type LedgerPayee = v.InferOutput<typeof LedgerPayeeSchema>
+
+/** As the file has it: its members in order, and no others. */
+export function toPublishedPayment(row: LedgerPayment): v.InferInput<typeof LedgerPaymentSchema> {
+  return {
+    network: row.network,
+    transaction: row.transaction,
+    log: row.log,
+    at: new Date(row.at).toISOString(),
+    asset: row.asset,
+    amount: row.amount,
+    usd_micro: row.usd_micro,
+    payer: row.payer,
+    payee: row.payee,
+    scheme: row.scheme,
+    listings: row.listings,
+    verdict: row.verdict,
+  }
+}
+
+/** By network first: a text put together for each of a million payments would be hashed each time. */
+export function createPayeeLookup(payees: readonly LedgerPayee[]) {
+  const networks = new Map<string, Map<string, LedgerPayee>>()
+  for (const row of payees) {
+    const account = normalizePayout(row.payee)
+    const at = account.lastIndexOf(':')
+    const network = account.slice(0, at)
+    const own = networks.get(network) ?? new Map<string, LedgerPayee>()
+    networks.set(network, own.set(account.slice(at + 1), row))
+  }
+  return ({ network, payee }: Pick<LedgerPayment, 'network' | 'payee'>): LedgerPayee | undefined =>
+    networks.get(network)?.get(payee)
+}
+
+/** `GET /api/v1/trust/payees.json`: with the payment rows, everything a score is computed from. */
+export const TrustPayeesSchema = v.object({
+  /** End of the window; null without a meter. */
+  as_of: v.nullable(InstantSchema),
+  /** Domains of the known sellers: payments to them vouch. Without sellers of money equivalents. */
+  seeds: v.array(text),
+  payees: v.array(LedgerPayeeSchema),
+})
+export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>
+
+/** Both files: exactly the data a score is computed from. */
+export interface LedgerFiles extends Omit<TrustPayees, 'as_of'> {
+  as_of: string
+  payments: readonly LedgerPayment[]
+}
+
+const FileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
+
+/** The location of the rows, in `/api/v1/stats`. */
+export const TrustLedgerSchema = v.object({
+  as_of: v.nullable(InstantSchema),
+  payments: count,
+  ndjson: FileSchema,
+  gz: FileSchema,
+  payees: FileSchema,
+})
+export type TrustLedgerFacts = v.InferOutput<typeof TrustLedgerSchema>
+
+/** Payments that a page shows of its listing; the published file has all of them. */
+const SHOWN_PAYMENTS = 20
+
+/** The newest payments of the window by listing id, counted or not. */
+export function findNewest({
+  asOf,
+  payments,
+}: {
+  asOf: number
+  payments: readonly LedgerPayment[]
+}): Map<string, LedgerPayment[]> {
+  const newest = new Map<string, LedgerPayment[]>()
+  const inOrder = payments.filter(({ at }) => windowOf(at, asOf) === 0).sort(byNewest)
+  for (const payment of inOrder)
+    for (const id of payment.listings) {
+      const own = newest.get(id) ?? []
+      if (own.length < SHOWN_PAYMENTS) own.push(payment)
+      newest.set(id, own)
+    }
+  return newest
+}
+
+function byNewest(one: LedgerPayment, other: LedgerPayment): number {
+  if (one.at !== other.at) return other.at - one.at
+  if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1
+  return one.log - other.log
+}
+
+export const WINDOW_MS = TRUST.windowDays * 86_400_000
+
+/** The window that ends with `asOf` is 0, the one before it 1; later ones are negative. */
+export function windowOf(at: number, asOf: number): number {
+  return Math.floor((asOf - at) / WINDOW_MS)
 }

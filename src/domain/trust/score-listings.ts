@@ -1,24 +1,31 @@
 import {
+  FULL,
   findMeasuredSeeds,
   type Purchase,
   VOUCHING,
   weighBuyer,
 } from '../independence/weigh-buyer.ts'
-import { largestOf } from '../wire/extremes.ts'
-import { countShares, groupByListing } from './count-shares.ts'
-import type { Measured } from './evidence.ts'
-import { createPayeeLookup, type LedgerPayee, type LedgerPayment } from './ledger-payment.ts'
-import { toMeasured } from './to-measured.ts'
+import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
+import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
+import { WASH_FLAGS } from '../wash/wash.ts'
+import { largestOf } from '../wire/json.ts'
+import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
+import {
+  createPayeeLookup,
+  type LedgerPayee,
+  type LedgerPayment,
+  WINDOW_MS,
+  windowOf,
+} from './ledger-facts.ts'
 import { TRUST } from './trust.ts'
 
 const DAY_MS = 86_400_000
-const WINDOW_MS = TRUST.windowDays * DAY_MS
 /** The window, and what is kept of history before it: ninety days in all. */
 const WINDOWS = 3
 /** How far back payments are read, including the window. */
 export const HISTORY_MS = WINDOW_MS * WINDOWS
 
-export interface Ledger {
+interface Ledger {
   /** End of the window, ISO 8601. */
   as_of: string
   payments: readonly LedgerPayment[]
@@ -90,11 +97,228 @@ export function isVouchedSale(
   return verdict === 'counted' && (score.buyers.get(payer) ?? 0) > 0
 }
 
-/** The window that ends with `asOf` is 0, the one before it 1; later ones are negative. */
-export function windowOf(at: number, asOf: number): number {
-  return Math.floor((asOf - at) / WINDOW_MS)
-}
-
 function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): Purchase {
   return { day: Math.floor(at / DAY_MS), micros: usd_micro, owner, listings }
+}
+
+const MICRO = 1_000_000
+/** Below that the largest buyer is most of the business, and a stranger who joins them helps. */
+const FEWEST_PAYERS = 3
+
+/** The total of one payer's payments at one listing; all in millionths. */
+interface Share {
+  payer: string
+  rows: readonly LedgerPayment[]
+  weight: number
+  settlements: number
+  micros: number
+}
+
+interface Counts {
+  buyers: number
+  settlements: number
+  /** US dollars. */
+  volume: number
+}
+
+/** The counted payments of one listing in one window. */
+interface Shares extends Counts {
+  /** How much each payer counts, in millionths; those that do not are left out. */
+  weights: ReadonlyMap<string, number>
+  topShare: number
+  /** By day since the epoch (UTC). */
+  days: ReadonlyMap<number, Counts>
+  /** Milliseconds. */
+  last: number
+  schemes: ReadonlySet<LedgerPayment['scheme']>
+  /** Payments by network. */
+  networks: ReadonlyMap<string, number>
+}
+
+/**
+ * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer;
+ * and of three payers or more none counts for more dollars than all others together. Otherwise a
+ * rival could take most of a score with one payment, as the largest buyer's share lowers it.
+ *
+ * @param rows of one window, those that count
+ * @param weigh how much the payer of some payments counts at each listing, in millionths; null where the
+ *   rule does not hold, and everybody counts in full
+ * @returns by listing
+ */
+function countShares(
+  rows: readonly LedgerPayment[],
+  weigh: ((own: readonly LedgerPayment[]) => ReadonlyMap<string, number>) | null,
+): Map<string, Shares> {
+  const shares = new Map<string, Share[]>()
+  for (const [payer, own] of Map.groupBy(rows, (row) => row.payer)) {
+    const weights = weigh?.(own)
+    for (const [id, bought] of groupByListing(own)) {
+      const weight = weights === undefined ? FULL : (weights.get(id) ?? 0)
+      if (weight > 0) addTo(shares, id, toShare(payer, bought, weight))
+    }
+  }
+  return new Map([...shares].map(([id, own]) => [id, toShares(own)]))
+}
+
+function groupByListing<Row extends LedgerPayment>(rows: readonly Row[]): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  for (const row of rows) for (const id of row.listings) addTo(found, id, row)
+  return found
+}
+
+function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const own = lists.get(key)
+  if (own === undefined) lists.set(key, [value])
+  else own.push(value)
+}
+
+function toShare(payer: string, rows: readonly LedgerPayment[], weight: number): Share {
+  const { settlements, volumeUsd } = TRUST.perPayer
+  return {
+    payer,
+    rows,
+    weight,
+    settlements: weight * Math.min(rows.length, settlements),
+    micros: Math.floor((weight * Math.min(sumOf(rows), volumeUsd * MICRO)) / FULL),
+  }
+}
+
+function sumOf(rows: readonly LedgerPayment[]): number {
+  return rows.reduce((sum, { usd_micro }) => sum + usd_micro, 0)
+}
+
+function toShares(shares: readonly Share[]): Shares {
+  const all = shares.reduce((sum, { micros }) => sum + micros, 0)
+  const most = shares.reduce((largest, { micros }) => Math.max(largest, micros), 0)
+  const limit = shares.length < FEWEST_PAYERS ? most : Math.min(most, all - most)
+  const kept = shares.map((share) => ({ ...share, micros: Math.min(share.micros, limit) }))
+  const buyers = kept.reduce((sum, { weight }) => sum + weight, 0)
+  const micros = kept.reduce((sum, share) => sum + share.micros, 0)
+  const rows = kept.flatMap((share) => share.rows)
+  const networks = Map.groupBy(rows, ({ network }) => network)
+  return {
+    weights: new Map(kept.map(({ payer, weight }) => [payer, weight])),
+    buyers: buyers / FULL,
+    settlements: kept.reduce((sum, { settlements }) => sum + settlements, 0) / FULL,
+    volume: micros / MICRO,
+    topShare: toTopShare(limit, { buyers, micros }),
+    days: toDays(kept),
+    last: largestOf(
+      rows.map(({ at }) => at),
+      0,
+    ),
+    schemes: new Set(rows.map(({ scheme }) => scheme)),
+    networks: new Map([...networks].map(([network, own]) => [network, own.length])),
+  }
+}
+
+/**
+ * The share of the largest of n buyers is at least 1/n: otherwise many buyers that count for little
+ * would make a cheat look less concentrated.
+ */
+function toTopShare(top: number, { buyers, micros }: { buyers: number; micros: number }): number {
+  if (micros === 0) return 0
+  return Math.min(1, Math.max(top / micros, FULL / Math.max(buyers, 1)))
+}
+
+/** The counted part of each day: a payer's counted total, spread over its payments. */
+function toDays(shares: readonly Share[]): Map<number, Counts> {
+  const days = new Map<number, Counts>()
+  for (const { rows, weight, settlements, micros } of shares) {
+    const paid = sumOf(rows)
+    for (const [date, own] of Map.groupBy(rows, ({ at }) => Math.floor(at / DAY_MS))) {
+      const day = days.get(date) ?? { buyers: 0, settlements: 0, volume: 0 }
+      day.buyers += weight / FULL
+      day.settlements += (settlements * own.length) / rows.length / FULL
+      day.volume += paid === 0 ? 0 : (micros * sumOf(own)) / paid / MICRO
+      days.set(date, day)
+    }
+  }
+  return days
+}
+
+interface Paid {
+  as_of: string
+  /** Of the window, including those that do not count. */
+  rows: readonly LedgerPayment[]
+  /** Counted payments, this window first, then earlier ones. */
+  windows: readonly (Shares | undefined)[]
+  /** Whether enough known sellers are measured to tell who is independent. */
+  holds: boolean
+}
+
+/** One listing's numbers as evidence has them. */
+function toMeasured({ as_of, rows, windows, holds }: Paid): Measured {
+  const [window] = windows
+  const paidBy = COUNTED_SCHEMES.filter((scheme) => window?.schemes.has(scheme))
+  const known = rows.filter(({ verdict }) => verdict === 'counted')
+  return {
+    source: OWN_EVIDENCE,
+    as_of,
+    verified_buyers_30d: window?.buyers ?? 0,
+    settlements_30d: window?.settlements ?? 0,
+    volume_usd_30d: window?.volume ?? 0,
+    top_buyer_share_30d: window?.topShare ?? 0,
+    last_settlement_at: window === undefined ? null : new Date(window.last).toISOString(),
+    shared_payout: false,
+    ...(holds && { unknown_buyers_30d: countPayers(known) - (window?.weights.size ?? 0) }),
+    ...(paidBy.length > 0 && { paid_by: paidBy }),
+    wash_flags: WASH_FLAGS.map((flag) => ({ flag, settlements: countOf(rows, flag) })).filter(
+      ({ settlements }) => settlements > 0,
+    ),
+    watch: [
+      ...toUntracedWatch(countOf(rows, 'payer_untraced')),
+      ...toBridgedWatch(window?.networks ?? new Map()),
+    ],
+    // Shown next to the counted numbers, so that nobody has to trust the exclusions.
+    raw: {
+      payers: countPayers(rows),
+      settlements: rows.length,
+      volume_usd: rows.reduce((sum, { usd_micro }) => sum + usd_micro, 0) / MICRO,
+    },
+    days: toSeries(windows, as_of),
+  }
+}
+
+function countOf(rows: readonly LedgerPayment[], wanted: LedgerPayment['verdict']): number {
+  return rows.filter(({ verdict }) => verdict === wanted).length
+}
+
+function countPayers(rows: readonly LedgerPayment[]): number {
+  return new Set(rows.map(({ payer }) => payer)).size
+}
+
+function toUntracedWatch(count: number): Measured['watch'] {
+  const note = `${count} payments wait: we have not seen yet where their payers had the money from.`
+  return count === 0 ? [] : [{ id: 'payers_untraced', note }]
+}
+
+/** Coins that a bridge redeems, and not their issuer, are shown as such beside the score. */
+function toBridgedWatch(networks: ReadonlyMap<string, number>): Measured['watch'] {
+  return BRIDGED_COINS.flatMap(({ network, name }) => {
+    const paid = networks.get(network) ?? 0
+    const note = `${paid} of these payments were made in ${name}, a bridged coin: a bridge redeems it, not its issuer.`
+    return paid === 0 ? [] : [{ id: 'bridged_coin', note }]
+  })
+}
+
+/** The days with payments, and the last one, so that a chart ends where the window does. */
+function toSeries(windows: readonly (Shares | undefined)[], as_of: string): Day[] {
+  const lastDay = Math.floor(Date.parse(as_of) / DAY_MS)
+  const counts = [
+    ...windows.flatMap((window) => [...(window?.days ?? [])]),
+    [lastDay, null] as const,
+  ]
+  const byDay = [...Map.groupBy(counts, ([day]) => day)].sort(([a], [b]) => a - b)
+  return byDay.map(([day, own]) => {
+    // To millionths: sums of parts depend on the order of what is added.
+    const sum = (of: 'settlements' | 'volume' | 'buyers') =>
+      Math.round(own.reduce((all, [, part]) => all + (part?.[of] ?? 0), 0) * MICRO) / MICRO
+    return {
+      date: new Date(day * DAY_MS).toISOString().slice(0, 10),
+      settlements: sum('settlements'),
+      volume_usd: sum('volume'),
+      buyers: sum('buyers'),
+    }
+  })
 }

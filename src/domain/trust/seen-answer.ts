@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/caip-account.ts'
+import { PayoutSchema } from '../listing/networks.ts'
 import { NetworkSchema, PriceSchema } from '../listing/pricing.ts'
 import { textLike, whole } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'

@@ -5,8 +5,7 @@ import type { Switches } from '../derived/switches.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { toShownHost } from '../listing/shown-host.ts'
 import { toSumText } from '../operation/price-text.ts'
-import { OWN_EVIDENCE } from '../trust/evidence.ts'
-import { dayOfUse, type ReportedUse } from '../trust/reported-use.ts'
+import { dayOfUse, OWN_EVIDENCE, type ReportedUse } from '../trust/evidence.ts'
 
 /** What is known on one question about a listing, or that it is not known: never an empty line. */
 const KnownFactSchema = v.object({

@@ -9,8 +9,8 @@ import {
   SiteTextsSchema,
 } from '../derived/tables.ts'
 import { PAGE_TEMPLATES } from '../listing/page-templates.ts'
-import { DOORS } from '../wire/door-table.ts'
 import { categoryPath } from '../wire/links.ts'
+import { PROTOCOL_ENDPOINTS } from '../wire/protocol-table.ts'
 import { ROUTES } from '../wire/route-table.ts'
 import { count } from '../wire/shapes.ts'
 import { FEATURE_STATUSES } from '../wire/vocabulary.ts'
@@ -107,7 +107,7 @@ function statusOf(endpoint: string | null): (typeof FEATURE_STATUSES)[number] {
   if (endpoint === null) return 'planned'
   const [method = '', path = ''] = endpoint.split(' ')
   if (method === 'GET' && PAGE_TEMPLATES.includes(toTemplate(path))) return 'live'
-  const route = [...Object.values(ROUTES), ...Object.values(DOORS)].find(
+  const route = [...Object.values(ROUTES), ...Object.values(PROTOCOL_ENDPOINTS)].find(
     (row) =>
       toTemplate(row.path) === toTemplate(path) &&
       row.methods.some((allowed) => allowed === method || method === 'ALL'),

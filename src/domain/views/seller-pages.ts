@@ -1,4 +1,4 @@
-import type { Refused } from '../wire/form-page.ts'
+import type { Refused } from '../wire/problems.ts'
 import type { ListingView } from './listing-view.ts'
 import type {
   Analytics,

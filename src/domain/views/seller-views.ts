@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/caip-account.ts'
+import { PayoutSchema } from '../listing/networks.ts'
 import { ReceiptSchema } from '../receipts/receipt.ts'
 import { count, described, optionally } from '../wire/shapes.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'

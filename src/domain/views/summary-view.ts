@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import { EarnedTiersSchema } from '../derived/tiers.ts'
+import { EarnedTiersSchema } from '../derived/derived-listing.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { PricingSchema } from '../listing/pricing.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'

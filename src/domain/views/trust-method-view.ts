@@ -1,26 +1,14 @@
 import * as v from 'valibot'
+import { LIVE_TESTED } from '../derived/derived-listing.ts'
 import type { Tables } from '../derived/tables.ts'
-import { LIVE_TESTED } from '../derived/tiers.ts'
 import { CHEATING, VOUCHING } from '../independence/weigh-buyer.ts'
 import { toUsd } from '../operation/price-text.ts'
 import { SCHEMES } from '../settlement/schemes/schemes.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
-import { WASH_FLAGS } from '../wash/wash.ts'
-import { WASH } from '../wash/wash-rules.ts'
+import { WASH, WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
+import { toWireNames } from '../wire/shapes.ts'
 import { EVIDENCE } from '../wire/vocabulary.ts'
-import { toWireNames } from '../wire/wire-names.ts'
-import {
-  CHEATING_COSTS,
-  EVIDENCE_MEANINGS,
-  EXCLUSION_RULES,
-  GETS_PAST,
-  IN_SHORT,
-  RECOMPUTE,
-  RULE,
-  RULE_REASONS,
-  toToday,
-} from './trust-texts.ts'
 
 const MINUTE_MS = 60_000
 const MICRO = 1_000_000
@@ -172,4 +160,117 @@ function toConstants(): TrustMethodView['constants'] {
   }
   const named = toWireNames({ ...constants, aPayer: perPayer, liveTested: LIVE_TESTED, wash })
   return v.parse(TrustMethodSchema.entries.constants, named)
+}
+
+const { microsAListing, customADay, mostCustom, measuredSeeds, microsAMeasuredSeed } = VOUCHING
+const FULL = `${microsAListing / 10_000} cents`
+const A_DAY = `${customADay / 10_000} cents`
+const MOST = `${mostCustom / 10_000} cents`
+const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
+const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
+
+/** The current state: how many known sellers are measured, and what that means. */
+function toToday(measured: number): string {
+  if (measured < measuredSeeds)
+    return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. One is measured once buyers paid it ${MEASURED} in ${TRUST.windowDays} days, of which we take at most ${FULL} of each. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+  return `We measure ${measured} known sellers: sellers that people chose because nobody can take them for a front. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
+}
+
+const PRICE = toUsd(CHEATING.usd)
+
+/** What cheating and harming cost, in three sentences: a study of ours plays what they say. */
+const CHEATING_COSTS = [
+  `Where the rule holds, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, for the hundredth listing as for the first; where it does not hold, invented buyers cost under a cent.`,
+  'Taking a third of an honest seller’s score costs a rival $5 or more, but for rewards to buyers who are few or spend little: a few dozen cents are then enough.',
+  'Of buyers who use two sellers or more and pay a known one, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
+]
+
+const IN_SHORT = [
+  'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and its payee is the seller’s: proved by a signature, or published on the seller’s own site.',
+  'A score says that people paid this seller lately, not that the service is good. A seller without one has no payments that we measured.',
+]
+
+/** The rule for buyers, in three sentences. */
+const RULE = [
+  `A buyer is known by what it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below): ${FULL} of that money for each listing where it counts in full.`,
+  `The money is spread over all other listings it bought from, in proportion to the square of its custom there; custom is what it paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}, and what is over goes to the others in the same proportion.`,
+  `What a listing gets, divided by ${FULL}, is the part of a buyer that counts there, and each of its payments and dollars counts by that part.`,
+]
+
+const RULE_REASONS = [
+  'A buyer’s part depends on its own payments and the list alone. Nobody else’s payments change it, and no order matters, so two people who read the same rows get the same digits.',
+  `One dollar vouches once: a hundred listings of one hand cost a hundred times as much as one.`,
+  'The square keeps a hundred cheap shops from crowding out a seller whose customers come back. Spread by seller, they take all of a score for nothing; spread by dollar, one dear purchase that is paid back takes as much.',
+  'Custom is counted by day, so that a rival who pays people to buy elsewhere must pay them again each day.',
+  `The rule holds where at least ${measuredSeeds} known sellers are measured: where buyers paid each of them ${MEASURED} in the window, of which we take at most ${FULL} of each buyer. A payment more never ends it. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
+  'A payee is a known seller’s where people found it on that seller’s own site. Who takes over a part of its domain and signs with a wallet adds none.',
+  'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
+  'Another provider’s figures are sums, so this rule can’t be applied to them. Such a score names the provider, and earns no tier or badge.',
+]
+
+/** Enough to compute every score from the published files. */
+const RECOMPUTE = [
+  'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
+  'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is one that `seeds` names.',
+  `A known seller is measured where what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} of each buyer) comes to ${microsAMeasuredSeed.toLocaleString('en')} or more. A buyer is a \`payer\`, on whatever chain. Where fewer than ${measuredSeeds} are measured, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
+  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave without what it paid that seller, at most '.concat(
+    `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
+  ),
+  `Of its other rows, each gives each of its \`listings\` \`usd_micro\` divided by the number of those listings. Add that up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; add up the days, at most ${mostCustom.toLocaleString('en')}. The square of that is the listing’s claim.`,
+  `Take the listings by claim, the largest first; the order of equal claims changes nothing. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 where all is 0). Its part is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Where the share is ${microsAListing.toLocaleString('en')} or more, take ${microsAListing.toLocaleString('en')} off left, and the claim off all, before the next listing.`,
+  `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0. Its payments are its rows, at most ${TRUST.perPayer.settlements}. Its dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
+  'With three such buyers or more, no buyer’s dollars are more than those of all others together (only the largest can be: lower it to that sum).',
+  'B is the sum of the parts, N the sum of part times payments, V the sum of dollars, each over 1,000,000 with its fraction. c is the largest dollars over all dollars, but at least 1/B, and at most 1; 0 where V is 0.',
+  'The last settlement is the latest `at` of these buyers’ rows. Where listings share a payee, the formula divides N and V by the largest number of `listings` in any row of step 1 that has this listing.',
+  'Where B is under 0.5, the listing gets no score. Otherwise the formula gives it, rounded to the nearest whole number, halves up. Days are counted with their fraction, from the last settlement to `as_of`.',
+]
+
+const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
+  verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
+  no_payment_data: 'No payments that may count were measured in the window.',
+  no_independent_paid_usage_30d:
+    'Payments were measured, but none in the window came from an independent buyer.',
+}
+
+/** The exclusions before anything is counted, where transactions are known. */
+const EXCLUSION_RULES: Record<WashFlagId, string> = {
+  self_payment: 'the payer is the payout address or a wallet of the claiming seller',
+  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
+  round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange fund everybody’s wallets: one of them as the funder proves nothing. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
+}
+
+const GETS_PAST = [
+  'A seller that buys from known sellers anyway can split those purchases over many wallets. They become buyers for the fees alone.',
+  'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid known sellers.',
+  `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is not a round trip. We choose the known sellers, and say why. Where one refunds calls that fail, somebody can let calls fail on purpose and pay less than a sixth of the price that we name.`,
+  'Goods of a known seller that can be sold again give most of the money back. We choose nobody who sells gift cards, credit or cash.',
+  'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars.',
+  'We found no rule that lets a dollar vouch once and protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
+  'A rival’s real trade takes a share too: where a buyer spends about as much at its shops as with a seller, both share what vouches for it. In a market where buyers paid known sellers little, ten cents at a rival’s shop are enough.',
+  'The less buyers spend with a seller, the cheaper it is to harm. Where they spend about five cents in a month, less than ten cents that each spends at a rival’s shops take a third of the score of one with few buyers, and a few rewards of ten cents take it from any.',
+  'Listings of one seller that share a payee share its buyers too, though not their payments and dollars. So a seller may list services that nobody uses beside one that is used: all get one score, which is lower the more they are.',
+  'Somebody who buys a domain gets the score of what is listed there, until the payments it rests on are thirty days old. What a listing sells may also change while its score stays.',
+  'A smart wallet may be one person’s on one chain, and its address another’s on a second one. Who gets that other one can spend there in the first one’s name, at shops of his own.',
+  'A score that names a provider costs what that provider’s own rules ask for, which may be nothing. A seller that proves no payee keeps it.',
+  'A rival that knows who will buy in the half hour of a launch, and gives each of them beforehand what it will pay there, can send a crowd filled from the same wallet: then all of them look like one hand.',
+  'A payee that is published and not proved rests on the seller’s own page. Somebody who publishes a busy stranger’s wallet as his own, and whose page our editors believe, has that stranger’s score for nothing until a seller listed here proves or publishes it too. The published payees say which are proved.',
+  'Before a seller proves its payee by a signature, a listing of another operator that publishes the same payee on its own site, and that our editors took in, takes all of its payments out of its score. It costs nothing, and a proof ends it. It does not work against known sellers.',
+  'We trace where each new payer’s money came from, a thousand payers at a time, in the order of their first payments. Somebody who pays from a hundred thousand new wallets keeps new buyers on that chain waiting for an hour or more. What waits is shown beside the score, and counts later.',
+  'A rival that had money of the seller’s, such as a refund, and gives it to a wallet before that first pays the seller, makes it look filled by the seller: it has to give at least half of what the wallet had.',
+  'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
+  `The rule starts to hold when ${measuredSeeds} known sellers are measured. From then on a seller whose buyers never paid known sellers has no score. Somebody who wants that brings it about for at most ${SWITCH}, paid from ${microsAMeasuredSeed / microsAListing} wallets; what real buyers paid known sellers already makes it cheaper.`,
+  'Buyers who never pay a known seller do not count, however real they are. In the markets we invented these are one to eight in ten.',
+  'Refunds that take another way than the payment are not seen.',
+  `Money of the seller’s is not recognised that reached a payer through two wallets or more, through an exchange, a bridge or a pool, in another token, more than ${hopDays} days before, or as less than half of what the payer had; nor through one wallet after the payer’s first payment.`,
+  'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
+  'On Solana, money that reached a payer through any other wallet is not recognised.',
+  'On Solana each transfer is looked up by itself, ten in a second. Somebody who sends a payee dust all day keeps the payees after it waiting.',
+  'Many wallets within minutes that pay different amounts are not a burst to us. Nor are wallets that a contract filled where one of them paid somebody else too: it looks like a bridge, and may be the seller’s own.',
+  'Of one payee we look up at most 500 transactions in each stretch of blocks, those that paid most first. Who pays a seller more than its buyers do, by 500 transfers in such a stretch, hides what they paid by Permit2 or on Tempo. The seller keeps that money.',
+  'A chain node may leave payments out: we ask one node a chain and do not prove its answers. Anybody can check the published rows with another node.',
+]
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
 }

@@ -169,3 +169,37 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS).filter(isProblemCode)
 export function isProblemCode(text: string): text is ProblemCode {
   return Object.hasOwn(PROBLEMS, text)
 }
+
+/** An error the operator can fix. A command prints only its message, without a stack. */
+export class OperatorError extends Error {
+  override name = 'OperatorError'
+}
+
+/** The code that Node, undici or a database gives an error; empty where it has none. */
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}
+
+/** As reported by Node, SQLite, bundlers in Rust and disk quotas, with or without a code. */
+const DISK_FULL = /\bENOSPC\b|\bEDQUOT\b|no space left on device|disk quota exceeded|disk is full/i
+
+export function isDiskFull(error: unknown): boolean {
+  return DISK_FULL.test(String(error))
+}
+
+/** Why a submission is refused: the same words for programs and for people. */
+export interface Refused {
+  kind: 'refused'
+  code: ProblemCode
+  reason: string
+  /** Field of the body that is wrong, where one is. */
+  field?: string
+  headers?: Record<string, string>
+}
+
+/** State of a form's page: the empty form, the reason of a refusal, or the outcome. */
+export interface FormPage<Answer, Sent> {
+  answer: { kind: 'empty' } | Refused | Answer
+  sent: Sent
+}

@@ -1,6 +1,6 @@
 import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import { compareBrowsing, rankMultiplier } from '../../domain/search/search-rank.ts'
-import { largestOf } from '../../domain/wire/extremes.ts'
+import { largestOf } from '../../domain/wire/json.ts'
 import { PRICE_BUCKETS, type PriceBucket } from '../../domain/wire/vocabulary.ts'
 import type { ReadDocument, SearchDocument } from './search-document.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isListingId } from '../../domain/listing/listing-id.ts'
+import { isListingId } from '../../domain/listing/listing-text.ts'
 import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
 import {
   AUTH_TYPES,

@@ -1,4 +1,4 @@
-import { isListingId } from '../../domain/listing/listing-id.ts'
+import { isListingId } from '../../domain/listing/listing-text.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import {

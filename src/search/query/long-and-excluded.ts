@@ -1,4 +1,4 @@
-import { largestOf } from '../../domain/wire/extremes.ts'
+import { largestOf } from '../../domain/wire/json.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
 import type { Word } from '../words/split-text.ts'

@@ -1,5 +1,5 @@
 import type { TaskRow } from '../../domain/tasks/task.ts'
-import { smallestOf } from '../../domain/wire/extremes.ts'
+import { smallestOf } from '../../domain/wire/json.ts'
 import { splitText, stemWord } from './split-text.ts'
 
 /** The words of an operation or tool that say what it does. */

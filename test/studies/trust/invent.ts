@@ -1,5 +1,5 @@
 import { TRUST } from '../../../src/domain/trust/trust.ts'
-import { smallestOf } from '../../../src/domain/wire/extremes.ts'
+import { smallestOf } from '../../../src/domain/wire/json.ts'
 import { createRandom } from '../../support/random.ts'
 import {
   AS_OF,

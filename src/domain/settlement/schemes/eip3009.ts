@@ -1,5 +1,5 @@
+import type { EvmRule } from './evm-log.ts'
 import { amountOf, type EvmLog, isTransferOf, toAddress } from './evm-log.ts'
-import type { EvmRule } from './evm-rule.ts'
 
 /**
  * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes

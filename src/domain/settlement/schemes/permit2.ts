@@ -1,5 +1,5 @@
+import type { EvmRule } from './evm-log.ts'
 import { addressAt, amountOf, type EvmCall, isTransferOf, toAddress, wordAt } from './evm-log.ts'
-import type { EvmRule } from './evm-rule.ts'
 
 /**
  * Permit2, x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names coin,

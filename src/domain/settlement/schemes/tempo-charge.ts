@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import type { EvmRule } from './evm-log.ts'
 import { amountOf, type EvmLog, toAddress } from './evm-log.ts'
-import type { EvmRule } from './evm-rule.ts'
 
 /**
  * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same with a memo. The memo

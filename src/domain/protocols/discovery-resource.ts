@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
-import type { DerivedListing } from '../derived/derived-listing.ts'
-import { trustScoreOf } from '../derived/derived-listing.ts'
-import { fillPlaceholders, type Param } from '../listing/operation.ts'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { fillPlaceholders, type Param } from '../listing/listing-facts.ts'
 import type { Accept } from '../trust/seen-answer.ts'
 import { listingPath } from '../wire/links.ts'
 

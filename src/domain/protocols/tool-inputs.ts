@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Switches } from '../derived/switches.ts'
-import { MAX_ID_LENGTH } from '../listing/listing-id.ts'
+import { MAX_ID_LENGTH } from '../listing/listing-text.ts'
 import { ExpectationSchema } from '../pins/expectation.ts'
 import { MAX_PLAN_ROWS, PLAN_ROWS } from '../plans/task-plan.ts'
 import { namesIn } from '../relay/relayed-headers.ts'

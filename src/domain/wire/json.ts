@@ -33,7 +33,7 @@ export interface JsonShape extends JsonBounds {
   items: number
 }
 
-export interface JsonMeasure {
+interface JsonMeasure {
   /** Counts the next bytes. @returns false once a count exceeds its limit: then counting ends */
   add(bytes: Uint8Array): boolean
   shape(): JsonShape
@@ -99,4 +99,54 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 /** An object's own member; undefined where the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/**
+ * RFC 8785: members by their UTF-16 units, no spaces, numbers as JavaScript writes them. Written out,
+ * not sorted into an object: one would put keys that look like numbers first.
+ *
+ * @example toCanonicalJson({ b: 1, 10: 2, 9: [null] }) → '{"10":2,"9":[null],"b":1}'
+ */
+export function toCanonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (isFlatInOrder(value)) return JSON.stringify(value)
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toCanonicalJson(member)}`).join(',')}}`
+}
+
+/** Such an object is written as it is: receipts are, a thousand a second. */
+function isFlatInOrder(value: object): boolean {
+  let before = ''
+  for (const [name, member] of Object.entries(value)) {
+    if (name < before || (typeof member === 'object' && member !== null)) return false
+    before = name
+  }
+  return true
+}
+
+/**
+ * The largest of any number of values. `Math.max(...values)` overflows the stack at some 120,000.
+ *
+ * @param least result for no values, and the minimum of any result
+ */
+export function largestOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {
+  let largest = least
+  for (const value of values) largest = Math.max(largest, value)
+  return largest
+}
+
+/** The smallest of any number of values; infinity for none. */
+export function smallestOf(values: Iterable<number>): number {
+  let smallest = Number.POSITIVE_INFINITY
+  for (const value of values) smallest = Math.min(smallest, value)
+  return smallest
+}
+
+/** Orders texts by their code units, for `sort`. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }

@@ -1,15 +1,14 @@
 import * as v from 'valibot'
 import { cutText } from '../derived/cut-text.ts'
-import type { DerivedListing } from '../derived/derived-listing.ts'
-import { trustScoreOf } from '../derived/derived-listing.ts'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { judgePolicy, type Policy } from '../derived/policy.ts'
 import { type Gone, toGoneText } from '../derived/tombstone.ts'
 import type { InvokeEntry, Setting } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
-import { toSlug } from '../listing/listing-id.ts'
+import { toSlug } from '../listing/listing-text.ts'
+import { present } from '../wire/json.ts'
 import { listingPath } from '../wire/links.ts'
-import { present } from '../wire/parse-json.ts'
-import { toMetaKey, toReverseHost } from './cards/own-cards.ts'
+import { toMetaKey, toReverseHost } from './cards.ts'
 
 /** The registry's limits of a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100
@@ -19,7 +18,7 @@ const OFFICIAL = 'io.modelcontextprotocol.registry/official'
 /** A version that the schema accepts: no range, and not `latest`. */
 const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
 /** The version where the seller's is unknown: the registry's schema requires one. */
-export const UNKNOWN_VERSION = '0.0.0'
+const UNKNOWN_VERSION = '0.0.0'
 
 /** One server as the registry door serves it, with its search keys. A row of the release. */
 export const RegistryRowSchema = v.strictObject({
@@ -132,7 +131,7 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
   }
 }
 
-export function toServerName(
+function toServerName(
   id: string,
   facts: Pick<ListingFacts, 'registry_name' | 'version'> | undefined,
   baseUrl: string,

@@ -1,5 +1,5 @@
 /** The doors other than our API, once: the app mounts them, roadmap and docs list them. */
-export const DOORS = {
+export const PROTOCOL_ENDPOINTS = {
   mcp: live('MCP server', 'MCP', '/mcp', 'POST'),
   mcp_server_card: file('MCP server card', 'MCP', '/mcp/server-card'),
   a2a: live('A2A agent', 'A2A', '/a2a', 'POST'),
@@ -63,15 +63,15 @@ function file<const Name extends string>(name: string, protocol: Name, path: str
   return { name, protocol, methods: ['GET'], path, answer: 'static' } as const
 }
 
-export type DoorId = keyof typeof DOORS
+export type ProtocolEndpointId = keyof typeof PROTOCOL_ENDPOINTS
 
 /** Doors a function answers; the app must hold a handler for each. */
-export type LiveDoorId = {
-  [Id in DoorId]: (typeof DOORS)[Id]['answer'] extends 'live' ? Id : never
-}[DoorId]
+export type LiveProtocolId = {
+  [Id in ProtocolEndpointId]: (typeof PROTOCOL_ENDPOINTS)[Id]['answer'] extends 'live' ? Id : never
+}[ProtocolEndpointId]
 
 /** Doors that a file of the release answers; the build must write each. */
-export type StaticDoorId = Exclude<DoorId, LiveDoorId>
+export type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>
 
 export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] as const
 

@@ -1,0 +1,303 @@
+import * as v from 'valibot'
+import { cutText } from '../derived/cut-text.ts'
+import type { SiteNames } from '../derived/tables.ts'
+import { toOutput } from '../kit/found-operation.ts'
+import { chooseOperation, type KitOperation, orderByRail } from '../kit/kit-operations.ts'
+import { type KitView, toOperationSnippets } from '../kit/kit-view.ts'
+import { toSlug } from '../listing/listing-text.ts'
+import { toUsd } from '../operation/price-text.ts'
+import { fitLists } from '../search/fitted-lists.ts'
+import type { CompactRow, OperationsAnswer } from '../search/search-response.ts'
+import type { ListingView } from '../views/listing-view.ts'
+import { SellerTextsSchema } from '../wire/shapes.ts'
+import { KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
+
+const PROTOCOLS_VERSION = '0.1.0'
+
+/** A description of this directory for machines that list directories. */
+export function toOwnSummary({ strapline, switches: { payments, trust } }: SiteNames): string {
+  const known = [
+    ...(payments ? ['prices'] : []),
+    ...(trust ? ['trust that comes only from payments verified on-chain'] : []),
+  ]
+  const end = known.length === 0 ? '' : `, with ${known.join(' and ')}`
+  return `${strapline}: HTTP APIs, MCP servers and A2A agents${end}.`
+}
+
+/** Clients of A2A 1.0 read `supportedInterfaces`, those of 0.3 the members at the top (A2A 5.4). */
+export function toAgentCard(baseUrl: string, site: SiteNames) {
+  const url = `${baseUrl}/a2a`
+  const { payments } = site.switches
+  const rails = payments ? `; rail: ${RAILS.join(', ')}` : ''
+  return {
+    name: site.name,
+    description: toOwnSummary(site),
+    version: PROTOCOLS_VERSION,
+    url,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    supportedInterfaces: ['1.0', '0.3'].map((protocolVersion) => ({
+      url,
+      protocolBinding: 'JSONRPC',
+      protocolVersion,
+    })),
+    provider: { organization: site.name, url: baseUrl },
+    documentationUrl: `${baseUrl}/docs`,
+    // A search ends before a stream would open; no state is kept that a push could report.
+    capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
+    defaultInputModes: ['text/plain', 'application/json'],
+    defaultOutputModes: ['application/json'],
+    skills: [
+      {
+        id: 'search_listings',
+        name: 'Find a service',
+        description: `Send the task as text, or a data part with q and the filters of ${baseUrl}/docs (kind: ${KINDS.join(', ')}${rails}). The answer is one data part with the best listings.`,
+        tags: ['search', 'directory', ...(payments ? RAILS : []), 'mcp', 'a2a'],
+        examples: ['an API that needs no account', 'an MCP server for a database'],
+        inputModes: ['text/plain', 'application/json'],
+        outputModes: ['application/json'],
+      },
+    ],
+  }
+}
+
+const CARD_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
+const MOST_DESCRIPTION = 100
+
+/** Revisions `/mcp` speaks, newest first. */
+const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26']
+
+/** `/mcp/server-card`: our own server, as the server-card extension describes one. */
+export function toOwnServerCard(baseUrl: string, site: SiteNames) {
+  return {
+    $schema: CARD_SCHEMA,
+    name: `${toReverseHost(baseUrl)}/${site.short_name.toLowerCase()}`,
+    version: PROTOCOLS_VERSION,
+    title: site.name,
+    description: site.strapline,
+    remotes: [
+      { type: 'streamable-http', url: `${baseUrl}/mcp`, supportedProtocolVersions: REVISIONS },
+    ],
+  }
+}
+
+/** The card of a listed server with a remote endpoint; null for one that only comes as a package. */
+export function toServerCard(view: ListingView, baseUrl: string) {
+  const remotes = view.invoke.flatMap((entry) =>
+    entry.kind === 'mcp' ? [toCardRemote(entry)] : [],
+  )
+  if (remotes.length === 0) return null
+  return {
+    $schema: CARD_SCHEMA,
+    name: `${toReverseHost(baseUrl)}/${toSlug(view.id)}`,
+    version: '0.0.0',
+    title: cutText(view.name, MOST_DESCRIPTION),
+    description: cutText(view.summary, MOST_DESCRIPTION),
+    remotes,
+  }
+}
+
+function toCardRemote({ transport: type, url, variables = [] }: CardRemote): object {
+  const named = variables.map(({ name, required: isRequired, secret: isSecret, ...more }) => [
+    name,
+    { isRequired, isSecret, ...more },
+  ])
+  return { type, url, ...(named.length > 0 && { variables: Object.fromEntries(named) }) }
+}
+type CardRemote = Extract<ListingView['invoke'][number], { kind: 'mcp' }>
+
+/** Our host, reversed. @example toReverseHost('https://a.example') → 'example.a' */
+export function toReverseHost(baseUrl: string): string {
+  return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
+}
+
+/** Key of our own statements inside another protocol's `_meta`. */
+export function toMetaKey(baseUrl: string): string {
+  return `${toReverseHost(baseUrl)}/listing`
+}
+
+/** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
+const LEFT_OUT = new Set([
+  ...['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'],
+  // `known` has the sentence of it.
+  'reported_use',
+])
+
+/** Members a large service has many of: get_kit shows each of them in full. */
+const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
+
+/** A full listing for an agent: the same members without those only people use. */
+export const ListingCardSchema = v.looseObject({
+  id: v.string(),
+  name: v.string(),
+  kind: v.string(),
+  summary: v.string(),
+  url: v.string(),
+  trust: v.looseObject({ score: v.nullable(v.number()), evidence: v.string() }),
+  texts: SellerTextsSchema,
+})
+type ListingCard = v.InferOutput<typeof ListingCardSchema>
+
+export function toListingCard(view: ListingView): ListingCard {
+  const kept = Object.entries(view).filter(
+    ([name, value]) => !LEFT_OUT.has(name) && hasContent(value),
+  )
+  const { id, name, kind, summary, url, trust, texts } = view
+  const card = { id, name, kind, summary, url, trust, ...Object.fromEntries(kept), texts }
+  return fitLists<ListingCard>(card, LISTS)
+}
+
+function hasContent(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  return typeof value !== 'object' || value === null || Object.keys(value).length > 0
+}
+
+/** Most names in addition to the one operation or tool that is shown in full. */
+const MOST_NAMED = 20
+/** Lists that may be cut. The chosen operation keeps its inputs; kit.json has its answer. */
+const KIT_LISTS = ['other_operations', 'tools', 'skills']
+
+/** The part of a kit that one call needs: one operation or tool in full, the others by name. */
+export const KitCardSchema = v.looseObject({
+  id: v.string(),
+  digest: v.string(),
+  kind: v.string(),
+  url: v.string(),
+  cost: v.string(),
+  texts: SellerTextsSchema,
+})
+type KitCard = v.InferOutput<typeof KitCardSchema>
+
+interface KitChoice {
+  /** Position of the operation or tool; by default the one a buyer most likely wants. */
+  operation?: number | undefined
+  snippet?: string | undefined
+  /** Operations sold on it come first, and snippets pay on it. */
+  rail?: Rail | undefined
+}
+
+/** @returns the card, or a sentence about a wrong choice. */
+export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
+  const called = toCalled(kit, choice)
+  if (typeof called === 'string') return called
+  const snippet = toSnippet(kit, choice)
+  if (typeof snippet === 'string') return snippet
+  const { id, digest, kind, url, cost, name, auth, texts } = kit
+  const { custody: _, fee_usd: _fee, relay: _relay, ...payment } = kit.payment
+  const { rails } = payment
+  const about = { id, digest, kind, url, cost, name, auth, ...(rails.length > 0 && { payment }) }
+  return fitLists<KitCard>({ ...about, ...called, ...snippet, texts }, KIT_LISTS)
+}
+
+function toCalled(kit: KitView, choice: KitChoice): object | string {
+  const { operation } = choice
+  switch (kit.kind) {
+    case 'http_api':
+      return toOperation(kit.operations, choice)
+    case 'a2a_agent':
+      return {
+        ...(kit.discovery.agent_card !== undefined && { agent_card: kit.discovery.agent_card }),
+        skills: kit.skills.slice(0, MOST_NAMED).map(({ id, name }) => ({ id, name })),
+      }
+    default:
+      return { invoke: kit.invoke, ...toTools(kit.tools, operation) }
+  }
+}
+
+function toOperation(operations: readonly KitOperation[], choice: KitChoice): object | string {
+  const chosen = findOperation(operations, choice)
+  if (chosen === undefined)
+    return `Unknown operation ${choice.operation}: this listing has ${operations.length}, counted from 0.`
+  const numbers = new Map(operations.map((operation, index) => [operation, index]))
+  const others = orderByRail(operations, choice.rail)
+    .filter((operation) => operation !== chosen)
+    .slice(0, MOST_NAMED)
+    .map((operation) => ({
+      operation: numbers.get(operation),
+      call: `${operation.method} ${operation.url}`,
+    }))
+  const { response, ...operation } = chosen
+  return {
+    operation: { ...operation, ...toOutput(response) },
+    ...(others.length > 0 && { other_operations: others }),
+  }
+}
+
+/** Positions are those of kit.json, whatever the rail. */
+function findOperation(
+  operations: readonly KitOperation[],
+  { operation, rail }: KitChoice,
+): KitOperation | undefined {
+  return operation === undefined ? chooseOperation(operations, rail) : operations[operation]
+}
+
+function toTools(
+  tools: KitView['tools'],
+  position: number | undefined,
+): { tool?: object; tools?: object[] } {
+  if (tools.length === 0) return {}
+  const chosen = position === undefined ? undefined : tools[position]
+  return {
+    ...(chosen !== undefined && { tool: chosen }),
+    tools: tools.slice(0, MOST_NAMED).map(({ name }, operation) => ({ operation, name })),
+  }
+}
+
+/** A snippet calls the shown operation. */
+function toSnippet(kit: KitView, choice: KitChoice): object | string {
+  const { snippet } = choice
+  if (snippet === undefined) return {}
+  const operation = findOperation(kit.operations, choice)
+  const snippets =
+    operation === undefined
+      ? kit.snippets
+      : toOperationSnippets(kit.pricing, operation, choice.rail)
+  const code = Object.hasOwn(snippets, snippet) ? snippets[snippet] : undefined
+  if (code === undefined)
+    return `Unknown snippet ${JSON.stringify(snippet)}; expected one of ${Object.keys(snippets).join(', ') || 'none'}.`
+  return { snippet: code }
+}
+
+/** The answer to a message: listings, operations, or why neither. */
+export type Answer =
+  | ({ results: CompactRow[] } & Counted)
+  | OperationsAnswer
+  | { error: string; errors?: readonly { name: string; detail: string }[] }
+
+interface Counted {
+  total: number
+  notes: string[]
+  texts: string
+}
+
+/**
+ * The answer in sentences, one line per result, for agents and people who only read text. All of it
+ * is in the data part as well.
+ */
+export function toAnswerText(answer: Answer): string {
+  if ('error' in answer) {
+    const faults = answer.errors?.map(({ name, detail }) => `${name}: ${detail}`) ?? []
+    return [answer.error, ...faults].join('\n')
+  }
+  const { total, results, notes, texts } = answer
+  if (results.length === 0) return ['Nothing was found.', ...notes].join('\n')
+  const rows = results.map((row) => ('listing' in row ? toOperationLine(row) : toListingLine(row)))
+  return [`${results.length} of ${total}:`, ...rows, ...notes, texts].join('\n')
+}
+
+function toListingLine({ id, name, summary, price }: CompactRow): string {
+  return `- ${name} (${id}): ${summary}${toPrice(price?.min_usd)}`
+}
+
+function toOperationLine({ listing, operation }: OperationsAnswer['results'][number]): string {
+  const { method, name, url, description, price } = operation
+  const seller = listing.name === undefined ? listing.id : `${listing.name} (${listing.id})`
+  const called = method === undefined ? name : `${method} ${url}`
+  const said = description === undefined ? '' : `: ${description}`
+  return `- ${called ?? url ?? ''} of ${seller}${said}${toPrice(price?.min_usd)}`
+}
+
+function toPrice(usd: number | undefined): string {
+  if (usd === undefined) return ''
+  return usd === 0 ? ' Free.' : ` From ${toUsd(usd)}.`
+}
