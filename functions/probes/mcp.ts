@@ -157,17 +157,12 @@ async function post(
   return { answered: true, answer, reply: replies.find((reply) => reply !== null) ?? null }
 }
 
-/** Does this address open a stream whose first event names where to post? */
+/** Does this address open a stream that names where to post? */
 async function isSseOnly(client: McpTarget['client'], url: string): Promise<boolean> {
-  const readEvents = createEventReader()
-  let isEndpoint = false
-  const isEnough = (piece: string) => {
-    const [first] = readEvents(piece)
-    isEndpoint ||= first?.event === 'endpoint'
-    return first !== undefined
-  }
-  await client.fetch({ method: 'GET', url, headers: { accept: EVENT_TYPE }, isEnough })
-  return isEndpoint
+  const stream = openStream(client, url)
+  const endpoint = await stream.endpoint
+  stream.close()
+  return endpoint !== null
 }
 
 /** The handshake over HTTP+SSE (2024): a stream names where to POST, and carries the answers. */

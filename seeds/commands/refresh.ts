@@ -26,6 +26,7 @@ import type { Gone } from '../../src/domain/derived/tombstone.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { toPriceText } from '../../src/domain/operation/price-text.ts'
 import { toDriftNotices } from '../../src/domain/probe/drift.ts'
+import { newestOutcome } from '../../src/domain/probe/merge.ts'
 import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { toUseSentences } from '../../src/domain/views/known-view.ts'
@@ -39,7 +40,7 @@ const HELP = `Usage: npm run refresh -- [importer[=FILE|URL]…] [--summary FILE
 
 Brings the content up to date: reads every source (or only the importers named, each from where is
 said), asks the listings that nobody asked for a day, reads what was paid on the chains in RPC_URLS,
-checks the content, and says in words what all that changed.
+checks the content, and says in words what changed by it.
   --summary FILE  writes these words to FILE too, as Markdown
 
 One step after another, so that no host is asked for two reasons at once. What fails is named, and
@@ -54,7 +55,7 @@ const MAX_LINE = 400
 /** A listing that its sources do not list any more. */
 const WITHDRAWN = { reason: 'withdrawn' as const }
 
-/** @returns the summary, and how many things failed */
+/** @returns the summary, how many things failed, and what ends the run */
 async function refresh(words: readonly string[], config: Config) {
   const kept = join(config.STATE_DIR, 'refresh.ndjson')
   const content = readSoundContent(config, 'refreshed')
@@ -78,8 +79,7 @@ async function refresh(words: readonly string[], config: Config) {
   const differences = findDifferences(before, after, gone)
   const isMeasured = Object.keys(config.RPC_URLS).length > 0
   const text = toSummary({ after, differences, faults, isMeasured })
-  rmSync(kept)
-  return { text, faults: faults.length }
+  return { text, faults: faults.length, end: () => rmSync(kept) }
 }
 
 /** What the steps do, and what each says that went wrong. */
@@ -145,13 +145,12 @@ function toSeenFacts(
   plan: ProbePlan | null,
   { probes = [], drift = [], interface: seen }: Evidence,
 ) {
-  const judged = probes.filter(({ outcome }) => !['unknown', 'unprobeable'].includes(outcome))
-  const [last] = judged.sort((a, b) => (a.at < b.at ? 1 : -1))
+  const last = newestOutcome(probes)
   const at = seen?.at ?? drift[0]?.at
   const notices =
     plan === null || at === undefined ? [] : toDriftNotices(drift, plan.declared, () => false, at)
   return {
-    ...(last !== undefined && { probe: last.outcome }),
+    ...(last !== undefined && { probe: last }),
     ...Object.fromEntries(notices.map(({ id, note }) => [id, note])),
   }
 }
@@ -245,8 +244,9 @@ if (import.meta.main)
     const odd = words.find((word) => !SOURCE_IDS.includes(word.split('=', 1)[0] ?? ''))
     if (odd !== undefined)
       throw wrongCommand(HELP, `expected one of ${SOURCE_IDS.join(', ')}, got ${odd}`)
-    const { text, faults } = await refresh(words, parseConfig(process.env))
+    const { text, faults, end } = await refresh(words, parseConfig(process.env))
     console.log(text)
     if (values.summary !== undefined) writeFileSync(values.summary, text)
+    end()
     if (faults > 0) process.exitCode = 1
   })
