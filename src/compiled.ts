@@ -8,6 +8,7 @@ import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
 import type { TaskPage } from './domain/plans/task-plan.ts'
 import type { HandshakesView } from './domain/probe/merge.ts'
+import type { Ages } from './domain/trust/age.ts'
 import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
 import type { Interface } from './domain/trust/interface.ts'
 import type { LedgerPayment } from './domain/trust/ledger-facts.ts'
@@ -164,11 +165,11 @@ function readFolder(): string {
 }
 
 /**
- * Date of the newest fact of the directory. Null on a page keyed by its props: it shows the dates
- * of its own facts, and with this one it would change each day.
+ * How old the directory's facts are. Null on a page keyed by its props: it shows the dates of its
+ * own facts, and with these it would change each day.
  */
-export function readDataDate(): string | null {
-  return isFrozen() ? null : readCompiled().site.stats.updated
+export function readAges(): Ages | null {
+  return isFrozen() ? null : readCompiled().site.stats
 }
 
 /** The part of the catalogue that is in every key. */

@@ -56,7 +56,7 @@ export async function check(args: readonly string[]): Promise<boolean> {
   const root = config.CONTENT_DIR
   const changes = since === undefined ? null : readChanges(root, since)
   const start = performance.now()
-  const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS })
+  const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS }, config.AS_OF)
   const moved = await findOptedOutMoves(config)
   const isSound = report({ ...read, faults: [...read.faults, ...moved] }, changes, {
     root,

@@ -8,7 +8,7 @@ const STORE_DEADLINE_MS = 2_000
 /** How long a successful write is trusted before the next (milliseconds): anybody may ask. */
 const TRUSTED_MS = 1_000
 
-type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock'>
+type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock' | 'release'>
 
 const HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 
@@ -17,8 +17,11 @@ export function answerHealthz(): Response {
   return new Response('{"status":"ok"}', { headers: HEADERS })
 }
 
-/** `GET /readyz`: the store takes writes too, so a balancer may send requests here. */
-export function createReadyz({ ledger, problem, log, clock }: HealthParts) {
+/**
+ * `GET /readyz`: the store takes writes too, so a balancer may send requests here; and how old the
+ * facts of the release are, for those who build daily.
+ */
+export function createReadyz({ ledger, problem, log, clock, release }: HealthParts) {
   const findFault = createStoreCheck(() => ledger.store.ping(), clock)
   let logged: string | null = null
   return async function readyz(): Promise<Response> {
@@ -32,7 +35,9 @@ export function createReadyz({ ledger, problem, log, clock }: HealthParts) {
         extra: { clicks: { written, lost, waiting } },
       })
     }
-    const body = { status: 'ok', store: ledger.store.dialect, clicks: { written, lost, waiting } }
+    const { ages } = release().searchChoices
+    const clicks = { written, lost, waiting }
+    const body = { status: 'ok', store: ledger.store.dialect, clicks, ages }
     return new Response(JSON.stringify(body), { headers: HEADERS })
   }
 }

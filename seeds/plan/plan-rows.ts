@@ -5,7 +5,8 @@ import type {
   SourceRow,
 } from '../../src/domain/sources/source-row.ts'
 import { SOURCE_FIELDS } from '../../src/domain/sources/source-row.ts'
-import { isJsonObject, present, toCanonicalJson } from '../../src/domain/wire/json.ts'
+import { ageOf, hasPrices } from '../../src/domain/trust/age.ts'
+import { isJsonObject, memberOf, present, toCanonicalJson } from '../../src/domain/wire/json.ts'
 import { findHandsOff, type HandsOff } from '../content/content-files.ts'
 import type { ChosenSeeds, Seed, SeedSource } from '../facts/map-rows.ts'
 import type { Refusal } from '../facts/refusal.ts'
@@ -107,12 +108,13 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   const before = known.rows[seed.key]
   const { prefix, slug, facts, published, evidence, skill, suspicious, withheld = [] } = seed
   const of = seed.into ?? before?.of
+  const today = now.slice(0, 10)
   // Rows of a seller's own files add to an existing listing.
   const isReader = seed.into !== undefined
   const row = parse({
     id: `${prefix}.${slug}`,
     ...(of !== undefined && { of }),
-    added: published ?? before?.added ?? now.slice(0, 10),
+    added: published ?? before?.added ?? today,
     facts: Object.fromEntries(
       SOURCE_FIELDS.flatMap((field) =>
         facts[field] === undefined ||
@@ -122,25 +124,42 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
           : [[field, facts[field]]],
       ),
     ),
-    ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence) }),
+    ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence, today) }),
     ...(seed.payees !== undefined && seed.payees.length > 0 && { payees: seed.payees }),
     ...(skill !== undefined && { skill }),
     ...present({ deprecated: seed.deprecated, held: suspicious }),
   })
-  return before !== undefined && toCanonicalJson(before) === toCanonicalJson(row) ? before : row
+  const { read: _, ...same } = before ?? {}
+  const isSame = toCanonicalJson(same) === toCanonicalJson(row)
+  const isPriced = hasPrices(row.facts)
+  if (before !== undefined && isSame && !(isPriced && isAged(before.read ?? before.added, today)))
+    return before
+  return isPriced && row.added !== today ? parse({ ...row, read: today }) : row
 }
 
-/** An unchanged member keeps its time, so that a second run changes nothing. */
-function withTimes(evidence: object, before: object = {}): object {
+/** An unchanged fact keeps its day this long, so that a second run changes nothing. */
+const RENEWED_DAYS = 30
+
+function isAged(day: string | undefined, today: string): boolean {
+  return day === undefined || ageOf(day, today) >= RENEWED_DAYS
+}
+
+function withTimes(evidence: object, before: object = {}, today: string): object {
   const known = new Map<string, unknown>(Object.entries(before))
   const isSame = (name: string, value: unknown) =>
-    toCanonicalJson(withoutTime(known.get(name))) === toCanonicalJson(withoutTime(value))
+    toCanonicalJson(withoutTime(known.get(name))) === toCanonicalJson(withoutTime(value)) &&
+    !isAged(timeOf(known.get(name)), today)
   return Object.fromEntries(
     Object.entries(evidence).map(([name, value]) => [
       name,
       isSame(name, value) ? known.get(name) : value,
     ]),
   )
+}
+
+function timeOf(value: unknown): string | undefined {
+  const time = memberOf(value, 'at') ?? memberOf(value, 'as_of')
+  return typeof time === 'string' ? time : undefined
 }
 
 function withoutTime(value: unknown): unknown {

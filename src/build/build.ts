@@ -128,11 +128,11 @@ function collectGarbage(): void {
 }
 
 /** Reads the content when it is first asked for, and prints what is wrong with it. */
-function createContentReader({ contentDir, allowPrivate, log }: BuildSettings) {
+function createContentReader({ contentDir, allowPrivate, asOf, log }: BuildSettings) {
   let known: Content | undefined
   const read = (): Content => {
     if (known !== undefined) return known
-    const { content, faults } = readContent(contentDir, { allowPrivate })
+    const { content, faults } = readContent(contentDir, { allowPrivate }, asOf)
     for (const fault of faults) log(formatFault(fault, contentDir))
     if (content === null)
       throw new OperatorError(

@@ -34,7 +34,7 @@ export function toCompiledSite(
   )
   return {
     base_url: baseUrl,
-    stats: toStatsView(listings, dump, trustLedger, sources),
+    stats: toStatsView(listings, dump, trustLedger, catalogue),
     categories: toCategoriesView(tables.categories, listings),
     sources: toSourcesView(tables.sources, listings),
     roadmap: toRoadmapView(tables.roadmap),
@@ -77,7 +77,7 @@ export function toReleaseFile(
 
 /** The filter values of the search page: every category, and the sources that have listings. */
 function toSearchChoices(
-  { listings, updated }: StatsView,
+  { listings, newest, median }: StatsView,
   { categories }: CategoriesView,
   { sources }: SourcesView,
 ): SearchChoices {
@@ -91,7 +91,7 @@ function toSearchChoices(
     rails: listings.by_rail,
     categories: categories.map(toChoice),
     sources: sources.filter(({ listings }) => listings > 0).map(toChoice),
-    updated,
+    ages: { newest, median },
   }
 }
 

@@ -8,8 +8,10 @@ import {
 import { type Origins, toOrigins } from '../domain/sources/join-facts.ts'
 import { placeRows } from '../domain/sources/place-rows.ts'
 import { type NamedRow, orderRows, type SourceFile } from '../domain/sources/source-row.ts'
+import { hasPrices, type PastPrices, splitPrices } from '../domain/trust/age.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
 import type { Said } from '../domain/views/listing-view.ts'
+import type { RowDays } from '../domain/views/stats-view.ts'
 import { readMoves } from './check.ts'
 import type { Fault } from './faults.ts'
 import {
@@ -29,6 +31,8 @@ export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** Measurements of probes and others, by id. */
   measured: ReadonlyMap<string, Evidence>
   tombstones: ReadonlyMap<string, Tombstone>
+  /** The build's day, such as 2026-11-26: older prices of catalogues leave; without it none does. */
+  asOf?: string | undefined
 }
 
 export interface JoinedContent {
@@ -44,6 +48,10 @@ export interface JoinedContent {
   said: Map<string, Said[]>
   /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
+  /** Prices of catalogues that are past their limit of age, by id. */
+  pastPrices: Map<string, PastPrices>
+  /** Days of the sources' rows, and of those with prices, by id. */
+  rowDays: Map<string, RowDays>
   /** Rows by the id of their listing, each in the order of precedence. */
   taken: ReadonlyMap<string, readonly NamedRow[]>
   /** Rows without a listing, in the order of precedence. */
@@ -52,7 +60,7 @@ export interface JoinedContent {
 
 /** Joins people, sources and evidence into listings; the same files give the same listings. */
 export function joinContent(parts: ContentParts): JoinedContent {
-  const { written, broken, sources, order, measured, tombstones } = parts
+  const { written, broken, sources, order, measured, tombstones, asOf } = parts
   const rows = orderRows(rowsOf(sources), order)
   const moves = readMoves(tombstones)
   const { taken, waiting } = placeRows([...written, ...broken], rows, { moves })
@@ -65,10 +73,13 @@ export function joinContent(parts: ContentParts): JoinedContent {
     withdrawn: new Map(),
     said: new Map(),
     origins: new Map(),
+    pastPrices: new Map(),
+    rowDays: new Map(),
     taken,
     waiting,
   }
-  for (const file of written) joinOne(joined, file, taken.get(file.id) ?? [])
+  for (const file of written)
+    joinOne(joined, file, withoutOldPrices(joined, file, taken.get(file.id) ?? [], asOf))
   for (const partial of broken) {
     joined.broken.push(partial)
     for (const fault of toLackFaults(partial, taken.get(partial.id) ?? []))
@@ -113,6 +124,29 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
     return (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))
   })
   if (said.length > 0) joined.said.set(id, said)
+}
+
+/** The rows of a listing without prices that are past their limit, and the days of what is left. */
+function withoutOldPrices(
+  { pastPrices, rowDays }: JoinedContent,
+  { id, facts }: WrittenFile,
+  rows: readonly NamedRow[],
+  asOf: string | undefined,
+): NamedRow[] {
+  const split = rows.map(({ row, ...named }) => {
+    const day = row.read ?? row.added ?? facts.added
+    const { current, past } = splitPrices(row.facts, day, asOf)
+    return { named: { ...named, row: { ...row, facts: current } }, past, day }
+  })
+  const dated = split.flatMap(({ named, day }) => (day === undefined ? [] : [{ named, day }]))
+  rowDays.set(id, {
+    seeds: dated.map(({ day }) => day),
+    prices: dated.flatMap(({ named, day }) => (hasPrices(named.row.facts) ? [day] : [])),
+  })
+  const pricing = split.flatMap(({ past }) => past.pricing)
+  const operations = split.flatMap(({ past }) => past.operations)
+  if (pricing.length + operations.length > 0) pastPrices.set(id, { pricing, operations })
+  return split.map(({ named }) => named)
 }
 
 /** Required facts known only from the last source stay: a withdrawal must not stop the build. */

@@ -12,8 +12,10 @@ import {
   type NamedRow,
   type SourceFile,
 } from '../domain/sources/source-row.ts'
+import type { PastPrices } from '../domain/trust/age.ts'
 import { type Evidence, EvidenceSchema } from '../domain/trust/evidence.ts'
 import type { Said } from '../domain/views/listing-view.ts'
+import type { RowDays } from '../domain/views/stats-view.ts'
 import { parseJson } from '../domain/wire/json.ts'
 import { findNearestName } from '../domain/wire/nearest-name.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
@@ -38,6 +40,10 @@ export interface Content {
   said: Map<string, Said[]>
   /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
+  /** Prices of catalogues that are past their limit of age, by id. */
+  pastPrices: ReadonlyMap<string, PastPrices>
+  /** Days of the sources' rows, and of those with prices, by id. */
+  rowDays: ReadonlyMap<string, RowDays>
   /** The sources' rows of listings that have some, by id. */
   taken: ReadonlyMap<string, readonly NamedRow[]>
 }
@@ -56,9 +62,10 @@ export interface ContentReport {
 /**
  * Reads and checks a whole content folder.
  *
+ * @param asOf the build's day: prices of catalogues that are too old for it leave
  * @throws OperatorError when the folder has no `listings`.
  */
-export function readContent(contentDir: string, rules: UrlRules): ContentReport {
+export function readContent(contentDir: string, rules: UrlRules, asOf?: string): ContentReport {
   if (!existsSync(join(contentDir, 'listings')))
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
@@ -67,7 +74,13 @@ export function readContent(contentDir: string, rules: UrlRules): ContentReport 
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const order = (partial.sources ?? []).map(({ id }) => id)
   const parts = readParts(contentDir, { rules, order })
-  const { listings, broken, faults: joinFaults, waiting, ...joined } = joinContent(parts)
+  const {
+    listings,
+    broken,
+    faults: joinFaults,
+    waiting,
+    ...joined
+  } = joinContent({ ...parts, asOf })
   const { evidence, tombstones } = joined
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const across = checkAcross(all, pages, partial, tombstones)

@@ -57,6 +57,7 @@ export interface Catalogue {
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
   said: Content['said']
+  rowDays: Content['rowDays']
   ledger: LedgerFacts
   /** Sorted by id. */
   gone: Gone[]
@@ -93,6 +94,7 @@ export function createCatalogue(
     const { current: evidence, past } = splitByAge(
       combineEvidence(evidenceOf(id), ledger.probed.get(id)),
       asOf,
+      content.pastPrices.get(id),
     )
     const standing = standings.get(id) ?? NO_PAYOUTS
     const known = {
@@ -136,6 +138,7 @@ export function createCatalogue(
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     claimRules: { ...rules, sharedHosts: tables.sharedHosts, issuer },
     said,
+    rowDays: content.rowDays,
     ledger,
     gone,
     goneServers: readGoneServers(gone, content, optedOut, rules),

@@ -44,9 +44,21 @@ const LISTINGS = [
   toSold('kit.e', 90, { ...KIT, categories: ['travel', 'data_weather'] }),
 ]
 
+const CONTEXT = {
+  sources: SOURCES,
+  rowDays: new Map([
+    ['x402.a', { seeds: ['2026-11-24', '2026-11-22'], prices: ['2026-11-22'] }],
+    ['x402.b', { seeds: ['2026-11-22'], prices: [] }],
+    ['x402.c', { seeds: ['2026-11-20'], prices: [] }],
+  ]),
+}
+const UNTOLD = { sources: SOURCES, rowDays: new Map() }
+/** Of the listings themselves. */
+const DAYS = { listing: '2026-11-20', payments: '2026-11-01', probe: null, reported_use: null }
+
 describe('stats', () => {
   test('count every listing, ours too', () => {
-    const view = toStatsView(LISTINGS, DUMP, LEDGER, SOURCES)
+    const view = toStatsView(LISTINGS, DUMP, LEDGER, CONTEXT)
     expect(v.parse(StatsSchema, view)).toEqual(view)
     expect(view).toEqual({
       listings: {
@@ -71,25 +83,24 @@ describe('stats', () => {
         })),
       },
       trust_ledger: LEDGER,
-      updated: '2026-11-20',
-      newest: { listing: '2026-11-20', payments: '2026-11-01', probe: null },
+      updated: '2026-11-24',
+      newest: { ...DAYS, seed: '2026-11-24', price: '2026-11-22' },
+      median: { ...DAYS, seed: '2026-11-22', price: '2026-11-22' },
     })
   })
 
   test('are as new as the newest fact: a listing, or a measurement', () => {
     const old = { added: '2026-01-02' }
-    expect(toStatsView([toListing({ facts: old })], DUMP, LEDGER, SOURCES).updated).toBe(
+    expect(toStatsView([toListing({ facts: old })], DUMP, LEDGER, UNTOLD).updated).toBe(
       '2026-01-02',
     )
-    expect(toStatsView([toSold('x402.a', 1, old)], DUMP, LEDGER, SOURCES).updated).toBe(
-      '2026-11-01',
-    )
-    expect(toStatsView([], DUMP, LEDGER, SOURCES).updated).toBe('1970-01-01')
+    expect(toStatsView([toSold('x402.a', 1, old)], DUMP, LEDGER, UNTOLD).updated).toBe('2026-11-01')
+    expect(toStatsView([], DUMP, LEDGER, UNTOLD).updated).toBe('1970-01-01')
   })
 
   test('have the same bytes whatever the order of the content', () => {
-    expect(JSON.stringify(toStatsView(LISTINGS.toReversed(), DUMP, LEDGER, SOURCES))).toBe(
-      JSON.stringify(toStatsView(LISTINGS, DUMP, LEDGER, SOURCES)),
+    expect(JSON.stringify(toStatsView(LISTINGS.toReversed(), DUMP, LEDGER, CONTEXT))).toBe(
+      JSON.stringify(toStatsView(LISTINGS, DUMP, LEDGER, CONTEXT)),
     )
   })
 })

@@ -9,6 +9,7 @@ import type { Ledger } from '../../functions/features/feature.ts'
 import { createProblems } from '../../functions/http/answers.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { toDiskAdvice } from '../../functions/ports/run-main.ts'
+import type { Release } from '../../functions/release/release.ts'
 import { createReadyz } from '../../functions/service/health.ts'
 import { StateError } from '../../functions/store/lock.ts'
 import type { Click } from '../../functions/store/store.ts'
@@ -161,10 +162,13 @@ test('a database that is not there refuses the start without showing its passwor
 })
 
 describe('readiness', () => {
+  const AGES = { newest: { price: '2026-11-24' }, median: { price: '2026-11-20' } }
+  const RELEASE = { searchChoices: { ages: AGES } } as unknown as Release
   const PARTS = {
     problem: createProblems('https://waypost.example'),
     log: silentLog,
     clock: { now: () => 0 },
+    release: () => RELEASE,
   }
   const ledgerOf = (ping: () => Promise<void>) =>
     ({
@@ -185,6 +189,7 @@ describe('readiness', () => {
       }),
     })
     const status = async () => (await readyz()).status
+    expect(await (await readyz()).json()).toMatchObject({ status: 'ok', ages: AGES })
     expect(await Promise.all([status(), status()])).toEqual([200, 200])
     now = 999
     isBroken = true

@@ -7,6 +7,11 @@ import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
 /** Public files of a small release. */
 const PAGES = Array.from({ length: 40 }, (_, n) => `public/page-${n}/index.html`)
 
+export const NO_DAYS = {
+  ...{ listing: null, seed: null, probe: null },
+  ...{ price: null, payments: null, reported_use: null },
+}
+
 const RELEASE: Omit<ReleaseFile, 'digest' | 'files' | 'checksums'> = {
   base_url: 'https://waypost.example',
   shared_hosts: { platforms: [], tenants: [], webmail: [] },
@@ -30,7 +35,13 @@ const RELEASE: Omit<ReleaseFile, 'digest' | 'files' | 'checksums'> = {
     business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
   },
   also_search: [],
-  search_choices: { kinds: {}, rails: {}, categories: [], sources: [], updated: '2026-11-20' },
+  search_choices: {
+    kinds: {},
+    rails: {},
+    categories: [],
+    sources: [],
+    ages: { newest: NO_DAYS, median: NO_DAYS },
+  },
   tasks: [],
   not_listed: [],
   other_hosts: [],

@@ -16,6 +16,7 @@ import { createSharedCounters } from '../../functions/store/store.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/live-listing.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { SHARED_HOSTS } from './shared-hosts.ts'
+import { NO_DAYS } from './small-release.ts'
 
 /** A server with every ledger route over a real store, on a real socket; time, mail and DNS are ports. */
 export interface World {
@@ -98,6 +99,10 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         sharedHosts: SHARED_HOSTS,
         gone: new Map(),
         site: SITE_TEXTS,
+        searchChoices: {
+          ...{ kinds: {}, rails: {}, categories: [], sources: [] },
+          ages: { newest: NO_DAYS, median: NO_DAYS },
+        },
       }) as Partial<Release> as Release,
   }
   const features = createLedgerFeatures(parts)

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../owners/claim-rules.ts'
+import { AgesSchema } from '../trust/age.ts'
 import { NotListedSchema } from '../unlisted/not-listed.ts'
 import { count } from '../wire/shapes.ts'
 import { AlsoSearchSchema, SiteTextsSchema } from './tables.ts'
@@ -12,8 +13,7 @@ export const SearchChoicesSchema = v.strictObject({
   rails: v.record(v.string(), count),
   categories: choices,
   sources: choices,
-  /** Date of the newest fact. */
-  updated: v.string(),
+  ages: AgesSchema,
 })
 export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
 

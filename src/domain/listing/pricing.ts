@@ -19,7 +19,7 @@ export const PriceSchema = v.pipe(
   v.maxValue(MAX_PRICE_USD, `expected a price per call of at most ${MAX_PRICE_USD} USD`),
 )
 
-const PerCallSchema = v.pipe(
+export const PerCallSchema = v.pipe(
   v.strictObject({
     model: v.literal('per_call'),
     min_usd: PriceSchema,

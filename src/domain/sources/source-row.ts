@@ -59,6 +59,8 @@ function createSourceRowSchema(rules: UrlRules) {
     of: v.optional(id),
     /** The day it was published, or first read. */
     added: v.optional(CalendarDateSchema),
+    /** The day its prices were last read, where that is not `added`. */
+    read: v.optional(CalendarDateSchema),
     facts: v.partial(facts),
     evidence: v.optional(
       v.pick(EvidenceSchema, ['measured', 'signals', 'reported_use', 'interface', 'sign_in']),

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
+import { OfferSchema, type Operation, OperationPriceSchema } from '../listing/listing-facts.ts'
+import { PerCallSchema, type Pricing } from '../listing/pricing.ts'
 import { present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import {
@@ -28,7 +29,7 @@ export const AGE_LIMITS = {
   drift: 90,
   reported_use: 180,
   package_run: 180,
-  /** Prices that machines read from the seller. */
+  /** Prices that machines read, from the seller or a catalogue. */
   prices: 180,
 } as const
 
@@ -47,6 +48,24 @@ export function ageOf(at: string, asOf: string): number {
 export function isPast(at: string, fact: keyof typeof AGE_LIMITS, asOf: string): boolean {
   return ageOf(at, asOf) > AGE_LIMITS[fact]
 }
+
+const DaySchema = v.nullable(v.string())
+const DaysSchema = v.object({
+  /** The day it was listed. */
+  listing: DaySchema,
+  /** The day a catalogue's row about it was read. */
+  seed: DaySchema,
+  probe: DaySchema,
+  /** Prices that machines read, from the seller or a catalogue. */
+  price: DaySchema,
+  /** The last day of payments that may count. */
+  payments: DaySchema,
+  /** The last day of what others counted. */
+  reported_use: DaySchema,
+})
+/** How old each kind of fact is: dates, of each listing's newest; null where nobody has one. */
+export const AgesSchema = v.object({ newest: DaysSchema, median: DaysSchema })
+export type Ages = v.InferOutput<typeof AgesSchema>
 
 /** Facts past their limit, as the full listing's JSON keeps them. */
 export const PastFactsSchema = v.object({
@@ -67,19 +86,27 @@ export const PastFactsSchema = v.object({
       }),
     ),
   ),
+  /** What catalogues said a call costs. */
+  pricing: v.optional(v.array(v.object({ at: InstantSchema, ...PerCallSchema.entries }))),
   drift: v.optional(v.array(DriftSchema)),
   package_run: v.optional(PackageRunSchema),
 })
 export type PastFacts = v.InferOutput<typeof PastFactsSchema>
+export interface PastPrices {
+  pricing: NonNullable<PastFacts['pricing']>
+  operations: NonNullable<PastFacts['operations']>
+}
 
 /**
  * Divides evidence into what still holds on a day and what is past its limit.
  *
+ * @param told prices of catalogues that are past it
  * @returns `past` is undefined where nothing is
  */
 export function splitByAge(
   evidence: Evidence,
   asOf: string,
+  told: PastPrices = { pricing: [], operations: [] },
 ): { current: Evidence; past: PastFacts | undefined } {
   const { measured, signals, interface: read, reported_use, drift, probes, package_run } = evidence
   const isOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) =>
@@ -90,33 +117,32 @@ export function splitByAge(
   const changes = divide(drift, ({ at }) => isOld('drift', at))
   const handshakes = divide(probes, ({ at }) => isOld('probes', at))
   const operations = read?.operations?.map((each) => splitOperation(each, read.at, isOld))
-  const calls = operations?.flatMap((each) => each.past ?? []) ?? []
+  const calls = [...told.operations, ...(operations?.flatMap((each) => each.past ?? []) ?? [])]
   const past = present({
     measured: isOld('measured', measured?.as_of) ? measured : undefined,
     signals: isOld('signals', signalled) ? { ...signals, as_of: signalled ?? '' } : undefined,
     reported_use: uses.past,
     probes: handshakes.past,
     operations: calls.length > 0 ? calls : undefined,
+    pricing: divide(told.pricing, () => false).current,
     drift: changes.past,
     package_run: isOld('package_run', package_run?.at) ? package_run : undefined,
   })
   if (Object.keys(past).length === 0) return { current: evidence, past: undefined }
-  const left = present({
+  const current = present({
     measured: past.measured === undefined ? measured : undefined,
     signals: past.signals === undefined ? withDay(signals, signalled) : undefined,
     reported_use: uses.current,
-    interface:
-      read === undefined || operations === undefined
-        ? read
-        : { ...read, operations: operations.map((each) => each.current) },
+    interface: read && {
+      ...read,
+      ...present({ operations: operations?.map(({ current }) => current) }),
+    },
     drift: changes.current,
     probes: handshakes.current,
     package_run: past.package_run === undefined ? package_run : undefined,
+    ...{ sign_in: evidence.sign_in, notices: evidence.notices },
   })
-  return {
-    current: { ...left, ...present({ sign_in: evidence.sign_in, notices: evidence.notices }) },
-    past,
-  }
+  return { current, past }
 }
 
 type IsOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) => boolean
@@ -151,5 +177,39 @@ function splitOperation({ seen, price, offers, ...rest }: SeenOperation, at: str
       }),
     },
     past: Object.keys(gone).length === 0 ? undefined : { at, method, url, ...gone },
+  }
+}
+
+interface Prices {
+  pricing?: Pricing | undefined
+  http?: Operation[] | undefined
+}
+
+export function hasPrices({ pricing, http = [] }: Prices): boolean {
+  return pricing?.model === 'per_call' || http.some(({ price }) => price !== undefined)
+}
+
+/**
+ * A catalogue's facts without its prices, once these are past their limit.
+ *
+ * @param day when they were read, such as 2026-11-26; without one they do not age
+ */
+export function splitPrices<Facts extends Prices>(
+  facts: Facts,
+  day: string | undefined,
+  asOf: string | undefined,
+): { current: Omit<Facts, keyof Prices> & Prices; past: PastPrices } {
+  const isKnown = day !== undefined && asOf !== undefined
+  if (!hasPrices(facts) || !isKnown || !isPast(day, 'prices', asOf))
+    return { current: facts, past: { pricing: [], operations: [] } }
+  const at = `${day}T00:00:00Z`
+  const { pricing, http, ...rest } = facts
+  const operations = http?.map((each) => splitOperation(each, at, (fact) => fact === 'prices'))
+  return {
+    current: { ...rest, ...(operations && { http: operations.map(({ current }) => current) }) },
+    past: {
+      pricing: pricing?.model === 'per_call' ? [{ at, ...pricing }] : [],
+      operations: operations?.flatMap(({ past }) => past ?? []) ?? [],
+    },
   }
 }

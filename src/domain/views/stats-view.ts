@@ -4,6 +4,8 @@ import { countBy } from '../derived/listing-counts.ts'
 import { attributionOf, type SourceRow } from '../derived/source-table.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { countQuality, judgeQuality } from '../operation/listing-quality.ts'
+import { type Ages, AgesSchema } from '../trust/age.ts'
+import { dayOfUse } from '../trust/evidence.ts'
 import { type TrustLedgerFacts, TrustLedgerSchema } from '../trust/ledger-facts.ts'
 import { count } from '../wire/shapes.ts'
 import { KINDS } from '../wire/vocabulary.ts'
@@ -14,6 +16,12 @@ const counts = v.record(v.string(), count)
 const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
 const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
 export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>
+
+/** Days of a listing's rows of sources, and of those of them with prices. */
+export interface RowDays {
+  seeds: readonly string[]
+  prices: readonly string[]
+}
 
 /** `GET /api/v1/stats`. Counts include first-party listings. */
 export const StatsSchema = v.object({
@@ -52,20 +60,20 @@ export const StatsSchema = v.object({
   trust_ledger: TrustLedgerSchema,
   /** Date of the newest fact in the content: the build's own time would change the bytes. */
   updated: v.string(),
-  /** How old the data is: dates of the newest of each, null without any. */
-  newest: v.object({
-    listing: v.nullable(v.string()),
-    payments: v.nullable(v.string()),
-    probe: v.nullable(v.string()),
-  }),
+  ...AgesSchema.entries,
 })
 export type StatsView = v.InferOutput<typeof StatsSchema>
+
+interface StatsContext {
+  sources: ReadonlyMap<string, SourceRow>
+  rowDays: ReadonlyMap<string, RowDays>
+}
 
 export function toStatsView(
   listings: readonly DerivedListing[],
   dump: DumpFacts,
   trustLedger: TrustLedgerFacts,
-  sources: ReadonlyMap<string, SourceRow>,
+  { sources, rowDays }: StatsContext,
 ): StatsView {
   const group = (keysOf: (listing: DerivedListing) => readonly string[]) =>
     Object.fromEntries(countBy(listings, keysOf))
@@ -100,27 +108,40 @@ export function toStatsView(
       })),
     },
     trust_ledger: trustLedger,
-    ...toAge(listings),
+    ...toAges(listings, rowDays),
   }
 }
 
-function toAge(listings: readonly DerivedListing[]): Pick<StatsView, 'updated' | 'newest'> {
-  const newestOf = (dateOf: (listing: DerivedListing) => string | undefined) =>
-    listings.reduce<string | null>((newest, listing) => {
-      const date = dateOf(listing)?.slice(0, 10)
-      return date !== undefined && date > (newest ?? '') ? date : newest
-    }, null)
-  const newest = {
-    listing: newestOf(({ facts }) => facts.added),
-    payments: newestOf(({ trust }) =>
-      trust.evidence === 'no_payment_data' ? undefined : trust.measured.as_of,
-    ),
-    probe: newestOf(({ evidence }) => newestProbeOf(evidence.probes ?? [])),
+function toAges(
+  listings: readonly DerivedListing[],
+  rowDays: StatsContext['rowDays'],
+): Ages & Pick<StatsView, 'updated'> {
+  const days = listings.map(({ id, facts, trust, evidence, probes }) => {
+    const { seeds = [], prices = [] } = rowDays.get(id) ?? {}
+    const { interface: read, reported_use = [] } = evidence
+    const isPriced = read?.operations?.some(({ price }) => price !== undefined)
+    return {
+      listing: [facts.added],
+      seed: seeds,
+      probe: probes.map(({ at }) => at),
+      price: isPriced === true ? [...prices, read?.at ?? ''] : prices,
+      payments: trust.evidence === 'no_payment_data' ? [] : [trust.measured.as_of],
+      reported_use: reported_use.map((use) => dayOfUse(use)),
+    }
+  })
+  const pick = (at: (sorted: readonly string[]) => string | undefined): Ages['newest'] => {
+    const dayOf = (kind: keyof Ages['newest']) =>
+      at(days.flatMap((each) => each[kind].toSorted().at(-1)?.slice(0, 10) ?? []).sort()) ?? null
+    return {
+      ...{ listing: dayOf('listing'), seed: dayOf('seed'), probe: dayOf('probe') },
+      ...{ price: dayOf('price'), payments: dayOf('payments') },
+      reported_use: dayOf('reported_use'),
+    }
   }
-  const dates = Object.values(newest).flatMap((date) => date ?? [])
-  return { updated: dates.reduce((a, b) => (a > b ? a : b), '1970-01-01'), newest }
-}
-
-function newestProbeOf(probes: readonly { at: string }[]): string | undefined {
-  return probes.map(({ at }) => at).reduce((a, b) => (a > b ? a : b), '') || undefined
+  const newest = pick((sorted) => sorted.at(-1))
+  const updated = Object.values(newest).reduce<string>(
+    (last, day) => (day !== null && day > last ? day : last),
+    '1970-01-01',
+  )
+  return { updated, newest, median: pick((sorted) => sorted[Math.floor(sorted.length / 2)]) }
 }

@@ -122,6 +122,29 @@ describe('the MPP directory', () => {
     expect(fieldsOf('odd')?.get('pricing')).toEqual({ model: 'unknown' })
   })
 
+  test('a price that is read again keeps its day for a month, then has the day of that run', async () => {
+    const rows = [service('one', [{ route: 'GET /a', desc: 'A', amount: '4000' }])]
+    const readOn = async (today: string, read = rows) => {
+      await seed(read, { today })
+      return content.rows('mpp').one
+    }
+    expect(await readOn('2026-11-20')).not.toHaveProperty('read')
+    expect(await readOn('2026-12-19')).not.toHaveProperty('read')
+    expect(await readOn('2026-12-20')).toMatchObject({ added: '2026-11-20', read: '2026-12-20' })
+    expect(await readOn('2027-01-18')).toMatchObject({ read: '2026-12-20' })
+    const dearer = [service('one', [{ route: 'GET /a', desc: 'A', amount: '5000' }])]
+    expect(await readOn('2027-01-18', dearer)).toMatchObject({ read: '2027-01-18' })
+    await content.accept()
+    const pricing = (asOf: string) =>
+      readContent(content.contentDir, { allowPrivate: false }, asOf).content
+    expect(pricing('2027-07-17')?.listings[0]?.facts.pricing).toMatchObject({ max_usd: 0.005 })
+    const late = pricing('2027-07-18')
+    expect(late?.listings[0]?.facts.pricing).toEqual({ model: 'unknown' })
+    expect(late?.pastPrices.get('x402.one.example')).toMatchObject({
+      pricing: [{ at: '2027-01-18T00:00:00Z', max_usd: 0.005 }],
+    })
+  })
+
   test('what two whole runs a day apart do not have is withdrawn, and comes back', async () => {
     const rows = ['one', 'two', 'three'].map((id) =>
       service(id, [{ route: 'GET /a', desc: 'A', amount: '4000' }]),

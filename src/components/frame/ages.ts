@@ -1,0 +1,22 @@
+import type { Switches } from '../../domain/derived/switches.ts'
+import type { Ages } from '../../domain/trust/age.ts'
+
+const KINDS = [
+  ['listing', 'Listings', () => true],
+  ['seed', 'Rows of catalogues', () => true],
+  ['probe', 'Probes', () => true],
+  ['price', 'Prices', ({ payments }: Switches) => payments],
+  ['payments', 'Payments', ({ payments }: Switches) => payments],
+  ['reported_use', 'Counted by others', () => true],
+] as const
+
+/** How old each kind of fact is that the directory has and shows. */
+export function toAgeRows(
+  { newest, median }: Ages,
+  switches: Switches,
+): [name: string, newest: string, median: string][] {
+  return KINDS.flatMap(([kind, name, isShown]) => {
+    const [last, middle] = [newest[kind], median[kind]]
+    return last === null || middle === null || !isShown(switches) ? [] : [[name, last, middle]]
+  })
+}
