@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
+import { IS_LONG } from '../support/long.ts'
 import {
   DESKTOP,
   launchBrowser,
@@ -22,12 +23,8 @@ import { findTextOverlaps } from './text-overlaps.ts'
 const PAGES: readonly [path: string, status?: number][] = [
   ['/'],
   ['/search'],
-  ['/search?q=search&kind=http_api&sort=price'],
   ['/listing/x402.brightwell-search'],
-  ['/listing/x402.pneumonoultramicroscopic'],
   ['/listing/api.hostile-text'],
-  ['/listing/a2a.mutarjim'],
-  ['/listing/kit.first-steps'],
   ['/listing/x402.former-tides', 410],
   ['/kind/http_api'],
   ['/category/geo_weather'],
@@ -39,7 +36,6 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/badges'],
   ['/trust'],
   ['/docs'],
-  ['/docs/listings'],
   ['/sources'],
   ['/stats'],
   ['/keys'],
@@ -48,18 +44,27 @@ const PAGES: readonly [path: string, status?: number][] = [
   ['/sellers/dashboard'],
   ['/sellers/check'],
   ['/report'],
-  ['/report?kind=dispute&about=x402.brightwell-search'],
   ['/nothing-here', 404],
 ]
-/** Further states of those pages, and pages of text alone: on a phone, in the dark. */
+/** Further states of those pages: on a phone, in the dark. */
 const STATES: readonly [path: string, status?: number][] = [
+  ['/search?q=search&kind=http_api&sort=price'],
+  ['/listing/x402.pneumonoultramicroscopic'],
+  ['/listing/a2a.mutarjim'],
+  ['/listing/kit.first-steps'],
+  ['/docs/listings'],
+  ['/report?kind=dispute&about=x402.brightwell-search'],
   ['/search?q=zzzzzz'],
+  ['/listing/mcp.spreadsheets'],
+  ['/compare/thin-page'],
+  ['/search?kind=banana', 400],
+]
+/** And such as differ from those in words alone. */
+const MORE_STATES: typeof STATES = [
   ['/search?offset=9999'],
   ['/listing/x402.sable-search'],
   ['/listing/x402.glasspond-answers'],
-  ['/listing/mcp.spreadsheets'],
   ['/kind/kit'],
-  ['/compare/thin-page'],
   ['/docs/doors'],
   ['/problems/rate-limited'],
   ['/sellers/sign-in?token=abc'],
@@ -67,12 +72,12 @@ const STATES: readonly [path: string, status?: number][] = [
   ['/roadmap'],
   ['/market'],
   ['/privacy'],
-  ['/search?kind=banana', 400],
   ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
 ]
+const ALL_STATES = [...STATES, ...(IS_LONG ? MORE_STATES : [])]
 const AT_ONCE = 2
 /** Small and large phones, a window of 1280 pixels enlarged to 200 %, tablets, a desktop. */
-const WIDTHS = [320, 390, 430, 640, 768, 1024, DESKTOP.width]
+const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320, 640, DESKTOP.width]
 
 type Outcome = Awaited<ReturnType<typeof walk>>
 type State = Awaited<ReturnType<typeof look>>
@@ -86,7 +91,7 @@ beforeAll(async () => {
   browser = await shareBrowser()
   const storageState = await signIn()
   const left = [...PAGES]
-  const statesLeft = [...STATES]
+  const statesLeft = [...ALL_STATES]
   const work = async () => {
     const common = { storageState, reducedMotion: 'reduce' } as const
     const open = (options: BrowserContextOptions) =>
@@ -125,9 +130,12 @@ test.each(PAGES)(
   },
 )
 
-test.each(STATES)('%s is accessible, fits and stands still on a phone', (path, status = 200) => {
-  expect(states.get(path)).toEqual({ ...FINE, status, csp: PAGE_CSP, faults: [] })
-})
+test.each(ALL_STATES)(
+  '%s is accessible, fits and stands still on a phone',
+  (path, status = 200) => {
+    expect(states.get(path)).toEqual({ ...FINE, status, csp: PAGE_CSP, faults: [] })
+  },
+)
 
 test('the page of every component has them all, and stands in no other release', async () => {
   const { page, faults, close } = await openPage(browser, demo.url)

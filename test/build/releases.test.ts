@@ -1,20 +1,23 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
 import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findRelease } from '../../src/build/folder.ts'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findRelease, listFiles } from '../../src/build/folder.ts'
+import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import {
   copyFixture,
@@ -24,6 +27,8 @@ import {
   releasedPath,
   switchRelease,
 } from '../support/fixture-release.ts'
+import { longTest } from '../support/long.ts'
+import { EDITS } from '../support/random-edits.ts'
 import { startService } from '../support/running-service.ts'
 
 let root: string
@@ -32,24 +37,30 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'waypost-releases-'))
   content = join(root, 'content')
   cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
+  copyFixture(outDirOf('one'))
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const outDirOf = (name: string) => join(root, name)
 
 /** @param from folder of the project */
-function build(name: string, from = '.') {
-  return spawnSync(process.execPath, COMMAND, { env: envOf(name), cwd: from, encoding: 'utf8' })
+async function build(name: string, from = '.'): Promise<{ status: number; stdout: string }> {
+  const env = {
+    ...process.env,
+    ...FIXTURE_ENV,
+    CONTENT_DIR: content,
+    STATE_DIR: join(root, 'no-state'),
+    OUT_DIR: outDirOf(name),
+  }
+  const command = promisify(execFile)(process.execPath, ['functions/commands/build.ts'], {
+    env,
+    cwd: from,
+  })
+  return command.then(
+    ({ stdout }) => ({ status: 0, stdout }),
+    ({ code, stdout, stderr }) => ({ status: Number(code), stdout: `${stdout}${stderr}` }),
+  )
 }
-
-const COMMAND = ['functions/commands/build.ts']
-const envOf = (name: string) => ({
-  ...process.env,
-  ...FIXTURE_ENV,
-  CONTENT_DIR: content,
-  STATE_DIR: join(root, 'no-state'),
-  OUT_DIR: outDirOf(name),
-})
 
 /** The digest of each file of the current release by path; those of the releases before are not its own. */
 function filesOf(name: string): Map<string, string> {
@@ -74,76 +85,44 @@ function cloneProject(): string {
   return clone
 }
 
-describe('a build', () => {
-  test('is left alone while nothing changed', { timeout: 300_000 }, () => {
-    copyFixture(outDirOf('one'))
-    expect(build('one').stdout).toContain('is current')
-  })
+const LONG = { timeout: 300_000 }
 
-  test('over an earlier release takes what did not change from it, and gives the same bytes as one from nothing in another folder', {
-    timeout: 300_000,
-  }, () => {
-    const before = readlinkSync(join(outDirOf('one'), 'current'))
-    const file = join(content, 'listings/api/open-parks.md')
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replace('Free and without a key.', 'Free, and open at night.'),
-    )
-    expect(build('one').status).toBe(0)
-    expect(readlinkSync(join(outDirOf('one'), 'current'))).not.toBe(before)
-    const clone = cloneProject()
-    expect(build('afresh', clone).status).toBe(0)
-    rmSync(clone, { recursive: true })
-    const [one, afresh] = [filesOf('one'), filesOf('afresh')]
-    expect([...afresh.keys()].sort()).toEqual([...one.keys()].sort())
-    expect(
-      [...one].filter(([name, bytes]) => afresh.get(name) !== bytes).map(([name]) => name),
-    ).toEqual([])
-  })
-
-  test('makes a damaged release again, under another name while the damaged one is served', {
-    timeout: 300_000,
-  }, () => {
-    const name = currentOf(outDirOf('one'))
-    const whole = filesOf('one')
-    truncateSync(releasedPath(outDirOf('one'), name, 'public/docs/index.html'), 10)
-    rmSync(releasedPath(outDirOf('one'), name, 'public/listing/x402.weather'), { recursive: true })
-    expect(build('one').stdout).toContain('  pages\n')
-    expect(currentOf(outDirOf('one'))).toBe(`${name}-2`)
-    expect(filesOf('one')).toEqual(whole)
-    expect(findRelease(outDirOf('one'), name)).toBe(`${name}-2`)
-    expect(build('one').stdout).toContain('is current')
-  })
-
-  test('of bad content fails, says why, and leaves the release before it in place', {
-    timeout: 300_000,
-  }, () => {
-    const before = readlinkSync(join(outDirOf('one'), 'current'))
-    const bad = join(content, 'listings/api/bad.md')
-    writeFileSync(bad, '---js\n---\n')
-    const failed = build('one')
-    rmSync(bad)
-    expect(failed.status).toBe(1)
-    expect(failed.stdout).toContain('listings/api/bad.md:1')
-    expect(readlinkSync(join(outDirOf('one'), 'current'))).toBe(before)
-  })
+test('a build is left alone while nothing changed', LONG, async () => {
+  expect((await build('one')).stdout).toContain('is current')
 })
 
-describe('a running server', () => {
-  test('takes a new release without failing a request, and refuses a damaged one', {
-    timeout: 300_000,
-  }, async () => {
-    cpSync(outDirOf('one'), outDirOf('served'), { recursive: true, verbatimSymlinks: true })
-    const waypost = await startService({ OUT_DIR: outDirOf('served'), CONTENT_DIR: content })
+/** As somebody edits: texts, listings, evidence and a table at once; and a disk loses a page. */
+function editAndDamage(): void {
+  const random = createRandom(1)
+  for (const name of [
+    'a changed summary',
+    'a longer description',
+    'an added listing',
+    'a removed listing',
+    'changed evidence',
+    'a changed table',
+  ])
+    EDITS[name]?.(content, random)
+  const harbour = readFileSync(join(content, 'listings/mcp/harbour.md'), 'utf8')
+  writeFileSync(
+    join(content, 'listings/mcp/lighthouse.md'),
+    harbour.replace('name: Harbour', 'name: Lighthouse'),
+  )
+  for (const path of ['public/docs/index.html', 'data/pages.json'])
+    truncateSync(releasedPath(outDirOf('one'), currentOf(outDirOf('one')), path), 3)
+}
+
+test(
+  'a build over an earlier release, damaged since, while a server serves it: no request fails, the server takes it, and what did not change is linked',
+  LONG,
+  async () => {
+    const before = currentOf(outDirOf('one'))
+    const waypost = await startService({ OUT_DIR: outDirOf('one'), CONTENT_DIR: content })
     const find = async () =>
       (await (await fetch(`${waypost.url}/api/v1/search?q=lighthouse`)).json()).total
     try {
       expect(await find()).toBe(0)
-      const listing = readFileSync(join(content, 'listings/mcp/harbour.md'), 'utf8')
-      writeFileSync(
-        join(content, 'listings/mcp/lighthouse.md'),
-        listing.replace('name: Harbour', 'name: Lighthouse'),
-      )
+      editAndDamage()
       const statuses = new Set<number>()
       let isBuilding = true
       const asking = (async () => {
@@ -151,33 +130,93 @@ describe('a running server', () => {
           statuses.add((await fetch(`${waypost.url}/api/v1/search?q=harbour`)).status)
           statuses.add((await fetch(`${waypost.url}/api/v1/listings/mcp.harbour`)).status)
           await waypost.service.refresh()
-          await new Promise((resolve) => setTimeout(resolve, 5))
+          await new Promise((later) => setTimeout(later, 50))
         }
       })()
-      const child = spawn(process.execPath, COMMAND, { env: envOf('served'), stdio: 'ignore' })
-      expect((await once(child, 'exit'))[0]).toBe(0)
+      const built = await build('one')
+      expect(built.status, built.stdout).toBe(0)
       await waypost.service.refresh()
       isBuilding = false
       await asking
       expect([...statuses]).toEqual([200])
       expect(await find()).toBe(1)
 
-      const serving = currentOf(outDirOf('served'))
-      copyRelease(outDirOf('served'), 'damaged')
-      truncateSync(releasedPath(outDirOf('served'), 'damaged', 'data/search.index'), 500)
-      switchRelease(outDirOf('served'), 'damaged')
+      const serving = currentOf(outDirOf('one'))
+      copyRelease(outDirOf('one'), 'damaged')
+      truncateSync(releasedPath(outDirOf('one'), 'damaged', 'data/search.index'), 500)
+      switchRelease(outDirOf('one'), 'damaged')
       await waypost.service.refresh()
       expect(await find()).toBe(1)
       expect(waypost.log.join('')).toContain('release.refused')
-      switchRelease(outDirOf('served'), serving)
+      switchRelease(outDirOf('one'), serving)
     } finally {
       await waypost.close()
     }
-  })
+    // Pages with their compressed copies too.
+    const after = currentOf(outDirOf('one'))
+    expect(after).not.toBe(before)
+    const linked = listFiles(join(outDirOf('one'), 'releases', after)).filter((path) => {
+      const known = statSync(releasedPath(outDirOf('one'), before, path), { throwIfNoEntry: false })
+      return known?.ino === statSync(releasedPath(outDirOf('one'), after, path)).ino
+    })
+    expect(linked.length).toBeGreaterThan(300)
+  },
+)
 
-  test('does not start over a release made for another address', async () => {
-    await expect(
-      startService({ OUT_DIR: outDirOf('one'), BASE_URL: 'https://other.example' }),
-    ).rejects.toThrow('BASE_URL is https://other.example')
-  })
+test(
+  'of two builds at once, in another folder and from another place, one waits and finds the release there: the bytes are the same',
+  LONG,
+  async () => {
+    const clone = cloneProject()
+    const builds = await Promise.all([build('afresh', clone), build('afresh', clone)])
+    rmSync(clone, { recursive: true })
+    expect(builds.map(({ status }) => status)).toEqual([0, 0])
+    const said = builds.map(({ stdout }) => stdout).join('')
+    expect(said).toMatch(/another build is running in .*: waiting for it/)
+    expect(said.match(/ {2}pages\n/g)).toHaveLength(1)
+    expect(said.match(/is current/g)).toHaveLength(2)
+    expect(readdirSync(join(outDirOf('afresh'), 'releases'))).toHaveLength(1)
+    const [one, afresh] = [filesOf('one'), filesOf('afresh')]
+    expect([...afresh.keys()].sort()).toEqual([...one.keys()].sort())
+    expect(
+      [...one].filter(([name, bytes]) => afresh.get(name) !== bytes).map(([name]) => name),
+    ).toEqual([])
+  },
+)
+
+longTest(
+  'a build makes a damaged release again, under another name while the damaged one is served',
+  LONG,
+  async () => {
+    const name = currentOf(outDirOf('one'))
+    const whole = filesOf('one')
+    truncateSync(releasedPath(outDirOf('one'), name, 'public/docs/index.html'), 10)
+    rmSync(releasedPath(outDirOf('one'), name, 'public/listing/x402.weather'), { recursive: true })
+    expect((await build('one')).stdout).toContain('  pages\n')
+    expect(currentOf(outDirOf('one'))).toBe(`${name}-2`)
+    expect(filesOf('one')).toEqual(whole)
+    expect(findRelease(outDirOf('one'), name)).toBe(`${name}-2`)
+    expect((await build('one')).stdout).toContain('is current')
+  },
+)
+
+test(
+  'a build of bad content fails, says why, and leaves the release before it in place',
+  LONG,
+  async () => {
+    const before = readlinkSync(join(outDirOf('one'), 'current'))
+    const bad = join(content, 'listings/api/bad.md')
+    writeFileSync(bad, '---js\n---\n')
+    const failed = await build('one')
+    rmSync(bad)
+    expect(failed.status).toBe(1)
+    expect(failed.stdout).toContain('listings/api/bad.md:1')
+    expect(readlinkSync(join(outDirOf('one'), 'current'))).toBe(before)
+  },
+)
+
+test('a server does not start over a release made for another address', async () => {
+  await expect(
+    startService({ OUT_DIR: outDirOf('one'), BASE_URL: 'https://other.example' }),
+  ).rejects.toThrow('BASE_URL is https://other.example')
 })

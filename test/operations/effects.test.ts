@@ -8,6 +8,7 @@ import { copyFixture } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const LISTING = 'x402.weather'
+const REMOVED = 'api.open-parks'
 
 describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
   let root: string
@@ -47,7 +48,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
     expect((await read(`/api/v1/listings/${LISTING}`)).status).toBe('unclaimed')
   })
 
-  test('a verified claim gives the status, the badge and the tier; clicks and searches are demand', async () => {
+  test('a verified claim gives the status, the badge and the tier; clicks and searches are demand; a removal takes a listing out', async () => {
     const { ledger } = waypost.service.parts
     const now = Date.now()
     await ledger.store.db
@@ -73,8 +74,15 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
       await fetch(`${waypost.url}/go/${LISTING}?src=${src}`, { redirect: 'manual' })
     const { results } = await read('/api/v1/search?q=weather')
     await ledger.usage.flush()
+    await ledger.store.db
+      .insertInto('opt_out')
+      .values({ listing_id: REMOVED, host: 'parks.example', created_at: 1 })
+      .execute()
     expect(build()).not.toBe(withoutLedger)
     await waypost.service.refresh()
+    expect(await read(`/api/v1/listings/${REMOVED}`)).toBe(410)
+    const gone = await fetch(`${waypost.url}/go/${REMOVED}`, { redirect: 'manual' })
+    expect(gone.status).toBe(410)
     const listing = await read(`/api/v1/listings/${LISTING}`)
     expect(listing.status).toBe('claimed')
     expect(listing.badges).toContain('domain_verified')
@@ -93,17 +101,6 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
     const shown = results.filter(({ id }: { id: string }) => ids.includes(id)).length
     expect(shown).toBeGreaterThan(0)
     expect(record.demand_90d).toEqual({ all: 3 + shown, outside: 2 + shown })
-  })
-
-  test('a removal takes the listing out at the next build', async () => {
-    const { db } = waypost.service.parts.ledger.store
-    const row = { listing_id: LISTING, host: 'api.weather.example', created_at: 1 }
-    await db.insertInto('opt_out').values(row).execute()
-    build()
-    await waypost.service.refresh()
-    expect(await read(`/api/v1/listings/${LISTING}`)).toBe(410)
-    const gone = await fetch(`${waypost.url}/go/${LISTING}`, { redirect: 'manual' })
-    expect(gone.status).toBe(410)
   })
 
   test('healthz and readyz answer', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../support/free-port.ts'
+import { IS_LONG, longTest } from '../support/long.ts'
 
 /** Every command that the README of a new directory prints is run as it stands there. */
 const root = mkdtempSync(join(tmpdir(), 'template-'))
@@ -64,7 +65,9 @@ async function serve(step: string, path: string, headers = {}) {
 
 test('a new directory has no fault and no warning, and is served', async () => {
   expect(await run(take('npm run check'))).toMatch(/\b1 listings.* 0 errors, 0 warnings\n$/)
-  const home = await serve(take('npm start'), '/')
+  const start = take('npm start')
+  if (!IS_LONG) return
+  const home = await serve(start, '/')
   expect([home.status, home.text]).toEqual([200, expect.stringContaining('Acme Services')])
 })
 
@@ -81,13 +84,13 @@ test('what it imports waits for a person', async () => {
   expect(await run(take('npm run review'))).toContain('mcp-registry')
 })
 
-test('it is built for its own address and served without its content', async () => {
+longTest('it is built for its own address and served without its content', async () => {
   await run(take('npm run build'))
   const { text } = await serve(take('npm run serve'), '/policies/approved/v0.1/servers')
   expect(JSON.parse(text).servers).toMatchObject([{ server: { title: 'Example notes' } }])
 })
 
-test('closed, it is read with the token that was printed', async () => {
+longTest('closed, it is read with the token that was printed', async () => {
   const token = /[\w-]{40,}/.exec(await run(take('npm run access')))?.[0]
   const step = take('READ_ACCESS=token')
   expect((await serve(step, '/api/v1/stats')).status).toBe(401)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IS_LONG, longTest } from '../support/long.ts'
 import { startUnpaidSellers } from './evidence-sellers.ts'
 import { testPages, testProbing, type Watched } from './evidence-shown.ts'
 import { testPaidOnPage } from './paid-on-page.ts'
@@ -185,7 +186,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     },
   )
 
-  testProbing(() => lookedAt)
+  if (IS_LONG) testProbing(() => lookedAt)
 
   test('an x402 v2 client pays a v2 seller', async () => {
     const pay = await payV2(1)
@@ -434,9 +435,9 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
 
   testPlaysAreNothing(() => ({ world }))
 
-  testPages(() => lookedAt)
+  if (IS_LONG) testPages(() => lookedAt)
 
-  test('money sent back makes it a round trip', async () => {
+  longTest('money sent back makes it a round trip', async () => {
     // Most of what this buyer paid that owner, at all of its listings.
     await chain.mint(PAYOUTS.v1, 5_000_000n)
     await chain.transferAs(PAYOUTS.v1, lab.accountOf(1).address, 4_600_000n)

@@ -12,7 +12,7 @@ import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
-import { describeStores, silentLog } from '../support/stores.ts'
+import { describeBothStores, silentLog } from '../support/stores.ts'
 import { type McpSite, startCurrent } from './mcp-sites.ts'
 import { type Site, startSite } from './probe-world.ts'
 
@@ -28,7 +28,7 @@ const offer = {
 }
 const TERMS = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] })).toString('base64')
 
-describeStores('a server that probes', ({ newStore }) => {
+describeBothStores('a server that probes', ({ newStore }) => {
   let store: Store
   let seller: Site
   let tools: McpSite
@@ -140,7 +140,7 @@ describeStores('a server that probes', ({ newStore }) => {
   })
 })
 
-describeStores('servers that probe beside each other', ({ newStore }) => {
+describeBothStores('servers that probe beside each other', ({ newStore }) => {
   test('ask each listing once a day, a host one thing at a time, and finish what a killed one began', async () => {
     const store = await newStore()
     const inside = new Map<string, number>()

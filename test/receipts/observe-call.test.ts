@@ -13,6 +13,7 @@ import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import { authorizationMarkOf } from '../../src/domain/receipts/delivered.ts'
 import { saltedHash } from '../../src/domain/receipts/receipt.ts'
 import { listen } from '../call/relay-world.ts'
+import { longTest } from '../support/long.ts'
 import { CITIES, createLab, type LabSeller } from './lab.ts'
 import {
   aNonce,
@@ -240,22 +241,26 @@ describe('a receipt', () => {
 })
 
 describe('nothing is kept', () => {
-  it('of what was asked and answered: not in ledger, log, files or memory', {
-    timeout: 120_000,
-  }, async () => {
-    // Put together here, so that neither this file's own text nor the lab's holds it.
-    const marker = ['PLANTED', 'k7', 'q2'].join('-')
-    for (const seller of lab.filter(({ id }) => id.endsWith('-weather')))
-      await buy(seller, marker, { 'X-Asked': marker }, `&also=${marker}`)
-    await world.settle()
-    await readKept(store)
-    for (const file of readdirSync(dir))
-      expect(readFileSync(join(dir, file)).includes(marker), file).toBe(false)
-    expect(world.logged().join('\n')).not.toContain(marker)
-    const never = ['PLANTED', 'k7', 'never-sent'].join('-')
-    const [ofSent = 1, ofNever = 0] = await countInHeap([marker, never])
-    expect(ofSent).toBeLessThanOrEqual(ofNever)
-  })
+  longTest(
+    'of what was asked and answered: not in ledger, log, files or memory',
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      // Put together here, so that neither this file's own text nor the lab's holds it.
+      const marker = ['PLANTED', 'k7', 'q2'].join('-')
+      for (const seller of lab.filter(({ id }) => id.endsWith('-weather')))
+        await buy(seller, marker, { 'X-Asked': marker }, `&also=${marker}`)
+      await world.settle()
+      await readKept(store)
+      for (const file of readdirSync(dir))
+        expect(readFileSync(join(dir, file)).includes(marker), file).toBe(false)
+      expect(world.logged().join('\n')).not.toContain(marker)
+      const never = ['PLANTED', 'k7', 'never-sent'].join('-')
+      const [ofSent = 1, ofNever = 0] = await countInHeap([marker, never])
+      expect(ofSent).toBeLessThanOrEqual(ofNever)
+    },
+  )
 })
 
 /**

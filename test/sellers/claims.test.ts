@@ -5,7 +5,7 @@ import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
-import { describeStores } from '../support/stores.ts'
+import { describeBothStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
@@ -16,7 +16,7 @@ const MANY = Array.from({ length: 25 }, (_, n) =>
 )
 const RECORD = '_listing-claim.api.shop.example'
 
-describeStores('claiming a listing', ({ newPlace }) => {
+describeBothStores('claiming a listing', ({ newPlace }) => {
   let world: World
   let site: SellerSite
   let dns: DnsServer

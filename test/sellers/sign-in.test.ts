@@ -1,12 +1,12 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { describeStores } from '../support/stores.ts'
+import { describeBothStores } from '../support/stores.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-describeStores('signing in', ({ newPlace }) => {
+describeBothStores('signing in', ({ newPlace }) => {
   let world: World
   let shared: World | undefined
   afterEach(() => (world === shared ? undefined : world.close()))

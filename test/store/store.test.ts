@@ -5,7 +5,7 @@ import { addReport, findReport, listWaiting, settleReport } from '../../function
 import { openStore } from '../../functions/store/open-store.ts'
 import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import { describeStores, silentLog } from '../support/stores.ts'
+import { describeBothStores, silentLog } from '../support/stores.ts'
 
 const CLICK = {
   hour: 490_000,
@@ -16,7 +16,7 @@ const CLICK = {
   bot: false,
 } as const
 
-describeStores('the store', ({ newPlace, newStore }) => {
+describeBothStores('the store', ({ newPlace, newStore }) => {
   test('clicks come back as they were appended', async () => {
     const store = await newStore()
     const sid = crypto.randomUUID()

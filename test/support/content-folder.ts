@@ -18,9 +18,10 @@ export function createContentFolder(
     writeFileSync(join(dir, file), content)
   }
   mkdirSync(join(dir, 'listings'))
-  // What every directory must bring itself.
-  for (const table of ['site', 'categories', 'sources', 'tasks'])
+  // What every directory must bring itself; our own tasks are long, and read at every look.
+  for (const table of ['site', 'categories', 'sources'])
     write(`tables/${table}.yaml`, readFileSync(`content/tables/${table}.yaml`))
+  write('tables/tasks.yaml', '[]\n')
   for (const [file, content] of Object.entries(files)) write(file, content)
   return { dir, write, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }

@@ -1,44 +1,52 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
-const FIXTURE = 'the build of the fixtures'
-
 /**
- * What `npm test` asks of the code before its tests, two checks at a time: each takes one core. First
- * is what may have to be fetched, then what takes longest. All are run, so that one run tells
- * everything that is wrong.
+ * `npm test`: the release that all tests share is built, and what may have to be fetched is fetched,
+ * beside it. Then come the tests, and beside them, which wait a third of their time, what is asked of the
+ * code itself, one check after the other. All are run, so that one run tells everything that is wrong.
  */
-const CHECKS = ['browser', 'payments', 'types:pages', FIXTURE, 'types', 'check', 'lint', 'dead']
-const AT_ONCE = 2
+const FETCHED = ['browser', 'payments']
+const CHECKS = ['lint', 'dead', 'types', 'check', 'types:pages']
 
-const left = [...CHECKS]
 const failed: string[] = []
 
-async function work(): Promise<void> {
-  for (let check = left.shift(); check !== undefined; check = left.shift())
-    if ((await run(check)) !== 0) failed.push(check)
-}
-
-function run(check: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = check === FIXTURE ? buildFixture() : start('npm', ['run', '-s', check])
-    child.once('error', reject)
-    // One that was killed has no code.
-    child.once('exit', (code) => resolve(code ?? 1))
-  })
-}
-
-/** The release that all tests share: they find it there, and wait for none of it. */
-function buildFixture(): ChildProcess {
-  return start(process.execPath, ['functions/commands/build.ts'], FIXTURE_ENV)
-}
-
-function start(command: string, args: readonly string[], env: object = {}): ChildProcess {
-  return spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } })
-}
-
-await Promise.all(Array.from({ length: AT_ONCE }, work))
+await Promise.all([
+  inTurn(FETCHED),
+  runCommand('the build of the fixtures', process.execPath, ['functions/commands/build.ts']),
+])
+await Promise.all([inTurn(CHECKS), runCommand('the tests', 'vitest', ['run'], 'inherit')])
 if (failed.length > 0) {
   console.error(`Failed: ${failed.join(', ')}`)
   process.exitCode = 1
+}
+
+async function inTurn(names: readonly string[]): Promise<void> {
+  for (const name of names) await runCommand(name, 'npm', ['run', '-s', name])
+}
+
+/** What a check prints comes at its end, and whole: the tests print meanwhile. */
+async function runCommand(
+  name: string,
+  command: string,
+  args: readonly string[],
+  stdio: 'pipe' | 'inherit' = 'pipe',
+): Promise<void> {
+  const child = spawn(command, args, {
+    stdio: ['inherit', stdio, stdio],
+    env: { ...process.env, ...(command === process.execPath && FIXTURE_ENV) },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (bytes) => {
+      output += bytes
+    })
+  // One that was killed has no code.
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code === 0) return
+  failed.push(name)
+  console.error(`\n${name}:\n${output}`)
 }

@@ -9,8 +9,8 @@ const SLOW = [
   'test/browser/pages.test.ts',
   'test/build/releases.test.ts',
   'test/payments/payments.test.ts',
-  'test/payments/delivery.test.ts',
-  'test/build/incremental.test.ts',
+  'test/site/dev.test.ts',
+  'test/operations/effects.test.ts',
   'test/tasks/do-task.test.ts',
   'test/client/command-line.test.ts',
   'test/run-check/sandbox.test.ts',
@@ -18,7 +18,6 @@ const SLOW = [
   'test/browser/search-elsewhere.test.ts',
   'test/browser/sellers.test.ts',
   'test/build/check-across.test.ts',
-  'test/attack/builds-at-once.test.ts',
   'test/site/page-weight.test.ts',
 ]
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
+import { IS_LONG } from './long.ts'
 import { type Postgres, sharePostgres } from './postgres.ts'
 
 export interface StorePlace {
@@ -24,12 +25,18 @@ export const silentLog = createLog(
   () => 0,
 )
 
-/** Runs the same suite over both implementations of the store. */
-export function describeStores(name: string, suite: (world: StoreWorld) => void): void {
-  for (const dialect of ['sqlite', 'postgres'] as const) {
+type Suite = (world: StoreWorld) => void
+
+/** Runs the same suite over both implementations of the store: its contract, and what must hold between servers. */
+export function describeBothStores(name: string, suite: Suite): void {
+  for (const dialect of ['sqlite', 'postgres'] as const)
     describe(`${name} (${dialect})`, () => suite(createWorld(dialect)))
-  }
 }
+
+/** Over SQLite, and over PostgreSQL in `npm run test:long`: the queries are built by one library. */
+export const describeStores = IS_LONG
+  ? describeBothStores
+  : (name: string, suite: Suite) => describe(`${name} (sqlite)`, () => suite(createWorld('sqlite')))
 
 function createWorld(dialect: Store['dialect']): StoreWorld {
   const cleanups: (() => Promise<unknown>)[] = []

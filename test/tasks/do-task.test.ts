@@ -4,10 +4,11 @@ import { createWaypost } from '../../packages/client/src/waypost.ts'
 import { findValueFault } from '../../src/domain/json-schema/json-schema.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import type { Task } from '../../src/domain/tasks/task.ts'
+import { IS_LONG } from '../support/long.ts'
 import { type Double, FAILURES, openDoubles, type Protocol, WALLET } from './seller-doubles.ts'
 import { openDirectory, raise, toDoubles } from './task-world.ts'
 
-const ROUNDS = 12
+const ROUNDS = IS_LONG ? 12 : 4
 /** A slow seller answers never; the wait for it is long beside any answer on loopback. */
 const ASK_TIMEOUT = 4000
 
@@ -26,7 +27,8 @@ function knownCost(task: Task, doubles: readonly Double[]): number {
 }
 
 describe('twenty tasks, three to five sellers each, two in five of them failing', () => {
-  test.each([11, 23, 47])(
+  // One that meets every way of failing; the others are searched for longer.
+  test.each(IS_LONG ? [11, 23, 47] : [47])(
     'seed %i',
     async (seed) => {
       const doubles = toDoubles(seed)

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { CHEATING, VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import { scoreTrust, TRUST } from '../../../src/domain/trust/trust.ts'
+import { IS_LONG } from '../../support/long.ts'
 import { costOf, findCheapest, HUNDRED, invent, KNOWN, WORTHLESS } from './invent.ts'
 import { openMachine, PLAYS, withoutPlay } from './machine.ts'
 import { createJudge, createMarket, MARKETS } from './market.ts'
@@ -24,12 +25,15 @@ describe('the formula: invented buyers', () => {
     expect(invent(WORTHLESS[name] ?? {}, plan, market, judge)).toBe(0)
   })
 
-  test.each(TARGETS)('that buy from known sellers reach %i for no less than is said', (target) => {
-    const found = findCheapest(KNOWN, target, market, judge)
-    expect(found?.cost).toBeGreaterThanOrEqual(LEAST[target])
-    // The search is one that finds something: the price is no empty promise.
-    expect(found?.cost).toBeLessThan(1.3 * LEAST[target])
-  })
+  test.each(IS_LONG ? TARGETS : ([30] as const))(
+    'that buy from known sellers reach %i for no less than is said',
+    (target) => {
+      const found = findCheapest(KNOWN, target, market, judge)
+      expect(found?.cost).toBeGreaterThanOrEqual(LEAST[target])
+      // The search is one that finds something: the price is no empty promise.
+      expect(found?.cost).toBeLessThan(1.3 * LEAST[target])
+    },
+  )
 
   test('no plan is cheaper than the money that vouches for the parts it needs', () => {
     const { settlements, volumeUsd } = TRUST.perPayer
@@ -68,7 +72,7 @@ describe('the formula: invented buyers', () => {
 })
 
 describe('a rival that wants a third of an honest seller’s score', () => {
-  const victims = [1, 4].flatMap((seed) =>
+  const victims = (IS_LONG ? [1, 4] : [1]).flatMap((seed) =>
     findVictims({ ...MARKETS.middle, buyers: 300 }, seed, [4, 10, 25]),
   )
   const [rewards] = Object.keys(HARMS).filter((name) => name.startsWith('rewards'))
@@ -86,7 +90,7 @@ describe('a rival that wants a third of an honest seller’s score', () => {
     const harm = HARMS[rewards ?? '']
     const prices = victims.map((victim) => (harm && findHarm(harm, victim)) ?? 100)
     const [few, , many] = [0, 1, 2].map((size) =>
-      Math.min(prices[size] ?? 0, prices[size + 3] ?? 0),
+      Math.min(prices[size] ?? 0, prices[size + 3] ?? 100),
     )
     expect(few).toBeGreaterThan(0.2)
     expect(few).toBeLessThan(5)
