@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { runFileHere } from '../support/run-here.ts'
 
 function run(command: string, env: Record<string, string>) {
   const done = spawnSync(process.execPath, [`functions/commands/${command}.ts`], {
@@ -17,18 +18,31 @@ function run(command: string, env: Record<string, string>) {
   return { status: done.status, said: done.stdout + done.stderr }
 }
 
-describe.each(['build', 'check', 'start'])('npm run %s', (command) => {
+describe('npm run check', () => {
   test.each([
     ['BASE_URL', 'not a url', /BASE_URL: got "not a url", expected a URL such as/],
     ['BASE_URL', 'https://x.example/path', /BASE_URL: .*expected only scheme, host and port/],
     ['PORT', '99999999', /PORT: got "99999999", expected a whole number from 0 to 65535/],
     ['CONTENT_DIR', '/nowhere', /CONTENT_DIR \/nowhere: expected a content folder/],
-  ])('with a wrong %s (%s) says what would be right, without a stack', (name, value, message) => {
-    const { status, said } = run(command, { [name]: value })
-    expect(status).toBe(1)
-    expect(said).toMatch(message)
-    expect(said).not.toMatch(/\n\s+at |node:internal/)
-  })
+  ])(
+    'with a wrong %s (%s) says what would be right, without a stack',
+    async (name, value, message) => {
+      const { status, stdout, stderr } = await runFileHere('check', {
+        ...FIXTURE_ENV,
+        [name]: value,
+      })
+      expect(status).toBe(1)
+      expect(stdout + stderr).toMatch(message)
+      expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal/)
+    },
+  )
+})
+
+test.each(['build', 'start'])('npm run %s says the same', (command) => {
+  const { status, said } = run(command, { CONTENT_DIR: '/nowhere' })
+  expect(status).toBe(1)
+  expect(said).toMatch(/CONTENT_DIR \/nowhere: expected a content folder/)
+  expect(said).not.toMatch(/\n\s+at |node:internal/)
 })
 
 test('npm run build says so when OUT_DIR cannot be written to', () => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { runFileHere } from '../support/run-here.ts'
 
 let folder: ContentFolder
 let stateDir: string
@@ -46,10 +46,9 @@ const optOut = (listing_id: string, moved_to: string | null = null) =>
   )
 
 /** What `npm run check` says of tombstones, and how it ends. */
-function check(): { code: number | null; said: string[] } {
-  const env = { ...process.env, ...FIXTURE_ENV, CONTENT_DIR: folder.dir, STATE_DIR: stateDir }
-  const command = ['functions/commands/check.ts']
-  const { status, stdout } = spawnSync(process.execPath, command, { env, encoding: 'utf8' })
+async function check(): Promise<{ code: number | null; said: string[] }> {
+  const env = { ...FIXTURE_ENV, CONTENT_DIR: folder.dir, STATE_DIR: stateDir }
+  const { status, stdout } = await runFileHere('check', env)
   return { code: status, said: stdout.split('\n').filter((line) => line.includes('tombstones/')) }
 }
 
@@ -57,9 +56,9 @@ describe('a listing that its owner took out', () => {
   test('is not moved by an editor: the check names it, whichever step of the way it is', async () => {
     move('x402.old', 'x402.middle')
     move('x402.middle', 'x402.new')
-    expect(check()).toEqual({ code: 0, said: [] })
+    expect(await check()).toEqual({ code: 0, said: [] })
     await optOut('x402.middle')
-    const { code, said } = check()
+    const { code, said } = await check()
     expect(code).toBe(1)
     expect(said).toEqual([
       expect.stringMatching(
@@ -71,7 +70,7 @@ describe('a listing that its owner took out', () => {
   test('moves where the owner said that it is', async () => {
     move('x402.old', 'x402.new')
     await optOut('x402.old', 'x402.new')
-    expect(check()).toEqual({ code: 0, said: [] })
+    expect(await check()).toEqual({ code: 0, said: [] })
   })
 
   test('takes its wish along, should it be built all the same', async () => {
@@ -84,12 +83,12 @@ describe('a listing that its owner took out', () => {
   })
 })
 
-test('who leads into a circle, or is in it, is named; who does neither is not', () => {
+test('who leads into a circle, or is in it, is named; who does neither is not', async () => {
   move('x402.a', 'x402.b')
   move('x402.b', 'x402.c')
   move('x402.c', 'x402.b')
   move('x402.sound', 'x402.new')
-  const { code, said } = check()
+  const { code, said } = await check()
   expect(code).toBe(1)
   expect(said.map((line) => /x402\/(\w+)\.json.*moves in a circle/.exec(line)?.[1])).toEqual([
     'a',
@@ -116,10 +115,10 @@ test.each([
   ],
   ['it is said in the open', { said_at: 'http://storm.example/moved' }, /https/],
   ['the former one says so', { said_at: 'https://storm.example/moved' }, null],
-])('to a foreign host, where %s', (_, changes, fault) => {
+])('to a foreign host, where %s', async (_, changes, fault) => {
   const listing = listingText({ url: 'https://api.storm.example/now' })
   move('x402.old', 'x402.new', { listing, ...changes })
-  const { code, said } = check()
+  const { code, said } = await check()
   expect(code).toBe(fault === null ? 0 : 1)
   if (fault !== null) expect(said.join()).toMatch(fault)
 })

@@ -5,7 +5,7 @@ import { move as moveListing } from '../../seeds/commands/move.ts'
 import { renameId } from '../../seeds/content/listing-text.ts'
 import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
-import { runHere } from './run-here.ts'
+import { runHere } from '../support/run-here.ts'
 
 const TEXT = listingText()
 const SEEN = { probes: [{ at: '2026-11-20T00:00:00Z', protocol: 'x402', outcome: 'spoke' }] }

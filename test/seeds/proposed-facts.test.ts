@@ -12,7 +12,7 @@ import { readPayoutStandings } from '../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { runHere } from './run-here.ts'
+import { runHere } from '../support/run-here.ts'
 import { settleOne } from './settle-one.ts'
 
 const tool = (name: string) => ({ name, description: 'x', input_schema: { type: 'object' } })

@@ -8,9 +8,9 @@ import { readListed } from '../../seeds/content/listed.ts'
 import { createRowQueue } from '../../seeds/review/waiting-rows.ts'
 import { readContent } from '../../src/content/read.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { runHere } from '../support/run-here.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { remote, server } from './registry-rows.ts'
-import { runHere } from './run-here.ts'
 import { settleOne } from './settle-one.ts'
 
 const REVIEW = new URL('../../seeds/commands/review.ts', import.meta.url).pathname

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readSeedOptions } from '../../seeds/commands/seed-options.ts'
 import { createProgress } from '../../seeds/fetch/read-source.ts'
+import { runHere } from '../support/run-here.ts'
 import { createContentFixture, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
-import { runHere } from './run-here.ts'
 
 const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 const HOSTILE = join(FIXTURES, 'hostile.ndjson')

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { vi } from 'vitest'
 import { runMain } from '../../functions/ports/run-main.ts'
 
@@ -24,4 +25,29 @@ export async function runHere(command: () => Promise<void> | void) {
     log.mockRestore()
     fault.mockRestore()
   }
+}
+
+let runs = 0
+
+/**
+ * A file of `functions/commands` within this process: it reads its arguments and environment as it is
+ * loaded, so it is loaded anew; what it imports is not.
+ */
+export function runFileHere(
+  name: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+) {
+  return runHere(async () => {
+    const before = { env: { ...process.env }, argv: process.argv }
+    Object.assign(process.env, env)
+    process.argv = [process.execPath, name, ...args]
+    runs += 1
+    try {
+      await import(/* @vite-ignore */ `${resolve('functions/commands', name)}.ts?run=${runs}`)
+    } finally {
+      process.env = before.env
+      process.argv = before.argv
+    }
+  })
 }
