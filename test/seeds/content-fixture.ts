@@ -43,7 +43,7 @@ export function createContentFixture() {
   })
   // Half a megabyte of YAML that no importer looks at, read at every run.
   for (const table of ['foreign-words', 'search-words'])
-    writeFileSync(join(contentDir, `tables/${table}.yaml`), '[]\n')
+    rmSync(join(contentDir, `tables/${table}.yaml`))
   return {
     root,
     contentDir,
