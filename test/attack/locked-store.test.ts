@@ -8,6 +8,7 @@ import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
+import { longTest } from '../support/long.ts'
 import { sharePostgres } from '../support/postgres.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -124,15 +125,19 @@ describe('a ledger that does not answer (postgres)', () => {
     await proxy.close()
   })
 
-  test('because its tables are locked: every write hears of it soon', async () => {
-    const { rows } = await other.query(
-      "select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%'",
-    )
-    await other.query('begin')
-    await other.query(`lock table ${rows.map(({ tablename }) => tablename).join(', ')}`)
-    await expectUnavailable(waypost.url)
-    await other.query('rollback')
-  }, 30_000)
+  longTest(
+    'because its tables are locked: every write hears of it soon',
+    async () => {
+      const { rows } = await other.query(
+        "select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%'",
+      )
+      await other.query('begin')
+      await other.query(`lock table ${rows.map(({ tablename }) => tablename).join(', ')}`)
+      await expectUnavailable(waypost.url)
+      await other.query('rollback')
+    },
+    30_000,
+  )
 
   test('because it hangs: every write hears of it soon', async () => {
     proxy.hold()
@@ -140,9 +145,13 @@ describe('a ledger that does not answer (postgres)', () => {
     proxy.mend()
   }, 30_000)
 
-  test('because it is gone: every write hears of it soon', async () => {
-    proxy.cut()
-    await expectUnavailable(waypost.url)
-    proxy.mend()
-  }, 30_000)
+  longTest(
+    'because it is gone: every write hears of it soon',
+    async () => {
+      proxy.cut()
+      await expectUnavailable(waypost.url)
+      proxy.mend()
+    },
+    30_000,
+  )
 })

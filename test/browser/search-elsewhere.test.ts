@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { divideByIndex, indexPages, joinBytes, toSearchPage } from '../../src/build/page-search.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { longTest } from '../support/long.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { startStaticHost } from '../support/static-host.ts'
 import { openPage, shareBrowser } from './browser.ts'
@@ -113,53 +114,56 @@ test('where no function stands, the index in the browser answers and says so', a
   await close()
 })
 
-test('several indexes answer as one: the same order by trust, the same counts, the same listings found', async () => {
-  const pagefind = mkdtempSync(join(tmpdir(), 'waypost-indexes-'))
-  const listings = readListingViews()
-  const pages = listings
-    .filter(({ view }) => !view.first_party)
-    .map((listing) => ({
-      id: listing.view.id,
-      row: Buffer.from(`${JSON.stringify(toSearchPage(listing))}\n`),
-    }))
-  const indexes = divideByIndex(pages, Math.ceil(listings.length / 3))
-  expect(indexes.filter((rows) => rows.length > 0)).toHaveLength(3)
-  const made = await indexPages(
-    indexes.map((rows, place) => ({ pages: joinBytes(rows), hasProgram: place === 0 })),
-  )
-  for (const [place, files] of made.entries())
-    for (const { path, content } of files) {
-      const to = join(pagefind, 'pagefind', String(place), path)
-      mkdirSync(dirname(to), { recursive: true })
-      writeFileSync(to, content)
-    }
-  writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
-  const several = await startStaticHost(pagefind)
-  const tabs = await Promise.all([files, several].map(({ url }) => openPage(browser, url)))
-  const ask = (query: string) =>
-    Promise.all(
-      tabs.map(async ({ page }) => {
-        await page.goto(`/search?${query}`)
-        await page.locator('[data-results] .hit').first().waitFor()
-        const textsOf = (selector: string) => page.locator(selector).allTextContents()
-        return {
-          names: await textsOf('[data-results] .hit-name'),
-          status: await textsOf('[data-status]'),
-          facets: await textsOf('[data-facets]'),
-        }
-      }),
+longTest(
+  'several indexes answer as one: the same order by trust, the same counts, the same listings found',
+  async () => {
+    const pagefind = mkdtempSync(join(tmpdir(), 'waypost-indexes-'))
+    const listings = readListingViews()
+    const pages = listings
+      .filter(({ view }) => !view.first_party)
+      .map((listing) => ({
+        id: listing.view.id,
+        row: Buffer.from(`${JSON.stringify(toSearchPage(listing))}\n`),
+      }))
+    const indexes = divideByIndex(pages, Math.ceil(listings.length / 3))
+    expect(indexes.filter((rows) => rows.length > 0)).toHaveLength(3)
+    const made = await indexPages(
+      indexes.map((rows, place) => ({ pages: joinBytes(rows), hasProgram: place === 0 })),
     )
-  for (const query of ['', 'kind=http_api&rail=x402', 'q=weather&sort=trust']) {
-    const [one, other] = await ask(query)
-    expect(other, query).toEqual(one)
-  }
-  const [one, other] = (await ask('q=weather')).map(({ names }) => names.toSorted())
-  expect(one).not.toEqual([])
-  expect(other).toEqual(one)
-  await Promise.all(tabs.map(({ close }) => close()))
-  await several.close()
-  rmSync(pagefind, { recursive: true, force: true })
-})
+    for (const [place, files] of made.entries())
+      for (const { path, content } of files) {
+        const to = join(pagefind, 'pagefind', String(place), path)
+        mkdirSync(dirname(to), { recursive: true })
+        writeFileSync(to, content)
+      }
+    writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
+    const several = await startStaticHost(pagefind)
+    const tabs = await Promise.all([files, several].map(({ url }) => openPage(browser, url)))
+    const ask = (query: string) =>
+      Promise.all(
+        tabs.map(async ({ page }) => {
+          await page.goto(`/search?${query}`)
+          await page.locator('[data-results] .hit').first().waitFor()
+          const textsOf = (selector: string) => page.locator(selector).allTextContents()
+          return {
+            names: await textsOf('[data-results] .hit-name'),
+            status: await textsOf('[data-status]'),
+            facets: await textsOf('[data-facets]'),
+          }
+        }),
+      )
+    for (const query of ['', 'kind=http_api&rail=x402', 'q=weather&sort=trust']) {
+      const [one, other] = await ask(query)
+      expect(other, query).toEqual(one)
+    }
+    const [one, other] = (await ask('q=weather')).map(({ names }) => names.toSorted())
+    expect(one).not.toEqual([])
+    expect(other).toEqual(one)
+    await Promise.all(tabs.map(({ close }) => close()))
+    await several.close()
+    rmSync(pagefind, { recursive: true, force: true })
+  },
+)
 
 /** What the release says of each listing, as far as an index of them is made of it. */
 function readListingViews(): { view: ListingView; description_html: string }[] {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { CORE_SCHEMA, load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { toSchemaFiles } from '../../src/content/schemas.ts'
 
 const FOLDER = 'content/schema'
@@ -82,6 +82,6 @@ function contentFiles() {
       const text = readFileSync(join('content', path), 'utf8')
       const schema = /yaml-language-server: \$schema=(?:\.\.\/)+schema\/(\S+)/.exec(text)?.[1] ?? ''
       const yaml = path.endsWith('.md') ? (text.split(/^---$/m)[1] ?? '') : text
-      return { path, schema, data: parse(yaml) }
+      return { path, schema, data: load(yaml, { schema: CORE_SCHEMA }) }
     })
 }

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
+import { longTest } from '../support/long.ts'
 import { aListing, exchangeRaw, startRawSeller, startRelay, startSeller } from './relay-world.ts'
 
 const MIB = 1024 * 1024
@@ -59,7 +60,7 @@ describe('streams', () => {
     await seller.close()
   })
 
-  test('a large answer passes whole, in flat memory', { timeout: 240_000 }, async () => {
+  longTest('a large answer passes whole, in flat memory', { timeout: 240_000 }, async () => {
     const chunk = Buffer.alloc(256 * 1024, 'waypost')
     const count = MIB_OF_LARGE * 4
     const seller = await startSeller((_req, res) => {

@@ -18,7 +18,7 @@ export const KINDS = [
   'and for or',
   'comparison turned round',
   'bound off by one',
-  'number off',
+  'number ten times off',
   'statement left out',
   'filter left out',
   'some for every',
@@ -69,7 +69,8 @@ function changeOf(node: ts.Node): [Kind, ts.Node, string] | null {
       ? null
       : ['condition turned round', condition, `!(${condition.getText()})`]
   }
-  if (ts.isNumericLiteral(node) && isValue(node)) return ['number off', node, `(${node.text} + 1)`]
+  if (ts.isNumericLiteral(node) && isValue(node))
+    return ['number ten times off', node, `(${node.text} * 10 + 1)`]
   return ts.isExpressionStatement(node) && isCall(node.expression)
     ? ['statement left out', node, ';']
     : null

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../bench/seeded-random.ts'
 import { toImports } from '../support/import-graph.ts'
@@ -144,7 +144,8 @@ function createNearest(most: number): (path: string) => string[] {
   const isTest = (path: string) => path.endsWith('.test.ts')
   const tests = files.map(({ path }) => path).filter(isTest)
   return (path) => {
-    const isNear = (test: string) => test.startsWith(`test/${basename(dirname(path))}/`)
+    const rooms = path.split('/').slice(1, -1)
+    const isNear = (test: string) => rooms.some((room) => test.startsWith(`test/${room}/`))
     const words = new Set(wordsOf(path))
     const closeness = (test: string) =>
       Number(isNear(test)) + wordsOf(test).filter((word) => words.has(word)).length

@@ -3,6 +3,7 @@ import { createHints, hasHintSince } from '../../functions/trust/hints.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settlement.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'
+import { IS_LONG } from '../support/long.ts'
 import { silentLog } from '../support/stores.ts'
 import { createChain, createNode, payment } from './chain-double.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
@@ -17,7 +18,7 @@ beforeEach(async () => {
 })
 
 /** Many times the places there are, of as many clients: every place of the lane was taken more than once. */
-const HINTS = Number(process.env.HINTS ?? 4000)
+const HINTS = IS_LONG ? 4_000 : 1_000
 const SHOP = wallet(1)
 const listing = (id: string) =>
   aListing('https://0.example/', { id, payout: [`${NETWORK}:${SHOP}`] })
