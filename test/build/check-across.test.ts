@@ -6,12 +6,17 @@ import { findStale } from '../../src/content/check.ts'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
 import { toMeasured } from '../domain/listing-samples.ts'
-import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import {
+  type ContentFolder,
+  createContentFolder,
+  listingText,
+  OWN_TASKS,
+} from '../support/content-folder.ts'
 
 let folder: ContentFolder | undefined
 afterEach(() => folder?.remove())
 
-function check(files: Record<string, string>): string[] {
+function check(files: Record<string, string | Uint8Array>): string[] {
   folder = createContentFolder(files)
   const { faults } = readContent(folder.dir, { allowPrivate: false })
   const own = faults.filter(({ field, file }) => field !== '' || !file.endsWith('site.yaml'))
@@ -69,6 +74,7 @@ describe('duplicates are warned about, on the later listing', () => {
 describe('independent faults of one run', () => {
   test('a fault in one field hides no fault in another', () => {
     const faults = check({
+      ...OWN_TASKS,
       'listings/x402/a.md': listingText({
         name: '""',
         kind: 'mcp_server',

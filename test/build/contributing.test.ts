@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { readContent } from '../../src/content/read.ts'
-import { type ContentFolder, createContentFolder } from '../support/content-folder.ts'
+import { type ContentFolder, createContentFolder, OWN_TASKS } from '../support/content-folder.ts'
 
 /** The listings that CONTRIBUTING.md shows, without the indentation of its list. */
 const examples = [
@@ -18,7 +18,10 @@ test('the smallest listing comes first, then the whole one', () => {
 })
 
 test.each(examples)('each is sound as it is printed, and says its price once: %#', (text) => {
-  folder = createContentFolder({ 'listings/x402/example-weather.md': text })
+  folder = createContentFolder({
+    ...OWN_TASKS,
+    'listings/x402/example-weather.md': text,
+  })
   const { faults, counts } = readContent(folder.dir, { allowPrivate: false })
   const about = faults.filter(({ file }) => file.startsWith('listings/'))
   expect(about.map(({ message }) => message)).toEqual([

@@ -9,6 +9,9 @@ export interface ContentFolder {
   remove(): void
 }
 
+/** The tasks of the directory itself, for who names one. */
+export const OWN_TASKS = { 'tables/tasks.yaml': readFileSync('content/tables/tasks.yaml') }
+
 export function createContentFolder(
   files: Record<string, string | Uint8Array> = {},
 ): ContentFolder {
