@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { runFileHere } from '../support/run-here.ts'
+import { checkHere } from '../support/run-here.ts'
 
 function run(command: string, env: Record<string, string>) {
   const done = spawnSync(process.execPath, [`functions/commands/${command}.ts`], {
@@ -27,7 +27,7 @@ describe('npm run check', () => {
   ])(
     'with a wrong %s (%s) says what would be right, without a stack',
     async (name, value, message) => {
-      const { status, stdout, stderr } = await runFileHere('check', {
+      const { status, stdout, stderr } = await checkHere({
         ...FIXTURE_ENV,
         [name]: value,
       })

@@ -9,7 +9,7 @@ import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { runFileHere } from '../support/run-here.ts'
+import { checkHere } from '../support/run-here.ts'
 
 let folder: ContentFolder
 let stateDir: string
@@ -48,7 +48,7 @@ const optOut = (listing_id: string, moved_to: string | null = null) =>
 /** What `npm run check` says of tombstones, and how it ends. */
 async function check(): Promise<{ code: number | null; said: string[] }> {
   const env = { ...FIXTURE_ENV, CONTENT_DIR: folder.dir, STATE_DIR: stateDir }
-  const { status, stdout } = await runFileHere('check', env)
+  const { status, stdout } = await checkHere(env)
   return { code: status, said: stdout.split('\n').filter((line) => line.includes('tombstones/')) }
 }
 

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path'
 import { vi } from 'vitest'
+import { check } from '../../functions/commands/check.ts'
 import { runMain } from '../../functions/ports/run-main.ts'
 
 /**
@@ -27,27 +27,15 @@ export async function runHere(command: () => Promise<void> | void) {
   }
 }
 
-let runs = 0
-
-/**
- * A file of `functions/commands` within this process: it reads its arguments and environment as it is
- * loaded, so it is loaded anew; what it imports is not.
- */
-export function runFileHere(
-  name: string,
-  env: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-) {
+/** `npm run check` within this process, in an environment of its own. */
+export function checkHere(env: Readonly<Record<string, string>>, ...args: string[]) {
   return runHere(async () => {
-    const before = { env: { ...process.env }, argv: process.argv }
+    const before = { ...process.env }
     Object.assign(process.env, env)
-    process.argv = [process.execPath, name, ...args]
-    runs += 1
     try {
-      await import(/* @vite-ignore */ `${resolve('functions/commands', name)}.ts?run=${runs}`)
+      if (!(await check(args))) process.exitCode = 1
     } finally {
-      process.env = before.env
-      process.argv = before.argv
+      process.env = before
     }
   })
 }
