@@ -217,6 +217,7 @@ describe('the example request', () => {
     const bodyOf = (body: object) => request({ method: 'POST', url: SAMPLE_FACTS.url, body })?.body
     expect(bodyOf({ schema, example: { city: 'Oslo' } })).toEqual({ city: 'Oslo' })
     expect(bodyOf({ schema })).toEqual({ city: '<CITY>' })
+    expect(bodyOf({})).toEqual({})
   })
 })
 
