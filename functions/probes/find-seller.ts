@@ -1,6 +1,7 @@
 import { type AgentCard, CARD_PATHS, readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi.ts'
 import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
+import { OF_SERVER_CARDS } from '../../src/domain/probe/a2a.ts'
 import { AGENT_CARD_TYPE } from '../../src/domain/protocols/ard-entry.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
@@ -100,7 +101,7 @@ function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: st
     return found.manifest !== null
   }
   if (kind === 'mcp_card') {
-    const isCard = ['remotes', 'transport', 'serverInfo', 'tools'].some((name) => name in value)
+    const isCard = OF_SERVER_CARDS.some((name) => name in value)
     found.serverCard = isCard ? value : null
     return isCard
   }

@@ -1,5 +1,6 @@
 import { parse } from 'tldts'
 import { judgeHeard } from '../../src/domain/lint/lint.ts'
+import { withDocument } from '../../src/domain/lint/seller-document.ts'
 import { judgeCard } from '../../src/domain/probe/a2a.ts'
 import {
   type Finding,
@@ -126,6 +127,8 @@ async function askOne(
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
   if (isPayment) return judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
   const finding = judgeHttp(answer, operation, expected, now())
+  if (finding.outcome === 'spoke' && expected === null)
+    return withDocument(finding, answer, request.url)
   if (finding.outcome !== 'spoke' || expected === null || shape === undefined) return finding
   const judged = judgeHeard({ content_type: expected, ...shape }, answer)
   return { ...finding, ...(judged !== null && { judged }) }

@@ -12,6 +12,7 @@ import {
   type LintReport,
   toLintReport,
 } from '../../src/domain/lint/lint.ts'
+import { findHostForgery } from '../../src/domain/listing/shown-host.ts'
 import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { toDriftSentence } from '../../src/domain/probe/drift.ts'
 import {
@@ -146,7 +147,15 @@ export async function lintUrl(
   now: () => number,
 ): Promise<LintReport> {
   const { chosen, asked } = await examineUrl(url, as, client, now)
-  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked)
+  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked, judgeHost(new URL(url).host))
+}
+
+/** A host that looks like another one's is how buyers are led astray. */
+function judgeHost(host: string): LintProblem[] {
+  const forgery = findHostForgery(host)
+  if (forgery === null) return []
+  const change = 'Use a host whose every word is written in one script.'
+  return [{ what: `the host ${host} may be taken for another: ${forgery}`, change }]
 }
 
 /** The handshakes behind it: the finding that says what the address is, and every request. */

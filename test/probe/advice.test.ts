@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { lintUrl } from '../../functions/probes/lint.ts'
+import { withDocument } from '../../src/domain/lint/seller-document.ts'
 import { createTestClient, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
@@ -250,6 +251,62 @@ test.each(CASES)('the advice on %s', async (_name, reply, ...expected) => {
   for (const [at, sentence] of expected.entries())
     expect(advice[at]?.slice(0, sentence.length)).toBe(sentence)
   expect(advice.every((line) => /[.]$/.test(line))).toBe(true)
+})
+
+const OFFERED = { x402Version: 2, resources: [{ path: '/a', accepts: [OFFER] }, { path: '/b' }] }
+
+test.each([
+  [OFFERED, 'status 200, an x402 manifest with 2 operations, 1 with a price', undefined],
+  [
+    { x402Version: 1, endpoints: [{ path: '/a', price: '$0.01', payTo: 'YOUR_WALLET' }] },
+    'status 200, an x402 manifest with 1 operation, 1 with a price',
+    'payTo holds the placeholder "YOUR_WALLET"',
+  ],
+  [
+    { x402Version: 2, resources: [{ url: 'https://elsewhere.example/a' }] },
+    'status 200, an x402 manifest with 0 operations, 0 with a price',
+    'none of its entries is an operation on shop.example',
+  ],
+  [
+    { openapi: '3.1.0', paths: { '/a': { get: { 'x-payment-info': { price: '$0.01' } } } } },
+    'status 200, an OpenAPI document with 1 operation, 1 with a price',
+    undefined,
+  ],
+  [
+    { version: 1, resources: ['https://shop.example/a'] },
+    'status 200, an x402 manifest with 1 operation, 0 with a price',
+    undefined,
+  ],
+  [{ items: [{ url: 'https://shop.example/a' }] }, 'status 200', undefined],
+])('a document of the seller’s is read as discovery reads it: %j', (document, saw, what) => {
+  const headers = new Map([['content-type', ['application/json']]])
+  const answer = { status: 200, headers, body: JSON.stringify(document), cut: null, ms: 1 }
+  const heard = { protocol: 'http', outcome: 'spoke', saw: 'status 200' } as const
+  const finding = withDocument(
+    heard,
+    answer,
+    'resources' in document
+      ? 'https://shop.example/.well-known/x402'
+      : 'https://shop.example/a.json',
+  )
+  expect([finding.saw, finding.faults?.[0]?.what]).toEqual([saw, what])
+})
+
+test('a host that looks like another is marked, one of one script is not', async () => {
+  const silent = { answered: false, failure: 'no_such_host', detail: '', ms: 0 } as const
+  const client = { fetch: async () => silent }
+  const adviseHost = async (host: string) => {
+    const { problems } = await lintUrl(`${new URL(`https://${host}/`)}`, 'http', client, Date.now)
+    return problems.map(({ what }) => what).join()
+  }
+  expect(await adviseHost('p\u0430ypal.example')).toContain('Latin mixed with Cyrillic')
+  expect(await adviseHost('größe.example')).not.toContain('mixed')
+})
+
+test('an MCP server card is no agent card that lacks something', async () => {
+  const server = { name: 'docs', version: '1', url: 'https://mcp.shop.example', transport: 'http' }
+  const advice = await advise(atCard({ ...server, capabilities: { tools: true } }))
+  expect(advice.join()).not.toContain('agent-card')
 })
 
 test('a seller who asks for money is never told to speak MCP', async () => {

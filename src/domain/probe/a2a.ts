@@ -35,7 +35,9 @@ export function judgeCard(
     return toWrong('a2a', answer, `${toHeadText(answer)}, ${why}`)
   const { card, fault } = readAgentCard(value)
   if (card === null || fault !== null) {
-    const isMeant = isJsonObject(value) && OF_CARDS.some((name) => name in value)
+    const has = (names: readonly string[]) =>
+      isJsonObject(value) && names.some((name) => name in value)
+    const isMeant = has(OF_CARDS) && !has(OF_SERVER_CARDS)
     const change = isMeant ? RIGHT_CARD : undefined
     return toWrong('a2a', answer, `a card that is not valid: ${fault}`, change)
   }
@@ -66,6 +68,9 @@ function toSight(card: AgentCard, isCurrent: boolean): Sight {
   }
   return { from: 'agent_card', server, skills, ...(isCut && { truncated: true }) }
 }
+
+/** Members of MCP server cards, which share others with agents'. */
+export const OF_SERVER_CARDS = ['remotes', 'transport', 'serverInfo', 'tools']
 
 /** Members that nothing but a card has. */
 const OF_CARDS = ['skills', 'capabilities', 'supportedInterfaces', 'protocolVersion']
