@@ -184,6 +184,24 @@ describe('code', () => {
     expect(silenced.map(({ path }) => path)).toEqual([])
   })
 
+  test('names are in the field’s words: no identifier holds one that went', () => {
+    const WENT = /^(?:doors?|dear|dearer)$/i
+    const isOld = (name: string) =>
+      /giveWay|letGo/.test(name) || splitName(name).some((part) => WENT.test(part))
+    expect(['SearchDoor', 'READ_DOOR', 'giveWay', 'dear'].filter((name) => !isOld(name))).toEqual(
+      [],
+    )
+    expect(['indoors', 'endearing'].filter(isOld)).toEqual([])
+    const old = product
+      .filter(({ path }) => path.endsWith('.ts'))
+      .flatMap((file) =>
+        walk(parseSource(file))
+          .filter((node) => ts.isIdentifier(node) && isOld(node.text))
+          .map((node) => `${file.path} ${node.getText()}`),
+      )
+    expect(old).toEqual([])
+  })
+
   test('a cast carries its reason in a comment beside it', () => {
     expect(shownBy(isBareCast)).toEqual([])
   })
@@ -300,6 +318,11 @@ function findNodes(source: ts.SourceFile, rule: Rule, nodes = walk(source)): str
     const { line } = source.getLineAndCharacterOfPosition(node.getStart())
     return `${source.fileName}:${line + 1} ${node.getText().slice(0, 60)}`
   })
+}
+
+/** @example splitName('readDoorBody') → ['read', 'Door', 'Body'] */
+function splitName(name: string): string[] {
+  return name.split(/_|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
 }
 
 function isAny(node: ts.Node): boolean {

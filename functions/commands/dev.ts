@@ -12,7 +12,7 @@ import { parseConfig } from '../ports/config.ts'
 import { createLog } from '../ports/log.ts'
 import { onStop } from '../ports/run-main.ts'
 import { createComparePage } from '../search/endpoints.ts'
-import { createPageSearch } from '../search/search-doors.ts'
+import { createPageSearch } from '../search/search-routes.ts'
 import { createService } from '../service/service.ts'
 
 /**

@@ -11,7 +11,7 @@ import { currentId, type Release, readBuilt, toUnknownText } from '../release/re
 import { createComparison } from '../search/endpoints.ts'
 import { createFindOperations } from '../search/find-operations.ts'
 import { createPlanTask } from '../search/plan-tasks.ts'
-import { createReleaseSearch, type SearchParts } from '../search/search-doors.ts'
+import { createReleaseSearch, type SearchParts } from '../search/search-routes.ts'
 
 /** Parameters of `GET /api/v1/search`, not parsed yet; undefined ones are ignored. */
 export type SearchQueryText = Record<string, string | number | boolean | undefined>
@@ -20,7 +20,7 @@ export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
 
 export type Directory = ReturnType<typeof createDirectory>
 
-/** The one service behind every door: the same query gives the same listings everywhere. */
+/** The one service behind every endpoint: the same query gives the same listings everywhere. */
 export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
@@ -56,7 +56,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
 
 /**
  * Ids of the listings that a text finds, the best first; without words all, the most trusted first.
- * Nothing is counted as shown here: the door reports what it shows.
+ * Nothing is counted as shown here: the endpoint reports what it shows.
  */
 export function findIds({ search }: Pick<Release, 'search'>, text: string, most: number): string[] {
   const q = text.toWellFormed().trim()

@@ -54,15 +54,15 @@ export function createProtocolsFeature(own: Parts, relay: Relay) {
   return { routes }
 }
 
-/** Requests that come while it opens wait for the same door; one that failed to open is tried again. */
+/** Requests that come while it opens wait for the same endpoint; one that failed to open is tried again. */
 function opensOnce(open: () => Promise<Handler>): Handler {
-  let door: Promise<Handler> | undefined
+  let endpoint: Promise<Handler> | undefined
   return async (event) => {
-    door ??= open().catch((error: unknown) => {
-      door = undefined
+    endpoint ??= open().catch((error: unknown) => {
+      endpoint = undefined
       throw error
     })
-    return (await door)(event)
+    return (await endpoint)(event)
   }
 }
 

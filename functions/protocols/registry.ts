@@ -25,12 +25,12 @@ export function createRegistryEndpoints(parts: RegistryParts) {
   const readDates = createChangeDates(resolve(parts.config.OUT_DIR))
   const list: Answer = (servers, url) => listServers(servers, url, readDates)
   return {
-    registry_servers: createDoor(parts, list),
-    registry_versions: createDoor(parts, listVersions),
-    registry_version: createDoor(parts, readVersion),
-    policy_servers: createDoor(parts, withinPolicy(parts, list)),
-    policy_versions: createDoor(parts, withinPolicy(parts, listVersions)),
-    policy_version: createDoor(parts, withinPolicy(parts, readVersion)),
+    registry_servers: createEndpoint(parts, list),
+    registry_versions: createEndpoint(parts, listVersions),
+    registry_version: createEndpoint(parts, readVersion),
+    policy_servers: createEndpoint(parts, withinPolicy(parts, list)),
+    policy_versions: createEndpoint(parts, withinPolicy(parts, listVersions)),
+    policy_version: createEndpoint(parts, withinPolicy(parts, readVersion)),
   }
 }
 
@@ -47,7 +47,7 @@ function withinPolicy({ release }: RegistryParts, answer: Answer): Answer {
   }
 }
 
-function createDoor(parts: RegistryParts, answer: Answer) {
+function createEndpoint(parts: RegistryParts, answer: Answer) {
   return createReadEndpoint(parts, 'This registry is read-only.', async (url) =>
     answer(await parts.release().protocolData.servers(), url),
   )

@@ -22,7 +22,7 @@ import { clientOf, type LimitName } from '../server/rate-limits.ts'
 
 export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 
-/** Limits shared by the doors that take a body: a client gets no more by using two of them. */
+/** Limits shared by the endpoints that take a body: a client gets no more by using two of them. */
 export interface BodyBudgets {
   /** Bytes of bodies being read or processed. */
   bodies: Budget
@@ -60,7 +60,7 @@ type ProtocolRequest = Request & {
 }
 
 /**
- * Counts `times` requests of the caller against a limit of our API that doors share.
+ * Counts `times` requests of the caller against a limit of our API that endpoints share.
  *
  * @returns the fields an answer carries, whether it is a refusal or not
  */
@@ -305,7 +305,7 @@ export type QueryReader = ReturnType<typeof readQuery>
 export class QueryFault extends Error {}
 
 /**
- * Reads a door's query strictly.
+ * Reads a endpoint's query strictly.
  *
  * @throws QueryFault naming an unknown or repeated parameter
  */
@@ -345,7 +345,7 @@ export function readQuery(search: string, known: readonly string[]) {
 export type Answered = { body: unknown } | { status: number; error: string }
 
 /**
- * A read-only door.
+ * A read-only endpoint.
  * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
  */
 export function createReadEndpoint(
@@ -415,7 +415,7 @@ export function readPagedQuery(
   }
 }
 
-/** Tokens of doors that carry their search; those of other doors have their own mark. */
+/** Tokens of endpoints that carry their search; those of other endpoints have their own mark. */
 const CURSOR = 'cursor'
 
 function readCursor(cursor: string, fault: string) {

@@ -18,9 +18,9 @@ import { whyNotListed } from '../search/listed-address.ts'
 import { createPlan } from '../search/plan-tasks.ts'
 import {
   createReleaseSearch,
-  createSearchDoors,
   createSearchRoute,
-} from '../search/search-doors.ts'
+  createSearchRoutes,
+} from '../search/search-routes.ts'
 import { createAccountFeature } from '../sellers/account.ts'
 import { createClaimChecksFeature } from '../sellers/claim-checks.ts'
 import { createClaimsFeature } from '../sellers/claims.ts'
@@ -88,11 +88,11 @@ function createRetentionFeature({ ledger, clock }: Parts) {
 }
 
 function createSearchFeature(parts: Parts) {
-  const { route, door } = createSearchDoors(parts, createReleaseSearch(parts, 'api'))
+  const { route, raw } = createSearchRoutes(parts, createReleaseSearch(parts, 'api'))
   const compare = createComparePage(parts)
   const operations = createOperationsSearch(createFindOperations(parts))
   return {
-    paths: [{ path: ROUTES.search.path, answer: door }],
+    paths: [{ path: ROUTES.search.path, answer: raw }],
     routes: {
       search: route,
       operations: createSearchRoute(parts, operations),

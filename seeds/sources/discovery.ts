@@ -28,7 +28,7 @@ interface Target {
   origin: string
   name: string
   /** Address of a remote server whose callers sign in, or may have to. */
-  door?: string
+  endpoint?: string
 }
 
 interface FoundTarget {
@@ -60,8 +60,8 @@ function toTargets(listings: readonly ListedFacts[]): Target[] {
     const isHttp = at?.protocol === 'https:' || at?.protocol === 'http:'
     if (!isHttp) return []
     const mayAsk = auth === undefined || auth.type === 'oauth' || auth.type === 'unknown'
-    const door = mayAsk && remote !== undefined ? { door: remote } : {}
-    return [{ id, kind, name, origin: at.origin, ...door }]
+    const endpoint = mayAsk && remote !== undefined ? { endpoint: remote } : {}
+    return [{ id, kind, name, origin: at.origin, ...endpoint }]
   })
 }
 
@@ -71,7 +71,7 @@ async function follow(values: readonly unknown[], reader: SellerReader) {
   const origins = [...new Set(targets.map(({ origin }) => origin))]
   const found = await reader.each(origins, (origin) => reader.find(origin))
   const signIns = await findSignIns(
-    targets.flatMap(({ door }) => door ?? []),
+    targets.flatMap(({ endpoint }) => endpoint ?? []),
     reader,
   )
   const byOrigin = new Map(found.map((seller) => [seller.origin, seller]))
@@ -79,7 +79,7 @@ async function follow(values: readonly unknown[], reader: SellerReader) {
   const read = targets.flatMap((target): FoundTarget[] => {
     const seller = byOrigin.get(target.origin)
     if (seller === undefined) return []
-    const signIn = target.door === undefined ? undefined : signIns.get(target.door)
+    const signIn = target.endpoint === undefined ? undefined : signIns.get(target.endpoint)
     if (Object.keys(seller.files).length > 0 || signIn !== undefined)
       return [{ target, found: seller, signIn }]
     const detail = `${target.origin}: ${seller.fault ?? 'nothing found'}`

@@ -1,5 +1,5 @@
 /**
- * The search function alone, behind the server and the door that production uses, for
+ * The search function alone, behind the server and the raw that production uses, for
  * `search-http.ts`: prints its port, and at `/usage` the CPU seconds and memory it has used.
  *
  * `node search-http-server.ts <index> <served|fixed> [queries]`: as served, or with bodies that are there
@@ -18,7 +18,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
 import { createSearch, type Search } from '../../functions/search/search.ts'
-import { createSearchDoors, createShownRows } from '../../functions/search/search-doors.ts'
+import { createSearchRoutes, createShownRows } from '../../functions/search/search-routes.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import type { Store } from '../../functions/store/store.ts'
@@ -64,10 +64,10 @@ const search = createSearch({
   randomUuid: randomUUID,
   onShown: shown.add,
 })
-const { route, door } = createSearchDoors(parts, mode === 'fixed' ? repeatAnswers(search) : search)
+const { route, raw } = createSearchRoutes(parts, mode === 'fixed' ? repeatAnswers(search) : search)
 const server = createWaypostServer({
   parts: parts as unknown as Parts,
-  features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: door }] }],
+  features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: raw }] }],
   pages: { has: () => false, hasForm: () => false, serve: answerUsage },
 })
 server.listen(0, '127.0.0.1', () => {

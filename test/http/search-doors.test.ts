@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Search } from '../../functions/search/search.ts'
-import { createReleaseSearch, createSearchDoors } from '../../functions/search/search-doors.ts'
+import { createReleaseSearch, createSearchRoutes } from '../../functions/search/search-routes.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -39,10 +39,10 @@ afterAll(async () => {
 /** The running service's parts behind a server of their own, around this search. */
 async function serve(search: Search): Promise<number> {
   const { parts } = running.service
-  const { route, door } = createSearchDoors(parts, search)
+  const { route, raw } = createSearchRoutes(parts, search)
   const server = createWaypostServer({
     parts,
-    features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: door }] }],
+    features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: raw }] }],
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -55,7 +55,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/.well-known/api-catalog'",
     },
     'llms.txt': {
-      note: 'For models that read text: the doors and categories, and every listing in a line.',
+      note: 'For models that read text: the endpoints and categories, and every listing in a line.',
       example: "curl -s '{base}/llms.txt'",
     },
     Feeds: {
@@ -68,18 +68,18 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
     },
   }
 
-/** Every door other than our API, in the order of the table, a group for each protocol. */
+/** Every endpoint other than our API, in the order of the table, a group for each protocol. */
 export function toProtocolGroups(baseUrl: string, switches: Switches) {
-  const rows = Object.entries(PROTOCOL_ENDPOINTS).flatMap(([id, door]) =>
-    isProtocolEndpointId(id) && !isSwitchedOff(door.path, switches) ? [{ id, door }] : [],
+  const rows = Object.entries(PROTOCOL_ENDPOINTS).flatMap(([id, endpoint]) =>
+    isProtocolEndpointId(id) && !isSwitchedOff(endpoint.path, switches) ? [{ id, endpoint }] : [],
   )
-  return [...Map.groupBy(rows, ({ door }) => door.protocol)].map(([protocol, group]) => ({
+  return [...Map.groupBy(rows, ({ endpoint }) => endpoint.protocol)].map(([protocol, group]) => ({
     protocol,
-    doors: group.map(({ id, door }) => ({
+    endpoints: group.map(({ id, endpoint }) => ({
       id,
-      name: door.name,
-      method: door.methods.join(' '),
-      path: door.path.replace(/:(\w+)/g, '{$1}'),
+      name: endpoint.name,
+      method: endpoint.methods.join(' '),
+      path: endpoint.path.replace(/:(\w+)/g, '{$1}'),
     })),
     note: toNote(WORDS[protocol], switches),
     example: WORDS[protocol].example.replaceAll('{base}', baseUrl),

@@ -40,8 +40,8 @@ export function toSeenSentence(operations: readonly Asked[]): string | null {
   if (called.length < 2) return null
   const days = called.flatMap(({ seen }) => seen?.at.slice(0, 10) ?? []).sort()
   const spoke = called.filter(({ seen }) => seen?.outcome === 'spoke')
-  const dear = spoke.filter(({ seen, price }) => isAbove(seen?.min_usd, price))
-  const above = dear.length > 0 ? `, ${dear.length} of them for more than is listed` : ''
+  const expensive = spoke.filter(({ seen, price }) => isAbove(seen?.min_usd, price))
+  const above = expensive.length > 0 ? `, ${expensive.length} of them for more than is listed` : ''
   const [first, last = first] = [days[0], days.at(-1)]
   const when = first === last ? `on ${first}` : `from ${first} to ${last}`
   return `${called.length} of ${operations.length} operations were called ${when}, without paying: ${spoke.length} spoke${above}.`

@@ -173,7 +173,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   const unpayable = terms.filter(
     ({ network, payout }) => network !== null && payout === null && !isOtherChain(network),
   )
-  const dear = terms.filter(({ usd }) => usd !== null && usd > 1000)
+  const expensive = terms.filter(({ usd }) => usd !== null && usd > 1000)
   const chains = terms.flatMap(({ network }) => network ?? [])
   return [
     ...problemIf(
@@ -192,7 +192,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
       'payTo must be a full address on the network named with it.',
     ),
     ...about(
-      dear,
+      expensive,
       'asks more than $1,000 for one call',
       'Check the decimals: amounts are base units.',
     ),

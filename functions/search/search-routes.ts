@@ -18,7 +18,7 @@ import { createSearch, type Search, type SearchOptions, type SearchReply } from 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
 /** Answers on Node's response itself, or calls `next` for the route to answer. */
-export type SearchDoor = (
+export type RawSearch = (
   req: IncomingMessage,
   res: ServerResponse,
   query: string,
@@ -26,28 +26,28 @@ export type SearchDoor = (
 ) => Promise<void>
 
 /**
- * Two doors to one `GET /api/v1/search`: the route as h3 mounts it answers everything, on any host;
+ * Two ways to one `GET /api/v1/search`: the route as h3 mounts it answers everything, on any host;
  * the one on Node's own request and response answers what nearly every request is, a search that
  * succeeds, without intermediate copies and objects. Both send the same headers and bytes.
  */
-export function createSearchDoors(parts: DoorParts, search: Search) {
+export function createSearchRoutes(parts: RouteParts, search: Search) {
   const counted: Counted = new WeakMap()
   return {
     route: createSearchRoute(parts, search, counted),
-    door: createDoor(parts, search, counted),
+    raw: createRawSearch(parts, search, counted),
   }
 }
 
 /** Marks a search while somebody types. */
 const TYPING_HEADER = 'search-typing'
 
-/** A request the door passes on was counted there; it is not counted twice. */
+/** A request that the raw one passes on was counted there; it is not counted twice. */
 type Counted = WeakMap<object, LimitTaken>
-type DoorParts = Omit<SearchParts, 'release' | 'ledger'>
+type RouteParts = Omit<SearchParts, 'release' | 'ledger'>
 
 /** A search as h3 mounts it, within the search's own limit. */
 export function createSearchRoute(
-  { problem, limits, config }: DoorParts,
+  { problem, limits, config }: RouteParts,
   search: Search,
   counted?: Counted,
 ): Handler {
@@ -68,9 +68,13 @@ export function createSearchRoute(
   }
 }
 
-function createDoor({ limits, config }: DoorParts, search: Search, counted: Counted): SearchDoor {
+function createRawSearch(
+  { limits, config }: RouteParts,
+  search: Search,
+  counted: Counted,
+): RawSearch {
   const turnEnds = createBatches()
-  return async function door(req, res, query, next) {
+  return async function raw(req, res, query, next) {
     const taken = await limits.take('search', nodeClientOf(req, config)).catch(() => null)
     if (taken === null) return next()
     const pass = () => {
