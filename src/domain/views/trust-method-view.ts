@@ -111,7 +111,7 @@ export function toTrustMethodView(
     constants: toConstants(),
     evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
     sources: [
-      'every payment to a payee that the seller proved by a signature, or published on its own site, by each way of paying where the chain proves who paid whom; we read the chains ourselves, and publish every payment we looked at with what became of it',
+      'payments to a payee that the seller proved by a signature, or published on its own site, where the chain proves who paid whom; we publish every payment we looked at with what became of it',
       'else, what an external data provider measured on-chain: the score names the provider and earns no tier or badge',
     ],
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to this directory'],
@@ -180,7 +180,7 @@ const PRICE = toUsd(CHEATING.usd)
 
 /** What cheating and harming cost, in three sentences: a study of ours plays what they say. */
 const CHEATING_COSTS = [
-  `Where the rule holds, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, for the hundredth listing as for the first; where it does not hold, invented buyers cost under a cent.`,
+  `Where ${measuredSeeds} known sellers are measured, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, the hundredth included; elsewhere invented buyers cost under a cent.`,
   'Taking a third of an honest seller’s score costs a rival $5 or more, but for rewards to buyers who are few or spend little: a few dozen cents are then enough.',
   'Of buyers who use two sellers or more and pay a known one, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
 ]
@@ -198,14 +198,10 @@ const RULE = [
 ]
 
 const RULE_REASONS = [
-  'A buyer’s part depends on its own payments and the list alone. Nobody else’s payments change it, and no order matters, so two people who read the same rows get the same digits.',
-  `One dollar vouches once: a hundred listings of one hand cost a hundred times as much as one.`,
-  'The square keeps a hundred cheap shops from crowding out a seller whose customers come back. Spread by seller, they take all of a score for nothing; spread by dollar, one dear purchase that is paid back takes as much.',
-  'Custom is counted by day, so that a rival who pays people to buy elsewhere must pay them again each day.',
-  `The rule holds where at least ${measuredSeeds} known sellers are measured: where buyers paid each of them ${MEASURED} in the window, of which we take at most ${FULL} of each buyer. A payment more never ends it. Elsewhere every buyer counts in full, the listing says so, and its score earns no tier or badge.`,
-  'A payee is a known seller’s where people found it on that seller’s own site. Who takes over a part of its domain and signs with a wallet adds none.',
-  'A buyer that no money vouches for may be perfectly real. It is counted apart as one we know nothing about, and never called wash.',
-  'Another provider’s figures are sums, so this rule can’t be applied to them. Such a score names the provider, and earns no tier or badge.',
+  'A buyer’s part depends on its own payments and the list alone: two people who read the same rows get the same digits. One dollar vouches once.',
+  'The square keeps cheap shops from crowding out a seller whose customers come back; days keep a rival from paying once for all of them.',
+  `With fewer than ${measuredSeeds} measured known sellers (${MEASURED} from buyers in the window, at most ${FULL} of each) every buyer counts in full, and no score earns a tier or a badge.`,
+  'A payee is a known seller’s where people found it on that seller’s own site. A buyer that nobody vouches for is counted apart, and never called wash.',
 ]
 
 /** Enough to compute every score from the published files. */
@@ -241,34 +237,24 @@ const EXCLUSION_RULES: Record<WashFlagId, string> = {
 }
 
 const GETS_PAST = [
-  'A seller that buys from known sellers anyway can split those purchases over many wallets. They become buyers for the fees alone.',
-  'Real buyers who are rewarded for a purchase, or whom a platform makes pay in passing, count by what they paid known sellers.',
-  `A known seller could invent buyers for anybody, or give money back: less than ${toPercent(roundTripShare)} of it is not a round trip. We choose the known sellers, and say why. Where one refunds calls that fail, somebody can let calls fail on purpose and pay less than a sixth of the price that we name.`,
-  'Goods of a known seller that can be sold again give most of the money back. We choose nobody who sells gift cards, credit or cash.',
-  'A rival that pays a seller’s own buyers to buy from its shops takes part of what vouches for them there. A seller with few buyers loses a third of its score for less than five dollars.',
-  'We found no rule that lets a dollar vouch once and protects a small seller better: a rival that pays a buyer to buy elsewhere as often as it bought from the seller looks the same, and four buyers who bought three times each are twelve rewards.',
-  'A rival’s real trade takes a share too: where a buyer spends about as much at its shops as with a seller, both share what vouches for it. In a market where buyers paid known sellers little, ten cents at a rival’s shop are enough.',
-  'The less buyers spend with a seller, the cheaper it is to harm. Where they spend about five cents in a month, less than ten cents that each spends at a rival’s shops take a third of the score of one with few buyers, and a few rewards of ten cents take it from any.',
-  'Listings of one seller that share a payee share its buyers too, though not their payments and dollars. So a seller may list services that nobody uses beside one that is used: all get one score, which is lower the more they are.',
-  'Somebody who buys a domain gets the score of what is listed there, until the payments it rests on are thirty days old. What a listing sells may also change while its score stays.',
-  'A smart wallet may be one person’s on one chain, and its address another’s on a second one. Who gets that other one can spend there in the first one’s name, at shops of his own.',
-  'A score that names a provider costs what that provider’s own rules ask for, which may be nothing. A seller that proves no payee keeps it.',
-  'A rival that knows who will buy in the half hour of a launch, and gives each of them beforehand what it will pay there, can send a crowd filled from the same wallet: then all of them look like one hand.',
-  'A payee that is published and not proved rests on the seller’s own page. Somebody who publishes a busy stranger’s wallet as his own, and whose page our editors believe, has that stranger’s score for nothing until a seller listed here proves or publishes it too. The published payees say which are proved.',
-  'Before a seller proves its payee by a signature, a listing of another operator that publishes the same payee on its own site, and that our editors took in, takes all of its payments out of its score. It costs nothing, and a proof ends it. It does not work against known sellers.',
-  'We trace where each new payer’s money came from, a thousand payers at a time, in the order of their first payments. Somebody who pays from a hundred thousand new wallets keeps new buyers on that chain waiting for an hour or more. What waits is shown beside the score, and counts later.',
-  'A rival that had money of the seller’s, such as a refund, and gives it to a wallet before that first pays the seller, makes it look filled by the seller: it has to give at least half of what the wallet had.',
-  'A wallet that pays for many people, such as an agent platform’s, is one buyer to us.',
-  `The rule starts to hold when ${measuredSeeds} known sellers are measured. From then on a seller whose buyers never paid known sellers has no score. Somebody who wants that brings it about for at most ${SWITCH}, paid from ${microsAMeasuredSeed / microsAListing} wallets; what real buyers paid known sellers already makes it cheaper.`,
-  'Buyers who never pay a known seller do not count, however real they are. In the markets we invented these are one to eight in ten.',
-  'Refunds that take another way than the payment are not seen.',
-  `Money of the seller’s is not recognised that reached a payer through two wallets or more, through an exchange, a bridge or a pool, in another token, more than ${hopDays} days before, or as less than half of what the payer had; nor through one wallet after the payer’s first payment.`,
-  'Money that went back to a payer by another wallet, in another token or off the chain is not seen either.',
-  'On Solana, money that reached a payer through any other wallet is not recognised.',
-  'On Solana each transfer is looked up by itself, ten in a second. Somebody who sends a payee dust all day keeps the payees after it waiting.',
-  'Many wallets within minutes that pay different amounts are not a burst to us. Nor are wallets that a contract filled where one of them paid somebody else too: it looks like a bridge, and may be the seller’s own.',
-  'Of one payee we look up at most 500 transactions in each stretch of blocks, those that paid most first. Who pays a seller more than its buyers do, by 500 transfers in such a stretch, hides what they paid by Permit2 or on Tempo. The seller keeps that money.',
-  'A chain node may leave payments out: we ask one node a chain and do not prove its answers. Anybody can check the published rows with another node.',
+  'A seller that buys from known sellers anyway can split that over many wallets: buyers for the fees alone.',
+  'Rewarded buyers, and those whom a platform makes pay in passing, count by what they paid known sellers.',
+  `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)}. We choose them, and nobody who sells gift cards, credit or cash.`,
+  'A known seller that refunds failed calls lowers the price we name to less than a sixth of it.',
+  'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, takes part of what vouches for them: where they are few or spend little, under $5 takes a third of a score.',
+  'Listings of one seller that share a payee share its buyers: an unused one looks used, and all score lower.',
+  'Who buys a domain gets its score for thirty days. What a listing sells may change while its score stays.',
+  'One address may be two people’s smart wallets on two chains.',
+  'A score that names a provider costs what that provider’s rules ask for, which may be nothing.',
+  'A crowd that a rival fills before a launch looks like one hand; so does a wallet that a seller’s refund fills by half.',
+  'Somebody who publishes a busy stranger’s wallet has its score until a seller listed here publishes it too, and takes it from one that only published it. A proof ends both; known sellers are safe.',
+  'A hundred thousand new wallets, or dust on Solana, keep new payers waiting for an hour: they are shown, and count later.',
+  'A wallet that pays for many people is one buyer to us.',
+  `From the third measured known seller on, buyers who never paid one do not count, one to eight in ten in the markets we invented. Somebody brings that about for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
+  `The seller’s own money is not recognised through two wallets, an exchange, a bridge or a pool, in another token, after ${hopDays} days or the first payment, as less than half of what the payer had, or through any wallet on Solana; nor are refunds by another way.`,
+  'Wallets that pay different amounts within minutes are no burst, nor those that a contract filled where one paid somebody else.',
+  'Of a payee we look up the 500 largest transactions in each stretch of blocks: they can hide Permit2 and Tempo payments.',
+  'We ask one node a chain and do not prove its answers; anybody can check the rows with another.',
 ]
 
 function toPercent(share: number): string {
