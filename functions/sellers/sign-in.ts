@@ -378,7 +378,10 @@ function withAsciiDomain(text: string): string {
   const isPlain = domain
     .split('.')
     .every((label, at) => /^[\x21-\x7e]+$/.test(label) || ascii.split('.')[at]?.startsWith('xn--'))
-  return ascii !== domain && isPlain && findHostForgery(ascii) === null ? start + ascii : text
+  // A letter that becomes two in lower case is read otherwise elsewhere.
+  const isOne = domain.toLowerCase().length === domain.length
+  const isSound = isPlain && isOne && findHostForgery(ascii) === null
+  return isSound ? start + ascii : text
 }
 
 /**
