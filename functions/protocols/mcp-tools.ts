@@ -34,7 +34,7 @@ import {
   OperationsAnswerSchema,
   SuggestedSchema,
 } from '../../src/domain/search/search-response.ts'
-import { isJsonObject } from '../../src/domain/wire/json.ts'
+import { isJsonObject, memberOf } from '../../src/domain/wire/json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/shapes.ts'
 import type { Directory } from './directory.ts'
 
@@ -185,11 +185,11 @@ export function createTool<const Input extends ToolInput>(
 ): OfferedTool {
   return (switches) => {
     const offered = toOfferedInput(input, switches)
-    const listed = toStandardJsonSchema(offered)
-    const { validate } = listed['~standard']
+    const { validate, ...listed } = toStandardJsonSchema(offered)['~standard']
     const inputSchema = {
       '~standard': {
-        ...listed['~standard'],
+        ...listed,
+        jsonSchema: withoutDialect(listed.jsonSchema),
         validate: (given: unknown) =>
           validate(isJsonObject(given) ? withOwnNames(offered, given) : given),
       },
@@ -198,7 +198,7 @@ export function createTool<const Input extends ToolInput>(
       ...toToolTexts(switches)[name],
       annotations,
       inputSchema,
-      outputSchema: toStandardJsonSchema(output),
+      outputSchema: toOutline(output),
     }
     return {
       name,
@@ -212,6 +212,40 @@ export function createTool<const Input extends ToolInput>(
         return v.is(offered, named) ? answer(v.parse(input, named), meta) : null
       },
     }
+  }
+}
+
+type WrittenSchema = ReturnType<typeof toStandardJsonSchema>['~standard']['jsonSchema']
+
+/** Every client that reads the list of tools pays for each byte: the protocol names the dialect. */
+function withoutDialect({ input, output }: WrittenSchema): WrittenSchema {
+  return {
+    input: (options) => short(input(options)),
+    output: (options) => short(output(options)),
+  }
+  function short({ $schema: _, required, ...schema }: Record<string, unknown>) {
+    const isEmpty = Array.isArray(required) && required.length === 0
+    return { ...schema, ...(!isEmpty && required !== undefined && { required }) }
+  }
+}
+
+/** The members of an answer and their types; the answer itself is checked as a whole. */
+function toOutline(output: v.GenericSchema) {
+  const { jsonSchema, ...standard } = toStandardJsonSchema(output)['~standard']
+  const written = withoutDialect(jsonSchema)
+  const outline = (schema: Record<string, unknown>) => {
+    if (!isJsonObject(schema.properties)) return schema
+    const members = Object.entries(schema.properties).map(([name, member]) => {
+      const type = memberOf(member, 'type')
+      return [name, type === undefined ? {} : { type }]
+    })
+    return { ...schema, properties: Object.fromEntries(members) }
+  }
+  return {
+    '~standard': {
+      ...standard,
+      jsonSchema: { ...written, output: (options) => outline(written.output(options)) },
+    } satisfies ReturnType<typeof toStandardJsonSchema>['~standard'],
   }
 }
 

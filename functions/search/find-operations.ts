@@ -1,4 +1,4 @@
-import { type QuestionFacts, readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
+import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
@@ -10,17 +10,13 @@ import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/s
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { readId } from '../../src/search/index/load-index.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { countUnknownEffects, rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
-import { findAskedEffect, putFittingFirst } from './asked-effect.ts'
-import { putCallableFirst } from './callable-first.ts'
-import { putNamedFirst, putTaskFirst, spread } from './order-operations.ts'
+import { createRowReader, orderOperations, type ReadRow } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
-import { createRowReader, type ReadRow } from './stored-rows.ts'
 
 /** Rows considered for filling the first places with several listings. */
 const LOOKED_AT = 100
@@ -52,7 +48,7 @@ export function createFindOperations({
     const { organic, notes, suggested, task } = searchIndex(index, asked)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
     const read = createRowReader(index, facts)
-    const rows = orderRows(index, {
+    const rows = orderOperations(index, {
       ...{ q: query.q ?? '', end, task, facts, read },
       lists: [organic.rows, findDoing(index, asked, task)],
     })
@@ -78,27 +74,6 @@ function findDoing(
   return rows.length > 0 ? rows : rankIndex(index, { ...asked, task, q: undefined }).rows
 }
 
-interface Ordering {
-  q: string
-  /** All that was found, and all that does the task. */
-  lists: readonly (readonly RankedRow[])[]
-  end: number
-  task: string | null
-  facts: QuestionFacts | null
-  read: ReadRow
-}
-
-/** The found rows, each once, in the order they are shown. */
-function orderRows(index: SearchIndex, { q, lists, end, task, facts, read }: Ordering) {
-  const effect = findAskedEffect(index, q)
-  const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
-  const once = new Map(ordered.map((row) => [row.row, row]))
-  const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
-  const named = putNamedFirst(index, { q, rows: found, end, effect, read })
-  const { rows, count } = putTaskFirst(index, named, task)
-  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)
-}
-
 /** What `effect=` leaves out although it may do what was asked. */
 function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
   if (query.effect === undefined) return []
@@ -112,10 +87,6 @@ function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
 function toWire({ parameters: { q: _, ...parameters }, total }: Suggestion) {
   // Undefined means not requested.
   return { parameters: JSON.parse(JSON.stringify(parameters)), total }
-}
-
-function listingOf(index: SearchIndex, row: number): string {
-  return readId(index, row).split('~', 1)[0] ?? ''
 }
 
 type Result = OperationsAnswer['results'][number]

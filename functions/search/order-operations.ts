@@ -1,12 +1,103 @@
+import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
+import {
+  countSaid,
+  fillArguments,
+  type ShownExample,
+} from '../../src/domain/arguments/fill-arguments.ts'
+import { type QuestionFacts, saysArguments } from '../../src/domain/arguments/question-facts.ts'
 import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
+import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
-import type { Effect } from '../../src/domain/wire/vocabulary.ts'
+import { EFFECTS, type Effect } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import { readBody, readId } from '../../src/search/index/load-index.ts'
 import { hasValue } from '../../src/search/query/filter-rows.ts'
+import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { splitText, stemWord } from '../../src/search/words/split-text.ts'
-import { doesAsked } from './asked-effect.ts'
-import type { FoundRow, ReadRow } from './stored-rows.ts'
+import { findPhrases } from '../../src/search/words/word-sets.ts'
+
+interface Ordering {
+  q: string
+  /** All that was found, and all that does the task. */
+  lists: readonly (readonly RankedRow[])[]
+  end: number
+  task: string | null
+  facts: QuestionFacts | null
+  read: ReadRow
+}
+
+/**
+ * The found rows, each once, in the order they are shown: by the verb of the question, its task, and
+ * what their calls take of it. `relevance` stays the formula's.
+ */
+export function orderOperations(
+  index: SearchIndex,
+  { q, lists, end, task, facts, read }: Ordering,
+) {
+  const effect = findAskedEffect(index, q)
+  const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
+  const once = new Map(ordered.map((row) => [row.row, row]))
+  const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
+  const named = putNamedFirst(index, { q, rows: found, end, effect, read })
+  const { rows, count } = putTaskFirst(index, named, task)
+  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)
+}
+
+function listingOf(index: SearchIndex, row: number): string {
+  return readId(index, row).split('~', 1)[0] ?? ''
+}
+
+/** Behind one of these a word is a thing: `a post`, `the order`. */
+const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))
+/** Paying may be part of changing something, and vice versa. */
+const ANSWERS: Record<Effect, readonly Effect[]> = {
+  read: ['read'],
+  write: ['write', 'pay'],
+  delete: ['delete'],
+  pay: ['pay', 'write'],
+}
+
+/** The effect a query asks for, by its first verb that implies one; null where none does. */
+function findAskedEffect({ words }: SearchIndex, q: string): Effect | null {
+  const said = splitText(q)
+  // `pay with MPP` is a filter.
+  const phrases = findPhrases(said, words.phrases)
+  let weak: Effect | null = null
+  for (const [at, word] of said.entries()) {
+    if (phrases.has(word) || ARTICLES.has(said[at - 1]?.whole ?? '')) continue
+    const effect = words.effectOf(word.whole)
+    if (words.isWeakVerb(word.whole)) weak ??= 'read'
+    else if (effect !== null) return effect
+  }
+  return weak
+}
+
+/**
+ * Puts rows with the requested effect first, if they are at least half as relevant as the best
+ * match: a query to read a tweet must not get the tool that posts one. A row with an unknown
+ * effect, such as a whole server, keeps its place.
+ */
+function putFittingFirst<Row extends RankedRow>(
+  index: SearchIndex,
+  rows: readonly Row[],
+  asked: Effect | null,
+): Row[] {
+  const [best] = rows
+  if (asked === null || best === undefined) return [...rows]
+  const isFirst = ({ row, relevance }: Row) =>
+    relevance >= best.relevance * MIN_FITTING && doesAsked(index, row, asked)
+  return [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))]
+}
+
+/** Whether a row is not known to have another effect. */
+function doesAsked(index: SearchIndex, row: number, asked: Effect | null): boolean {
+  if (asked === null) return true
+  const others = EFFECTS.filter((effect) => !ANSWERS[asked].includes(effect))
+  return !others.some((effect) =>
+    hasValue(index, index.filterPlaces.get(`effect:${effect}`) ?? -1, row),
+  )
+}
 
 /** At most this many rows of one listing among this many first places; the others follow. */
 const FIRST_PLACES = 5
@@ -29,7 +120,7 @@ interface Asked {
  * no others, swaps places with the best: querying a database needs `execute_sql`, not
  * `explain_query`, and creating an event `create_event`, not `get_event`.
  */
-export function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Asked) {
+function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Asked) {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
   const asked = new Set(meant.map(stemWord))
   const countSaid = (row: number) => {
@@ -67,7 +158,7 @@ function wordsOf(text: string): string[] {
  * does: `address to coordinates` gets what geocodes before what finds an address. `count` of them
  * stand first.
  */
-export function putTaskFirst(
+function putTaskFirst(
   index: SearchIndex,
   rows: readonly FoundRow[],
   task: string | null,
@@ -84,7 +175,7 @@ export function putTaskFirst(
  * The rows in their order, except that no listing fills the first places alone, and no whole server
  * or agent is among them if one of its operations is.
  */
-export function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
+function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
   for (const row of rows) {
@@ -101,3 +192,92 @@ export function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
 function isDeed({ name, method }: FoundOperation['operation']): boolean {
   return name !== undefined || method !== undefined
 }
+
+/** Rows read to see what their calls take: reading one costs as much as ranking hundreds. */
+const READ = 24
+
+/**
+ * Among rows of similar relevance, those whose call takes values from the query come first, and of
+ * these, those that need nothing else: a query that names a city gets a call with it filled in,
+ * before one that needs a key, and before one that takes no place.
+ */
+function putCallableFirst(
+  index: SearchIndex,
+  rows: readonly FoundRow[],
+  { effect, facts, doing, read }: Wanted,
+): FoundRow[] {
+  if (facts === null || !saysArguments(facts)) return [...rows]
+  const head = rows.slice(0, doing > 0 ? doing : rows.length)
+  const most = largestOf(head.map(({ relevance }) => relevance))
+  const close = head
+    .filter(
+      ({ row, relevance }) => relevance >= most * MIN_FITTING && doesAsked(index, row, effect),
+    )
+    .slice(0, READ)
+  const standing = new Map(close.map((row) => [row, toStanding(read(row.row), facts)]))
+  const ordered = close.toSorted((a, b) => (standing.get(b) ?? 0) - (standing.get(a) ?? 0))
+  return [...ordered, ...rows.filter((row) => !standing.has(row))]
+}
+
+interface Wanted {
+  effect: Effect | null
+  facts: QuestionFacts | null
+  /** How many rows stay first, as they do the task; 0 where none is known to. */
+  doing: number
+  read: ReadRow
+}
+
+/** How many values of the query it takes; one that can be called as shown comes first. */
+function toStanding({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
+  const { example, url = '', bring } = operation
+  const said = example === undefined ? 0 : countSaid(url, example, slots, facts)
+  if (said === 0) return 0
+  const isComplete = bring === undefined && !/<[A-Z0-9_]+>/.test(JSON.stringify(filled()))
+  return isComplete ? said + CALLABLE : said
+}
+
+/** More than a query can contain. */
+const CALLABLE = 100
+
+/** A row and its listing. */
+interface FoundRow extends RankedRow {
+  listing: string
+}
+
+/** A row as stored in the index. */
+type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
+  /** Slots of its example that can be filled from the query. */
+  slots: readonly ArgumentSlot[]
+  /** The example with values from the query in place of its own. */
+  filled: () => ShownExample | undefined
+}
+export type ReadRow = (row: number) => Stored
+
+/** Reads rows for one query, each once. */
+export function createRowReader(index: SearchIndex, facts: QuestionFacts | null): ReadRow {
+  const known = new Map<number, Stored>()
+  return (row) => {
+    const read = known.get(row) ?? readStored(index, row, facts)
+    known.set(row, read)
+    return read
+  }
+}
+
+function readStored(index: SearchIndex, row: number, facts: QuestionFacts | null): Stored {
+  // Typed `any` by `JSON.parse`: the build wrote these bytes.
+  const stored = JSON.parse(decoder.decode(readBody(index, row)))
+  const { listing, digest, operation, slots = [] }: Omit<Stored, 'filled'> = stored
+  const { example, url = '' } = operation
+  let shown = example
+  let isFilled = example === undefined || facts === null || slots.length === 0
+  const filled = () => {
+    if (!isFilled && shown !== undefined && facts !== null)
+      shown = fillArguments(url, shown, slots, facts)
+    isFilled = true
+    // A call without any argument needs no example.
+    return shown !== undefined && Object.keys(shown).length > 0 ? shown : undefined
+  }
+  return { listing, operation, digest, slots, filled }
+}
+
+const decoder = new TextDecoder()

@@ -267,21 +267,23 @@ export const ABLATIONS: readonly Ablation[] = [
   // Operations.
   {
     name: 'deeds: what does what was asked first',
-    edits: [[FIND, 'findAskedEffect(index, q)', 'null']],
+    edits: [[ORDER, 'findAskedEffect(index, q)', 'null']],
   },
   {
     name: 'deeds: named like the question first',
-    edits: [[FIND, 'putNamedFirst(index, { q, rows: found, end, effect, read })', 'found']],
+    edits: [[ORDER, 'putNamedFirst(index, { q, rows: found, end, effect, read })', 'found']],
   },
   {
     name: 'deeds: callable first',
-    edits: [[FIND, 'putCallableFirst(index, rows, { effect, facts, doing: count, read })', 'rows']],
+    edits: [
+      [ORDER, 'putCallableFirst(index, rows, { effect, facts, doing: count, read })', 'rows'],
+    ],
   },
   {
     name: 'deeds: two of a listing',
     edits: [
       [
-        FIND,
+        ORDER,
         'spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)',
         'putCallableFirst(index, rows, { effect, facts, doing: count, read })',
       ],

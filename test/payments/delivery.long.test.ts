@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packClient } from '../support/packed-client.ts'
+import { testFromAQuestion } from './from-a-question.ts'
 import { preparePaymentPackages } from './prepare.ts'
 import { writeWallet } from './wallet-module.ts'
 import type { SellerListing, World } from './world.ts'
@@ -19,7 +20,7 @@ if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
 const run = promisify(execFile)
 const weatherOf = (city: string) => ({ city, temperature: city.length, wind: `${city} breeze` })
 const EXAMPLE = weatherOf('Paris')
-const HTTP = `params: [{ name: city, in: query, required: true, example: Paris }], response: { content_type: application/json, schema: ${JSON.stringify(
+const HTTP = `task: weather, params: [{ name: city, in: query, required: true, example: Paris }], response: { content_type: application/json, schema: ${JSON.stringify(
   {
     type: 'object',
     properties: { city: { type: 'string' }, temperature: { type: 'number' } },
@@ -65,12 +66,14 @@ export default {
 
 describe.skipIf(missing !== null)('ten sellers, three of whom take the money', () => {
   let world: World
+  let lab: typeof import('./chain.ts')
+  let chain: import('./chain.ts').Chain
   let folder: string
   let wallet: string
   const closing: (() => unknown)[] = []
 
   beforeAll(async () => {
-    const lab = await import('./chain.ts')
+    lab = await import('./chain.ts')
     const { startFacilitator, startShop } = await import('./sellers.ts')
     const { startWorld } = await import('./world.ts')
     folder = mkdtempSync(join(tmpdir(), 'waypost-buyer-'))
@@ -79,7 +82,7 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     const module = await writeWallet(toWallet(lab.keyOf(1)))
     closing.push(module.remove)
     wallet = module.file
-    const chain = await lab.startChain()
+    chain = await lab.startChain()
     closing.push(chain.stop)
     await chain.mint(lab.accountOf(1).address, 10_000_000n)
     const facilitator = await startFacilitator(chain)
@@ -181,4 +184,6 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
       })
     }
   })
+
+  testFromAQuestion(() => ({ world, lab, chain }))
 })

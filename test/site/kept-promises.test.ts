@@ -1,4 +1,9 @@
 import { expect, test } from 'vitest'
+import { toIndexTables } from '../../src/build/indexes.ts'
+import type { TaskView } from '../../src/domain/plans/task-plan.ts'
+import { splitText } from '../../src/search/words/split-text.ts'
+import { createWordSets } from '../../src/search/words/word-sets.ts'
+import { catalogue } from '../support/own-catalogue.ts'
 import { readRealPages } from './real-pages.ts'
 
 /** The home page of the content that is published, and the pages it leads to. */
@@ -60,4 +65,20 @@ test('every price of a task’s page stands on the page of its listing', () => {
         wrong.push(`${task} ${page} ${price}`)
     }
   expect(wrong).toEqual([])
+})
+
+test('what a search suggests for the words of a task is its page, whose first row has the price', () => {
+  const { tasks }: { tasks: TaskView[] } = JSON.parse(
+    pages.readAsset('api/v1/tasks/index.json').toString(),
+  )
+  const suggested = tasks.filter(({ sellers }) => sellers > 0)
+  expect(suggested.length).toBeGreaterThan(150)
+  const { taskOf } = createWordSets(toIndexTables(catalogue).words)
+  for (const { id, words, page, min_usd } of suggested) {
+    const [example = ''] = words
+    expect(taskOf(splitText(example.replace(/\|\S+/g, ''))), example).toBe(id)
+    const { text } = readFirstRow(page)
+    if (min_usd !== null && min_usd > 0) expect(text, page).toContain(`$${min_usd}`)
+    if (min_usd === 0) expect(text, page).toMatch(/\bfree\b/i)
+  }
 })

@@ -75,7 +75,7 @@ const LISTS = {
   auth: (isThere = (_: string) => true) =>
     optional(
       v.picklist(FILTERS.auth.values.filter(isThere)),
-      'Only listings whose callers sign in this way; no_account: nobody signs up.',
+      'How callers sign in; no_account: nobody signs up.',
     ),
 }
 
@@ -91,31 +91,25 @@ export function toOfferedInput({ entries }: ToolInput, switches: Switches): Tool
 
 export const SearchToolInput = toolInput({
   query: words,
-  kind: optional(v.picklist(KINDS), 'Only listings of this kind.'),
-  category: optional(v.string(), 'Only this category; list_facets has the identifiers.'),
-  rail: optional(v.picklist(RAILS), 'Only listings paid on this rail.'),
-  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'Only listings with a lower price.'),
+  kind: optional(v.picklist(KINDS), 'Of this kind.'),
+  category: optional(v.string(), 'list_facets has the identifiers.'),
+  rail: optional(v.picklist(RAILS), 'Paid on this rail.'),
+  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'The most a call may cost.'),
   min_trust: optional(
     v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_TRUST)),
-    'Only listings with at least this score of payment-verified trust.',
+    'The least payment-verified trust.',
   ),
-  paid_only: optional(v.boolean(), 'Only listings that name a payment rail.'),
-  answered_since: optional(v.string(), 'Only what answered since this day, YYYY-MM-DD.'),
-  paid_since: optional(v.string(), 'Only what somebody was seen to pay since this day.'),
+  paid_only: optional(v.boolean(), 'Names a payment rail.'),
+  answered_since: optional(v.string(), 'Answered since this day, YYYY-MM-DD.'),
+  paid_since: optional(v.string(), 'Somebody was seen to pay since this day.'),
   auth: LISTS.auth(),
-  network: optional(v.string(), 'Only listings paid on this network: base, solana, eip155:4217.'),
-  task: optional(v.string(), 'Only what does this task: web_search.'),
+  network: optional(v.string(), 'Paid on this network: base, solana, eip155:4217.'),
+  task: optional(v.string(), 'Does this task: web_search.'),
   runs: optional(v.picklist(RUNS), 'remote at its host, or local from a package.'),
   sort: LISTS.sort(),
-  limit: optional(
-    whole(1, MOST_TOOL_RESULTS),
-    `How many results, ${TOOL_RESULTS} unless said otherwise.`,
-  ),
-  offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'How many results to skip.'),
-  with_kit: optional(
-    v.boolean(),
-    'If true, the first result also has its compact kit, with the operation that answers best.',
-  ),
+  limit: optional(whole(1, MOST_TOOL_RESULTS), `${TOOL_RESULTS} unless said otherwise.`),
+  offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'Results to skip.'),
+  with_kit: optional(v.boolean(), 'The first result also has its compact kit.'),
 })
 
 const {
@@ -126,7 +120,7 @@ const {
 } = SearchToolInput.entries
 export const OperationsToolInput = toolInput({
   ...operationEntries,
-  effect: optional(v.picklist(EFFECTS), FILTERS.effect.text),
+  effect: optional(v.picklist(EFFECTS), 'What the call does.'),
 })
 
 export const PlanToolInput = toolInput({
@@ -141,30 +135,18 @@ export const PlanToolInput = toolInput({
     v.record(v.string(), v.unknown()),
     v.description('The input of its contract, such as { "query": "tides" } for web_search.'),
   ),
-  max_price_usd: optional(
-    v.pipe(v.number(), v.minValue(0)),
-    'Only services at this price or less.',
-  ),
-  rail: optional(v.picklist(RAILS), 'Only services paid on this rail, and free ones.'),
-  network: optional(v.string(), 'Only services paid on this network, and free ones.'),
-  limit: optional(
-    whole(1, MAX_PLAN_ROWS),
-    `How many services, ${PLAN_ROWS} unless said otherwise.`,
-  ),
+  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'The most a call may cost.'),
+  rail: optional(v.picklist(RAILS), 'Paid on this rail, or free.'),
+  network: optional(v.string(), 'Paid on this network, or free.'),
+  limit: optional(whole(1, MAX_PLAN_ROWS), `${PLAN_ROWS} unless said otherwise.`),
 })
 
 export const ListingToolInput = toolInput({ id })
 
 export const KitToolInput = toolInput({
   id,
-  operation: optional(
-    whole(0, 199),
-    'Which operation, counted from 0; the one that callers most likely want unless said otherwise.',
-  ),
-  rail: optional(
-    v.picklist(RAILS),
-    'Operations sold on this rail come first; a snippet pays on it.',
-  ),
+  operation: optional(whole(0, 199), 'Counted from 0; else the one that callers most likely want.'),
+  rail: optional(v.picklist(RAILS), 'Operations sold on it come first; a snippet pays on it.'),
   snippet: optional(
     v.pipe(v.string(), v.maxLength(40)),
     'Also one ready snippet: curl, typescript, python, or the name of an MCP client.',
