@@ -6,6 +6,7 @@ import { toStrip } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { ageOf } from '../../src/domain/trust/age.ts'
 import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
+import { toPaidWords } from '../../src/domain/views/known-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { AS_OF, catalogue } from '../support/own-catalogue.ts'
 
@@ -115,6 +116,50 @@ describe('each answer of a listing is in its evidence', () => {
         expect.arrayContaining([view.known.answers?.as_of]),
       ])
     }
+  })
+
+  describe('of two hundred listings', () => {
+    const some = all.filter((_, n) => n % Math.floor(all.length / 200) === 0).slice(0, 200)
+    const rows = some.map(({ id, view, evidence }) => {
+      const listing = catalogue.byId.get(id)
+      if (listing === undefined) throw new Error(`${id}: expected a listing`)
+      return { id, view, evidence, listing, short: toPaidWords(listing, catalogue.sources) ?? '' }
+    })
+
+    test('the owner has the day and a source of the listing', () => {
+      expect(rows.length).toBe(200)
+      for (const { id, view, listing } of rows) {
+        const { as_of, source } = view.known.owner
+        expect([id, as_of]).toEqual([id, listing.facts.added])
+        const sources = view.sources.map((each) => each.source)
+        expect([id, sources]).toEqual([id, expect.arrayContaining([source])])
+      }
+    })
+
+    test('a row says that somebody paid where the evidence does, with a figure of it in 60 bytes', () => {
+      for (const { id, view, evidence, short } of rows) {
+        const uses = evidence.reported_use ?? []
+        const callers = new Set(
+          uses.flatMap(({ what, source }) => (what === 'calls' ? source : [])),
+        )
+        const isCalled = uses.some(
+          ({ what, value, source }) => what === 'payers' && value > 0 && callers.has(source),
+        )
+        const isPaid = isCalled || uses.some(isOfPayment)
+        expect([id, short !== '', view.known.paid?.known ?? false]).toEqual([id, isPaid, isPaid])
+        const [, number = '1'] = /: (?:about )?(\d[\d,]*) /.exec(short) ?? []
+        const figures = ['1', ...uses.map(({ value }) => String(value))]
+        expect([id, figures]).toEqual([id, expect.arrayContaining([number.replaceAll(',', '')])])
+        expect(Buffer.byteLength(short)).toBeLessThanOrEqual(60)
+      }
+    })
+
+    test('none that spoke to our last probe is said not to answer', () => {
+      const silent = rows.filter(({ view }) => view.known.answers?.known === false)
+      expect(silent.length).toBeGreaterThan(100)
+      const speaking = silent.filter(({ evidence }) => evidence.probes?.at(-1)?.outcome === 'spoke')
+      expect(speaking.map(({ id }) => id)).toEqual([])
+    })
   })
 
   test('every paid listing says something with a day and a source, none past its limit', () => {
