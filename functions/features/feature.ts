@@ -93,6 +93,8 @@ export interface Parts {
   ledger: Ledger
   /** The current release; read it again for each request, as a new build swaps it. */
   release: () => Release
+  /** When the release being served was published, milliseconds since the epoch. */
+  publishedAt: () => number
 }
 
 export interface Ledger {

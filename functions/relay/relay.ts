@@ -33,7 +33,7 @@ export function toRelayFeature(relay: Relay): Feature {
 }
 
 /** The relay knows only the listings of a release, and only the counters of the ledger. */
-export type RelayParts = Omit<Parts, 'release' | 'ledger'> & {
+export type RelayParts = Omit<Parts, 'release' | 'ledger' | 'publishedAt'> & {
   release: () => Pick<Release, 'gone' | 'listings'>
   ledger: { usage: Pick<Usage, 'called'>; hints: Hints }
 }

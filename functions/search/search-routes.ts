@@ -107,8 +107,8 @@ function searchOrNull(search: Search, query: string, options: SearchOptions): Se
 /** The same search for a page rendered on demand: the parsed answer, or the problems found. */
 export function createPageSearch(parts: SearchParts) {
   const search = createReleaseSearch(parts, 'web')
-  return (rawQuery: string): PageAnswer => {
-    const reply = search(rawQuery, { page: 'submitted' })
+  return (rawQuery: string, page: 'submitted' | 'typing' = 'submitted'): PageAnswer => {
+    const reply = search(rawQuery, { page })
     // Typed `any` by `JSON.parse`: our own search wrote these bytes.
     return reply.status === 200
       ? JSON.parse(new TextDecoder().decode(reply.body))

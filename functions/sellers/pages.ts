@@ -4,6 +4,7 @@ import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type {
   DashboardPage,
+  Found,
   Said,
   SignedInPage,
   SignInPage,
@@ -89,11 +90,12 @@ const ACTS = {
   },
 } satisfies Record<string, Act>
 
+const DAY_MS = 86_400_000
+
+type DashboardParts = Pick<Parts, 'config' | 'release' | 'publishedAt' | 'clock'>
+
 /** `/sellers/dashboard`: answers of the seller endpoints as a page, their writes as forms. */
-function createDashboardPage(
-  parts: Pick<Parts, 'config' | 'release' | 'clock'>,
-  handlers: SellerHandlers,
-) {
+function createDashboardPage(parts: DashboardParts, handlers: SellerHandlers) {
   const { config } = parts
   return async (req: IncomingMessage, res: ServerResponse): Promise<DashboardPage> => {
     const isSent = req.method === 'POST'
@@ -106,7 +108,8 @@ function createDashboardPage(
       isSignOut ? signOut(ask) : showDashboard(parts, ask, read, isSent),
     )
     for (const cookie of new Set(cookies)) res.appendHeader('Set-Cookie', cookie)
-    return { answer }
+    const mail = answer.kind === 'signed_in' ? answer.me.seller.email : ''
+    return { answer, found: findOnDomain(parts.release(), read('domain'), mail) }
   }
 }
 
@@ -116,7 +119,7 @@ async function signOut(ask: Ask): Promise<DashboardPage['answer']> {
 }
 
 async function showDashboard(
-  { release, clock }: Pick<Parts, 'release' | 'clock'>,
+  { release, clock, publishedAt }: DashboardParts,
   ask: Ask,
   read: Read,
   isSent: boolean,
@@ -133,6 +136,7 @@ async function showDashboard(
   return {
     kind: 'signed_in',
     ...{ me, ...cards, wanted, wantedId, now: clock.now() },
+    next_build: publishedAt() + DAY_MS,
     said: said === null || isKnown ? said : { ...said, at: 'new' },
   }
 }
@@ -166,20 +170,46 @@ async function toCards(
   const verified = claims.filter(({ state }) => state === 'verified')
   const pending = claims.filter(({ state }) => state === 'pending')
   const numbers = verified.length === 0 ? [] : (await ask<Analytics>('analytics')).basic.listings
+  const owned = await Promise.all(
+    verified.map(async (claim) => ({
+      claim,
+      view: await readListed(release, claim.listing_id),
+      payouts: payouts.filter(({ listing_id }) => listing_id === claim.listing_id),
+      numbers: numbers.find(({ listing_id }) => listing_id === claim.listing_id) ?? null,
+    })),
+  )
   return {
-    owned: await Promise.all(
-      verified.map(async (claim) => ({
-        claim,
-        view: await readListed(release, claim.listing_id),
-        payouts: payouts.filter(({ listing_id }) => listing_id === claim.listing_id),
-        numbers: numbers.find(({ listing_id }) => listing_id === claim.listing_id) ?? null,
-      })),
-    ),
+    // The busiest first.
+    owned: owned.sort((a, b) => trafficOf(b) - trafficOf(a)),
     pending: await Promise.all(
       pending.map(async (claim) => ({ claim, view: await readListed(release, claim.listing_id) })),
     ),
     ended: claims.filter(({ state }) => state !== 'pending' && state !== 'verified'),
   }
+}
+
+function trafficOf({ numbers }: SignedInPage['owned'][number]): number {
+  const { clicks = 0, calls = 0 } = numbers?.last_30_days ?? {}
+  return clicks + calls
+}
+
+/** More listings of one host than this are not claimed one by one. */
+const MOST_FOUND = 30
+
+/**
+ * The listings on a host and below it: of the domain that was typed, which may be a whole address; else
+ * of the mail's domain, where it has any.
+ */
+function findOnDomain({ listings }: Release, typed: string, mail: string): Found | null {
+  const text = typed || (mail.split('@')[1] ?? '')
+  const domain = URL.parse(text.includes('://') ? text : `https://${text}`)?.hostname ?? ''
+  if (!domain.includes('.')) return typed === '' ? null : { domain: typed, listings: [] }
+  const found = [...listings.values()].filter(({ url }) => {
+    const host = new URL(url).hostname
+    return host === domain || host.endsWith(`.${domain}`)
+  })
+  if (typed === '' && found.length === 0) return null
+  return { domain, listings: found.slice(0, MOST_FOUND) }
 }
 
 /** Only ids of the release reach its files. */

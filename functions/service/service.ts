@@ -107,6 +107,7 @@ async function createParts(
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock)),
     ledger,
     release: releases.current,
+    publishedAt: releases.publishedAt,
   }
 }
 

@@ -2,11 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { close, createIndex } from 'pagefind'
 import type { IndexFile, IndexJob, SearchPage } from './page-search.ts'
 
-/** Pagefind's ready-made interfaces; the search page has its own. */
-const UNUSED = /^pagefind-(?:ui|modular-ui|component-ui|highlight)\./
+/** Pagefind's other interfaces. */
+const UNUSED = /^pagefind-(?:modular-ui|component-ui|highlight)\./
 
-/** The code that reads an index: one copy for all of them is enough. */
-const PROGRAM = /^(?:pagefind|pagefind-worker)\.js$|^wasm\./
+/** The code that reads an index, with its interface: one copy for all of them is enough. */
+const PROGRAM = /^pagefind(?:-worker|-ui)?\.(?:js|css)$|^wasm\./
 
 /** Pages sent at once: Pagefind answers each, and answers must not pile up. */
 const AT_ONCE = 200

@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { CompiledListing } from '../compiled.ts'
 import { toXmlText } from '../components/frame/html.ts'
-import { toListingRow, toOrderText } from '../components/rows/listing-row.ts'
-import { INDEX_FACET } from '../components/search/page-index.ts'
+import { toFacetWords } from '../components/search/index-facets.ts'
 import { runsOf } from '../domain/listing/invoke.ts'
-import { listedPriceOf, type Priced, railsOf } from '../domain/listing/pricing.ts'
+import { railsOf } from '../domain/listing/pricing.ts'
+import { toCostText } from '../domain/operation/price-text.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
-import { FACET_STEPS } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 
 /**
@@ -112,20 +111,19 @@ export function divideByIndex(
 type Shown = Pick<CompiledListing, 'view' | 'description_html'>
 
 export function toSearchPage({ view, description_html }: Shown): SearchPage {
-  const order = toOrderText(toListingRow(view))
-  const meta = Object.entries(toIndexMeta(view, order))
-  const attributes = meta.map(([name, value]) => `data-${name}="${toXmlText(value)}"`)
-  const names = meta.map(([name]) => `${name}[data-${name}]`)
-  const facets = toFacetTexts(view).map((text) => `${INDEX_FACET}:${toXmlText(text)}`)
-  const filters = facets.map((facet) => `<i data-pagefind-filter="${facet}"></i>`)
+  const facets = Object.entries(toIndexFacets(view)).flatMap(([facet, values]) =>
+    values.map((value) => `<i data-pagefind-filter="${facet}">${toXmlText(value)}</i>`),
+  )
   const tags = view.tags.map((tag) => `<b>${toXmlText(tag)}</b> `)
+  const price = toCostText(view)
   return {
     url: `${view.page}/`,
     content: [
       '<!doctype html><html lang="en"><body data-pagefind-body>',
-      `<p ${attributes.join(' ')} data-pagefind-meta="${names.join(', ')}">${filters.join('')}</p>`,
-      `<h1 data-pagefind-sort="order:${order}${view.id}">${toXmlText(view.name)}</h1>`,
-      `<p data-pagefind-meta="summary" data-pagefind-weight="3">${toXmlText(view.summary)}</p>`,
+      `<p data-pagefind-ignore>${facets.join('')}</p>`,
+      `<p data-price="${toXmlText(price)}" data-pagefind-meta="price[data-price]"></p>`,
+      `<h1>${toXmlText(view.name)}</h1>`,
+      `<p data-pagefind-weight="3">${toXmlText(view.summary)}</p>`,
       `<div>${description_html}</div>`,
       `<p data-pagefind-weight="2">${tags.join('')}</p>`,
       '</body></html>',
@@ -133,52 +131,14 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   }
 }
 
-/** Members of a result in addition to its name and summary (`src/components/search/page-index.ts`). */
-function toIndexMeta(
-  { id, kind, pricing, cost, trust }: Shown['view'],
-  order: string,
-): Record<string, string> {
-  const rails = railsOf(pricing)
-  const price = toPriceRange({ pricing, cost })
-  return {
-    id,
+/** A listing's values for each filter, in words. */
+export function toIndexFacets(view: ListingView) {
+  const { kind, categories, pricing, auth } = view
+  return toFacetWords({
     kind,
-    order,
-    ...(price !== null && { price }),
-    ...(rails.length > 0 && { rails: rails.join(' ') }),
-    ...(trust.score !== null && { trust: String(trust.score) }),
-    ...(trust.score !== null && trust.unknown_buyers_30d === undefined && { unvouched: 'yes' }),
-  }
-}
-
-function toPriceRange({ pricing, cost }: Priced): string | null {
-  if (pricing.model === 'per_call') return `${pricing.min_usd} ${pricing.max_usd}`
-  return cost === 'free' ? '0 0' : null
-}
-
-/**
- * A listing's values for each filter. Price and trust are cumulative: a listing at $0.005 has both
- * `0.01` and `0.1`, so that one choice means "at most" or "at least".
- */
-export function toFacets(view: ListingView): Record<string, readonly string[]> {
-  const price = listedPriceOf(view)
-  const { score } = view.trust
-  return {
-    kind: [view.kind],
-    category: view.categories,
-    rail: railsOf(view.pricing),
-    price:
-      price === null ? [] : FACET_STEPS.max_price_usd.filter((step) => price <= step).map(String),
-    trust: score === null ? [] : FACET_STEPS.min_trust.filter((step) => score >= step).map(String),
+    category: categories,
+    rail: railsOf(pricing),
     runs: runsOf(view),
-    auth: [view.auth.type],
-    source: [...new Set(view.sources.map(({ source }) => source))],
-  }
-}
-
-/** The facets as Pagefind's inline attribute takes them, one value each: `kind:http_api`. */
-export function toFacetTexts(view: ListingView): string[] {
-  return Object.entries(toFacets(view)).flatMap(([facet, values]) =>
-    values.map((value) => `${facet}:${value}`),
-  )
+    auth: auth.type,
+  })
 }

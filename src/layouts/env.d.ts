@@ -3,7 +3,10 @@
 declare namespace App {
   interface Locals {
     /** The body of `GET /api/v1/search`, or `{ problems }`; absent where no function serves the page. */
-    search?: (rawQuery: string) => import('../domain/search/search-response.ts').PageAnswer
+    search?: (
+      rawQuery: string,
+      page: 'submitted' | 'typing',
+    ) => import('../domain/search/search-response.ts').PageAnswer
     /** Filter values of the search page with their counts. */
     searchChoices?: import('../domain/derived/release-file.ts').SearchChoices
     /** Names and texts of the directory; pages made at build read them from the catalogue. */

@@ -30,7 +30,7 @@ test('the key / goes to the box, and typing shows what submitting would', async 
   const { page, faults, close } = await openPage(browser, waypost.url)
   const asked: { url: string; typing: string | undefined }[] = []
   page.on('request', (request) => {
-    if (request.url().includes('/api/v1/search'))
+    if (request.resourceType() === 'fetch' && request.url().includes('/search?'))
       asked.push({ url: request.url(), typing: request.headers()['search-typing'] })
   })
   await page.goto('/search')

@@ -71,9 +71,8 @@ test('only a complete offer reaches the wallet, and what is signed is our word f
     })
   })
   await page.goto('/listing/x402.weather')
-  await page.locator('.calls summary').first().click()
-  await page.getByRole('button', { name: 'Try it' }).first().click()
-  await page.getByRole('button', { name: 'Ask the price' }).click()
+  // The main button of a paid listing asks at once.
+  await page.getByRole('link', { name: 'Ask the price' }).click()
   const rows = page.locator('form.try .asked > li')
   await expect.poll(() => rows.count()).toBe(accepts.length)
   for (const [at, [, said]] of HOSTILE.entries()) {

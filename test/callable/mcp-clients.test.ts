@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toKitInvoke } from '../../src/domain/kit/kit-invoke.ts'
-import { type MCP_CLIENTS, toMcpSnippets } from '../../src/domain/kit/kit-mcp-snippets.ts'
+import { toMcpSnippets } from '../../src/domain/kit/kit-mcp-snippets.ts'
 import { toFacts } from '../domain/listing-samples.ts'
 
 const run = promisify(execFile)
@@ -46,7 +46,7 @@ const RULES = {
       v.strictObject({ url: v.string(), http_headers: v.optional(named) }),
     ]),
   ),
-} satisfies Record<keyof typeof MCP_CLIENTS, v.GenericSchema>
+} satisfies Record<string, v.GenericSchema>
 
 const REMOTE = { kind: 'mcp', transport: 'streamable-http', url: 'https://mcp.example.com/mcp' }
 const KEY = { name: 'Authorization', required: true, secret: true, example: 'Bearer …' }
@@ -85,6 +85,21 @@ describe.each(Object.entries(RULES))('%s takes', (client, rules) => {
     expect(v.safeParse(rules, config).issues).toBeUndefined()
     expect(JSON.stringify(config)).toContain('"example"')
   })
+})
+
+test.each([
+  [[REMOTE], 'claude mcp add --transport http example https://mcp.example.com/mcp'],
+  [
+    [{ ...REMOTE, transport: 'sse', headers: [KEY] }],
+    "claude mcp add --transport sse example https://mcp.example.com/mcp --header 'Authorization: Bearer <TOKEN>'",
+  ],
+  [
+    [{ ...PACKAGE, env: [DATABASE], args: ["it's"] }],
+    "claude mcp add --env 'DATABASE_URL=<DATABASE_URL>' --transport stdio example -- npx -y @x/mcp 'it'\\''s'",
+  ],
+])('the first snippet of %j is the one line for Claude Code', (invoke, line) => {
+  const [[name, code] = []] = Object.entries(snippetsOf(invoke))
+  expect([name, code]).toEqual(['claude_code_add', `${line}\n`])
 })
 
 describe('what a caller must bring', () => {

@@ -85,7 +85,7 @@ describe.each([
     const [, brought = ''] = /## What to bring\n\n([\s\S]*?)\n\n##/.exec(markdown) ?? []
     expect(brought).toContain(`\`${name}\``)
     for (const { label, file } of Object.values(MCP_CLIENTS))
-      expect(markdown).toContain(`### ${label} (\`${file}\`)`)
+      expect(markdown).toContain(file === null ? `### ${label}` : `### ${label} (\`${file}\`)`)
     for (const code of Object.values(kit.snippets)) expect(markdown).toContain(code.trimEnd())
   })
 

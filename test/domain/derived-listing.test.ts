@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toStrip } from '../../src/components/rows/decision-facts.ts'
+import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
 import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
 import { toKnownSentence } from '../../src/domain/views/known-view.ts'
@@ -62,7 +62,7 @@ describe('what follows from facts and evidence', () => {
     expect(listing).toMatchObject({ signals: {}, isLiveTested: false, badges: ['unclaimed'] })
     const view = toListingView(listing, VIEW_CONTEXT)
     expect(view).toMatchObject({ signals: {}, package_run })
-    const page = `${toStrip(view, []).text}${toKnownSentence(view.known)}`
+    const page = `${JSON.stringify(toStripFacts(view, []))}${toKnownSentence(view.known)}`
     expect(page).toContain('Runs as declared')
     expect(page).toContain('its package ran as declared on 22 November 2026, in our sandbox')
     expect(page).toContain('1.4.2, 22 November 2026')

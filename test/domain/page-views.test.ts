@@ -1,20 +1,11 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toFacets, toFacetTexts } from '../../src/build/page-search.ts'
+import { toIndexFacets } from '../../src/build/page-search.ts'
 import { toSignalWords } from '../../src/components/evidence/signal-words.ts'
 import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
 import { toScriptJson } from '../../src/components/frame/html.ts'
-import { toCopyBlock } from '../../src/components/frame/sentences.ts'
 import { toHomeLists } from '../../src/components/home/home-lists.ts'
 import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
-import {
-  compareListingRows,
-  type ListingRow,
-  toListingRow,
-  toOrderText,
-} from '../../src/components/rows/listing-row.ts'
-import { toEdgeLabels, toPriceHistogram } from '../../src/components/rows/price-histogram.ts'
-import { readFirst } from '../../src/components/search/ask-index.ts'
+import { compareListingRows, toListingRow } from '../../src/components/rows/listing-row.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
@@ -60,36 +51,6 @@ describe('lists of listings', () => {
       ...expected.map(({ id }) => id),
       'kit.ours',
     ])
-    const asText = [ours, ...rows].toSorted((a, b) => (toText(a) < toText(b) ? -1 : 1))
-    expect(asText).toEqual([ours, ...rows].toSorted(compareListingRows))
-  })
-
-  test('stand in the same order by its text, whatever they are', () => {
-    const row = toListingRow(toView(toListing({})))
-    const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: null })
-    const any = fc
-      .record({
-        id: fc.constantFrom('a2a.x', 'mcp.x', 'mcp.x-y', 'x402.0'),
-        first_party: fc.boolean(),
-        trust: maybe(fc.integer({ min: 0, max: 100 })),
-        buyers: maybe(fc.nat()),
-        remote: fc.boolean(),
-        min_usd: maybe(fc.double({ min: 0, max: 1e6, noNaN: true })),
-      })
-      .map((facts) => ({ ...row, ...facts }))
-    fc.assert(
-      fc.property(any, any, (a, b) => {
-        if (toText(a) === toText(b)) return a.id === b.id
-        return toText(a) < toText(b) === compareListingRows(a, b) < 0
-      }),
-    )
-  })
-
-  test('are the first of several lists together, however the lists divide them', async () => {
-    const places = fc.uniqueArray(fc.nat({ max: 500 }), { maxLength: 60 })
-    await fc.assert(
-      fc.asyncProperty(places, fc.integer({ min: 1, max: 5 }), fc.nat({ max: 25 }), readsFirst),
-    )
   })
 
   test('say where a sample is small and where nothing is known', () => {
@@ -113,7 +74,7 @@ describe('lists of listings', () => {
     const rowOf = (listing: typeof free) => toListingRow(toView(listing))
     expect(rowOf(free)).toMatchObject({ price: 'free', min_usd: 0 })
     expect(rowOf(local)).toMatchObject({
-      price: 'no price per call',
+      price: 'free to run',
       min_usd: null,
       runs: 'locally',
     })
@@ -129,124 +90,29 @@ describe('lists of listings', () => {
     expect(compared[1]).toMatchObject({ price: 'free', min_usd: null })
   })
 
-  const toAdded = (listing: ReturnType<typeof toListing>, added: string) => {
-    return { brief: toListingBrief(listing, SOURCES), view: toView(listing), added }
+  const toAdded = (listing: ReturnType<typeof toListing>) => {
+    return { brief: toListingBrief(listing, SOURCES), view: toView(listing) }
   }
 
   test('of the home page keep our own kits apart', () => {
     const listings = [
-      toAdded(toSold('x402.few', 5), '2026-01-01'),
-      toAdded(toListing({ id: 'x402.new' }), '2026-03-01'),
-      toAdded(toSold('kit.ours', 99, KIT), '2026-04-01'),
-      toAdded(toSold('x402.many', 50), '2026-02-01'),
+      toAdded(toSold('x402.few', 5)),
+      toAdded(toListing({ id: 'x402.new' })),
+      toAdded(toSold('kit.ours', 99, KIT)),
+      toAdded(toSold('x402.many', 50)),
     ]
     const lists = toHomeLists(listings, 2)
     expect(lists.trusted.map(({ id }) => id)).toEqual(['x402.many', 'x402.few'])
-    expect(lists.newest.map(({ row, added }) => [row.id, added])).toEqual([
-      ['x402.new', '2026-03-01'],
-      ['x402.many', '2026-02-01'],
-    ])
+    const ids = [...lists.known, ...lists.lately.map(({ row }) => row)].map(({ id }) => id)
+    expect(ids).not.toContain('kit.ours')
     expect(lists.firstParty.map(({ id }) => id)).toEqual(['kit.ours'])
-    expect(toHomeLists(listings.toReversed(), 2).newest).toEqual(lists.newest)
     expect(lists.answered).toEqual([])
   })
 })
 
-test.each([
-  ['</code><script>alert(1)</script>', '&lt;/code>&lt;script>alert(1)&lt;/script>'],
-  ['&lt;b&gt; "q" \'a\'', '&amp;lt;b&amp;gt; "q" \'a\''],
-])('%s is text in an element', (text, html) => {
-  expect(toCopyBlock(text, 'x').text).toContain(`<code>${html}</code>`)
-})
-
-const toText = (row: ListingRow) => `${toOrderText(row)}${row.id}`
-
-/** Lists by the remainder of a number, so of very different lengths at times. */
-async function readsFirst(numbers: readonly number[], lists: number, limit: number) {
-  const toKey = (number: number) => String(number).padStart(3, '0')
-  const results = Array.from({ length: lists }, (_, list) =>
-    numbers
-      .filter((number) => (number % 7) % lists === list)
-      .toSorted((a, b) => a - b)
-      .map((number, place) => ({ score: -place, data: async () => number })),
-  )
-  const first = await readFirst(results.flat(), limit, toKey)
-  expect(first).toEqual(numbers.toSorted((a, b) => a - b).slice(0, limit))
-}
-
-describe('filters', () => {
-  test('price and trust say "at most" and "at least"', () => {
-    const { price, trust } = toFacets(toView(toListing({ facts: priced(0.01, 3) })))
-    expect([price, trust]).toEqual([['0.01', '0.1', '1'], []])
-    expect(toFacets(toView(toSold('x402.a', 50)))).toMatchObject({ trust: ['0', '40'] })
-    expect(toFacets(toView(toListing({ facts: UNPRICED })))).toMatchObject({ price: [], rail: [] })
-    const { price: free } = toFacets(toView(toListing({ facts: FREE })))
-    expect(free).toEqual(['0', '0.001', '0.01', '0.1', '1'])
-  })
-
-  test('stand as name and value', () => {
-    expect(toFacetTexts(toView(toListing({ facts: UNPRICED })))).toEqual([
-      'kind:http_api',
-      'category:data_weather',
-      'runs:remote',
-      'auth:unknown',
-      'source:mcp_registry',
-    ])
-  })
-})
-
-describe('the price histogram', () => {
-  test.each([
-    [[0.001], [[0.001, 0.003, 1]]],
-    [[0.003], [[0.003, 0.01, 1]]],
-    [[0.03], [[0.03, 0.1, 1]]],
-    [[0.0031], [[0.003, 0.01, 1]]],
-    [
-      [1, 3, 2.99],
-      [
-        [1, 3, 2],
-        [3, 10, 1],
-      ],
-    ],
-    [
-      [0.01, 0.1],
-      [
-        [0.01, 0.03, 1],
-        [0.03, 0.1, 0],
-        [0.1, 0.3, 1],
-      ],
-    ],
-    [[], []],
-  ])('puts %j into %j', (prices, bins) => {
-    expect(toPriceHistogram(prices).bins.map(({ from, to, count }) => [from, to, count])).toEqual(
-      bins,
-    )
-  })
-
-  test('labels a phone has room for, at even distances, whichever prices there are', () => {
-    fc.assert(
-      fc.property(fc.array(fc.double({ min: 1e-7, max: 1e5, noNaN: true })), (prices) => {
-        const labels = toEdgeLabels(toPriceHistogram(prices).bins)
-        const places = labels.flatMap((label, index) => (label === null ? [] : [index]))
-        expect(places.length).toBeLessThanOrEqual(5)
-        const gaps = places.slice(1).map((place, index) => place - (places[index] ?? 0))
-        expect(new Set(gaps).size).toBeLessThanOrEqual(1)
-        if (prices.length > 0) expect(places.length).toBeGreaterThan(0)
-      }),
-    )
-  })
-
-  test('loses no price, and each lies between the edges that are printed', () => {
-    const cents = fc.integer({ min: 0, max: 9_999_999 }).map((units) => units / 100_000)
-    fc.assert(
-      fc.property(fc.array(cents), (prices) => {
-        const { free, bins } = toPriceHistogram(prices)
-        expect(free + bins.reduce((sum, { count }) => sum + count, 0)).toBe(prices.length)
-        for (const { from, to, count } of bins)
-          expect(prices.filter((price) => price >= from && price < to)).toHaveLength(count)
-        for (const [i, bin] of bins.entries()) expect(bins[i + 1]?.from ?? bin.to).toBe(bin.to)
-      }),
-    )
+test('filters of the index in the browser are in words', () => {
+  expect(toIndexFacets(toView(toListing({ facts: UNPRICED })))).toEqual({
+    ...{ kind: ['HTTP API'], category: ['data weather'], runs: ['remote'], auth: ['unknown'] },
   })
 })
 

@@ -1,21 +1,10 @@
 import { expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { html } from '../../src/components/frame/html.ts'
-import { toCodeText } from '../../src/components/frame/sentences.ts'
 import { toSourceLines } from '../../src/components/listing/listing-page.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { BASE_URL, toListing, VIEW_CONTEXT } from './listing-samples.ts'
-
-test.each([
-  ['See `detail`.', 'See <code>detail</code>.'],
-  ['`a` and `<b>`', '<code>a</code> and <code>&lt;b&gt;</code>'],
-  ['one ` alone', 'one ` alone'],
-  ['`` empty', '`` empty'],
-  ['', ''],
-])('%s: code is what stands between backticks', (sentence, markup) => {
-  expect(toCodeText(sentence).text).toBe(markup)
-})
 
 test('markup holds what was put into it as text', () => {
   const foreign = `"><script>alert('1')</script>`

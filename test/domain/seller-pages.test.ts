@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { toLinkedText } from '../../src/components/frame/sentences.ts'
+import { splitAddresses } from '../../src/components/frame/sentences.ts'
 import {
   toBadgeEmbeds,
   toClicksByDay,
   toNextSteps,
+  toPayoutFacts,
+  toPayoutState,
   toSourcesText,
-} from '../../src/components/sellers/owned-listing.ts'
-import { toPayoutFacts, toPayoutState } from '../../src/components/sellers/payout-list.ts'
+} from '../../src/components/sellers/owner-words.ts'
 import { toTiersView } from '../../src/domain/views/summary-view.ts'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { toListing } from './listing-samples.ts'
@@ -41,15 +42,20 @@ describe('the badge to paste', () => {
 
 test('addresses in our sentences are links, without the full stop behind them', () => {
   const href = 'https://shop.example/.well-known/x.txt'
-  const linked = (text: string) => `<a href="${text}" rel="nofollow noopener">${text}</a>`
-  expect(toLinkedText(`See ${href}, then (https://a.example/b).`).text).toBe(
-    `See ${linked(href)}, then (${linked('https://a.example/b')}).`,
-  )
-  expect(toLinkedText(`See ${href}`, 'https://shop.example').text).toBe(
-    'See <a href="/.well-known/x.txt">/.well-known/x.txt</a>',
-  )
-  for (const harmless of ['javascript:alert(1)', 'no address', 'https://', ''])
-    expect(toLinkedText(harmless).text).toBe(harmless)
+  expect(splitAddresses(`See ${href}, then (https://a.example/b).`)).toEqual([
+    { text: 'See ' },
+    { text: href, href },
+    { text: ', then (' },
+    { text: 'https://a.example/b', href: 'https://a.example/b' },
+    { text: ').' },
+  ])
+  const path = '/.well-known/x.txt'
+  expect(splitAddresses(`See ${href}`, 'https://shop.example')).toEqual([
+    { text: 'See ' },
+    { text: path, href: path },
+  ])
+  for (const harmless of ['javascript:alert(1)', 'no address', 'https://'])
+    expect(splitAddresses(harmless)).toEqual([{ text: harmless }])
 })
 
 describe('clicks by day', () => {

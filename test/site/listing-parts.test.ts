@@ -71,7 +71,8 @@ describe('what is not known of a listing', () => {
     expect(standingOf(facts)).not.toContain('what it costs')
     const runs = toDecisionFacts(viewOf(facts), []).find(({ label }) => label === 'Runs')
     expect(runs?.value).toBe('On your machine')
-    expect(runs?.note).toContain('no price per call')
+    const price = toDecisionFacts(viewOf(facts), []).find(({ label }) => label === 'Price')
+    expect(price?.value).toBe('Free to run')
   })
 })
 

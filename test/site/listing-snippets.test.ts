@@ -8,7 +8,7 @@ test('code is labelled by its language, configuration by its client and file', (
     }),
   ).toEqual([
     { label: 'curl', file: null, code: 'curl x' },
-    { label: 'Claude Code', file: '.mcp.json', code: '{}' },
+    { label: '.mcp.json', file: '.mcp.json', code: '{}' },
     { label: 'some client', file: null, code: 'y' },
     { label: 'Codex', file: null, code: 'z' },
   ])

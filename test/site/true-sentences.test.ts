@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
 import { toStanding } from '../../src/components/listing/known-facts.ts'
-import { toStrip } from '../../src/components/rows/decision-facts.ts'
+import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { ageOf } from '../../src/domain/trust/age.ts'
 import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
@@ -20,7 +20,9 @@ const pages = catalogue.listings.map((listing) => {
     view,
     evidence: listing.evidence,
     sentences: toStanding(view, calls, SWITCHES),
-    strip: toStrip(view, listing.probes, SWITCHES).text.replace(/<[^>]*>/g, ' '),
+    strip: toStripFacts(view, listing.probes, SWITCHES)
+      .map(({ label, value, note }) => `${label} ${value} ${note}`)
+      .join(', '),
     trust: toTrustWords(view.trust),
   }
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toWhatYouGet } from '../../src/components/calls/what-you-get.ts'
-import { toStrip } from '../../src/components/rows/decision-facts.ts'
+import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
@@ -61,18 +61,12 @@ describe('what a call gives', () => {
     expect(cell?.value).toBe('4 tools')
     expect(cell?.note).toMatch(/^a, b, c{39}…, …$/)
   })
-
-  test('is text in the strip, whatever it is called', () => {
-    const { view, kit } = listingOf({ http: [get(toResponse({ '<b>': 1 }))] })
-    const { text } = toStrip(view, [], {}, toWhatYouGet(kit))
-    expect(text).toContain('<a href="#calls"><bdi>&lt;b&gt;</bdi></a>')
-  })
 })
 
 describe('how a listing is paid', () => {
   const toCells = (networks: string[], auth: string) => {
     const pricing = { model: 'per_call', min_usd: 0.01, max_usd: 0.01, rails: ['x402'], networks }
-    return toStrip(listingOf({ pricing, auth: { type: auth } }).view, []).text
+    return JSON.stringify(toStripFacts(listingOf({ pricing, auth: { type: auth } }).view, []))
   }
   test('is said once: who pays needs no account and no key', () => {
     const text = toCells(['eip155:8453'], 'payment')

@@ -91,6 +91,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     problem: createProblems(url),
     resolver: options.resolver ?? createResolver(config.DNS_SERVERS),
     limits: createRateLimits(config, createSharedCounters(ledger.store, clock, STORE_PATIENCE_MS)),
+    publishedAt: clock.now,
     // The ledger's routes look at nothing of a release but its listings, switches and who shares hosts.
     release: () =>
       ({

@@ -16,8 +16,8 @@ export interface CallRow {
   price: string | null
   /** What a call changes, and the result of our probe's own call. */
   tags: CallTag[]
-  /** Null where the page lacks room for them: kit.json has them all. */
-  params: CallParam[] | null
+  /** The first of them: kit.json has them all. */
+  params: CallParam[]
   /** The output, as far as documented. */
   returns: CallReturns | null
   /** Shown where `params` is empty. */
@@ -48,62 +48,44 @@ export interface CallParam {
 export interface CallRows {
   title: 'Operations' | 'Tools' | 'Skills'
   rows: CallRow[]
-  /** How many there are in all; the page has room for `rows`. */
+  /** How many there are in all; `rows` are the first. */
   total: number
 }
 
-/** Bytes of HTML for a list's rows, and for their details: a page may have 60 KB in total. */
-const ROOM_FOR_ROWS = 10_400
-const ROOM_FOR_PARAMS = 7_300
-const ROOM_FOR_RETURNS = 5_500
-/** A longer answer is cut: kit.json has it whole (characters). */
-const MAX_EXAMPLE = 600
-const MAX_FIELDS = 12
-/** Tags around one row and around one parameter (bytes). */
-const ROW_TAGS = 190
-const PARAM_TAGS = 75
-const TRIAL_TAGS = 95
-const RETURNS_TAGS = 160
+/** What a page shows; kit.json and the Markdown page have the rest. */
+const MOST_ROWS = 30
+/** Of the first rows also their inputs and answers. */
+const MOST_DETAILS = 7
+const MOST_PARAMS = 6
+const MAX_FIELDS = 8
+/** Characters of a description, and of a sample answer. */
+const MAX_TEXT = 90
+const MAX_EXAMPLE = 240
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
 /** Known limit: of a nested schema only the outer fields are listed; kit.json has it whole. */
 export function toCallRows(kit: Kit): CallRows | null {
-  if (kit.tools.length > 0) return fitRows('Tools', kit.tools.map(toToolRow))
-  if (kit.skills.length > 0) return fitRows('Skills', kit.skills.map(toSkillRow))
+  if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
+  if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
-  return fitRows(
+  return firstOf(
     'Operations',
     kit.operations.map((one) => toOperationRow(one, kit)),
   )
 }
 
-/** As many rows as fit; parameters of the first ones, as long as they fit. */
-function fitRows(title: CallRows['title'], all: readonly CallRow[]): CallRows {
-  let [roomForRows, roomForParams] = [ROOM_FOR_ROWS, ROOM_FOR_PARAMS]
-  let roomForReturns = ROOM_FOR_RETURNS
-  const rows: CallRow[] = []
-  for (const row of all) {
-    roomForRows -= ROW_TAGS + sizeOf(row.name) + sizeOf(row.text)
-    roomForRows -= row.trial === null ? 0 : TRIAL_TAGS + sizeOf(row.trial)
-    if (roomForRows < 0 && rows.length > 0) break
-    const params = row.params ?? []
-    roomForParams -= params.reduce(
-      (sum, { name, type, text }) => sum + PARAM_TAGS + sizeOf(name) + sizeOf(type) + sizeOf(text),
-      0,
-    )
-    roomForReturns -= row.returns === null ? 0 : RETURNS_TAGS + sizeOf(JSON.stringify(row.returns))
-    rows.push({
-      ...row,
-      params: roomForParams < 0 && params.length > 0 ? null : row.params,
-      returns: roomForReturns < 0 ? null : row.returns,
-    })
-  }
+function firstOf(title: CallRows['title'], all: readonly CallRow[]): CallRows {
+  const rows = all.slice(0, MOST_ROWS).map((row, place) => ({
+    ...row,
+    ...(place >= MOST_DETAILS && { returns: null, withoutParams: 'kit.json has its inputs.' }),
+    text: cutText(row.text, MAX_TEXT),
+    params: row.params
+      .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
+      .slice(0, place < MOST_DETAILS ? MOST_PARAMS : 0)
+      .map((param) => ({ ...param, text: cutText(param.text, MAX_TEXT) })),
+  }))
   return { title, rows, total: all.length }
-}
-
-function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).length
 }
 
 function toSkillRow({ name, description, examples = [] }: Kit['skills'][number]): CallRow {

@@ -1,6 +1,7 @@
 import type { Compiled } from '../../compiled.ts'
+import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 import { toXmlText } from '../frame/html.ts'
-import { toHomeLists } from '../home/home-lists.ts'
+import { digestOf } from '../rows/tile.ts'
 
 const FEED_LENGTH = 50
 
@@ -17,16 +18,25 @@ export function toListingFeed(
     /** Page the feed belongs to. */
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
-    entries: toHomeLists(listings, FEED_LENGTH).newest.map(({ row, added }) => ({
+    entries: newestOf(listings).map(({ brief: { name, kind, summary, page }, added }) => ({
       /** A URL that no other entry has. */
-      id: `${baseUrl}${row.page}`,
-      title: `${row.name} (${row.kind_label})`,
-      summary: row.summary,
-      url: `${baseUrl}${row.page}`,
+      id: `${baseUrl}${page}`,
+      title: `${name} (${KIND_LABELS[kind]})`,
+      summary,
+      url: `${baseUrl}${page}`,
       /** RFC 3339. */
       at: `${added}T00:00:00Z`,
     })),
   }
+}
+
+/** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
+function newestOf(listings: Compiled['listings']) {
+  return listings
+    .filter(({ brief }) => !brief.first_party)
+    .map(({ brief, added }) => ({ brief, added, shuffled: digestOf(brief.id) }))
+    .sort((a, b) => (a.added === b.added ? a.shuffled - b.shuffled : a.added < b.added ? 1 : -1))
+    .slice(0, FEED_LENGTH)
 }
 
 export type Feed = ReturnType<typeof toListingFeed>

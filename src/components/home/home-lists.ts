@@ -1,20 +1,19 @@
 import type { ListingHistory } from '../../compiled.ts'
 import { toDriftSentence } from '../../domain/probe/drift.ts'
+import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
-import { digestOf } from '../rows/tile.ts'
 
 interface Added {
   brief: ListingBrief
-  view: Pick<ListingView, 'tools'>
-  added: string
+  view: Pick<ListingView, 'tools' | 'known' | 'reported_use'>
   history?: Pick<ListingHistory, 'probes' | 'drift'>
 }
 
 /**
- * The lists of the home page; feeds only have the newest: outside listings only; our own kits have
+ * The lists of the home page; outside listings only; our own kits have
  * a separate row.
  */
 export function toHomeLists(listings: readonly Added[], length: number) {
@@ -28,12 +27,29 @@ export function toHomeLists(listings: readonly Added[], length: number) {
         .sort(compareListingRows)
         .slice(0, length)
     },
-    /** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
-    newest: outside
-      .map(({ brief, added }) => ({ brief, added, shuffled: digestOf(brief.id) }))
-      .sort((a, b) => compareText(b.added, a.added) || a.shuffled - b.shuffled)
-      .slice(0, length)
-      .map(({ brief, added }) => ({ row: toListingRow(brief), added })),
+    /** Those that others count most calls of; then by payments, downloads and stars. */
+    get known() {
+      return outside
+        .map(({ brief, view }) => ({ brief, used: toUse(view) }))
+        .filter(({ used }) => used[0] > 0)
+        .sort(
+          (a, b) =>
+            b.used[0] - a.used[0] || b.used[1] - a.used[1] || compareText(a.brief.id, b.brief.id),
+        )
+        .slice(0, length)
+        .map(({ brief }) => toListingRow(brief))
+    },
+    /** Those that answered last, to us or to another's test, with the day. */
+    get lately() {
+      return outside
+        .flatMap(({ brief, view: { known } }) =>
+          known.answers?.known === true
+            ? [{ row: toListingRow(brief), at: known.answers.as_of ?? '' }]
+            : [],
+        )
+        .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
+        .slice(0, length)
+    },
     /** Changes between two of our probes, the newest first; only the last of each listing. */
     get changed() {
       return outside
@@ -64,3 +80,12 @@ export function toHomeLists(listings: readonly Added[], length: number) {
       .map(({ brief }) => toListingRow(brief)),
   }
 }
+
+/** The place of the first figure that somebody counts, and the figure. */
+function toUse({ reported_use }: Pick<ListingView, 'reported_use'>): [rank: number, value: number] {
+  const counts = USES.map((what) => mostReported(what, reported_use) ?? 0)
+  const first = counts.findIndex((value) => value > 0)
+  return first < 0 ? [0, 0] : [USES.length - first, counts[first] ?? 0]
+}
+
+const USES = ['calls', 'settlements', 'payers', 'downloads', 'stars'] as const

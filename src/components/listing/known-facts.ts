@@ -4,7 +4,6 @@ import { railsOf } from '../../domain/listing/pricing.ts'
 import { SESSIONS_NOT_COUNTED } from '../../domain/settlement/schemes/schemes.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { html, type Markup } from '../frame/html.ts'
 
 /** One line on a listing: a known fact, or an error that was seen. */
 export interface KnownFact {
@@ -14,15 +13,6 @@ export interface KnownFact {
 
 export function known(isKnown: boolean, yes: string, no: string): KnownFact {
   return { isKnown, text: isKnown ? yes : no }
-}
-
-/** Facts as a list, with a filled dot for known ones. */
-export function toKnownList(facts: readonly { isKnown: boolean; text: string | Markup }[]): Markup {
-  const items = facts.map(
-    ({ isKnown, text }) => html`
-      <li><span class="dot${!isKnown && ' missing'}"></span> <span>${text}</span></li>`,
-  )
-  return html`<ul class="known">${items}</ul>`
 }
 
 /**
@@ -50,9 +40,9 @@ export function toStanding(
 
 const isPaid = ({ pricing }: ListingView) => pricing.model === 'per_call'
 
-/** Nobody charges for calls of what runs on one's own machine. */
+/** Nobody is charged for what runs at home, nor without an account, a key or a payment. */
 const isPriceOpen = (view: ListingView) =>
-  !isPaid(view) && view.cost === 'unknown' && !runsLocallyOnly(view)
+  !isPaid(view) && view.cost === 'unknown' && view.auth.type !== 'none' && !runsLocallyOnly(view)
 
 /** @example joinWords(['a', 'b', 'c']) → 'a, b and c' */
 function joinWords(words: readonly string[]): string {

@@ -1,11 +1,13 @@
 import type { Switches } from '../../domain/derived/switches.ts'
-import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
+import {
+  hasRemoteEndpoint,
+  type PackageRegistry,
+  runsLocallyOnly,
+} from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { NO_CALL_PRICE, toCostText, toCountText, toUsd } from '../../domain/operation/price-text.ts'
+import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
-import { html, type Markup } from '../frame/html.ts'
 import { toRunWords } from './package-run-words.ts'
 
 /** One cell of the strip under a listing's name: a fact to decide by. */
@@ -26,12 +28,12 @@ export function toDecisionFacts(
 ): DecisionFact[] {
   const price = payments ? toPrice(view) : []
   // A guide is only read: nobody pays for it, and it cannot be probed.
-  if (view.kind === 'kit') return [...price, toRuns(view, payments), ...toAccess(view)]
+  if (view.kind === 'kit') return [...price, toRuns(view), ...toAccess(view)]
   return [
     ...price,
     ...toProbe(probes, view),
     ...(payments ? toRails(view.pricing) : []),
-    toRuns(view, payments),
+    toRuns(view),
     ...toAccess(view),
     ...(trust ? toTrust(view) : []),
   ]
@@ -55,7 +57,7 @@ const COST_TEXTS = {
 function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, cost } = view
   if (pricing.model !== 'per_call') {
-    if (cost === 'unknown') return []
+    if (cost === 'unknown') return toFree(view)
     const [value, note] = COST_TEXTS[cost]
     return [factOf('Price', value, note)]
   }
@@ -63,6 +65,22 @@ function toPrice(view: ListingView): DecisionFact[] {
   const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
   return [factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
 }
+
+/** Nobody is charged for what runs at home, nor without an account, a key or a payment. */
+function toFree(view: ListingView): DecisionFact[] {
+  if (view.kind === 'kit') return []
+  if (runsLocallyOnly(view))
+    return [
+      factOf(
+        'Price',
+        'Free to run',
+        needsAccount(view) ? 'with your own account' : 'on your machine',
+      ),
+    ]
+  return view.auth.type === 'none' ? [factOf('Price', 'Free', 'nothing is paid')] : []
+}
+
+const needsAccount = ({ auth }: ListingView) => auth.type !== 'none' && auth.type !== 'unknown'
 
 function toRails(pricing: ListingView['pricing']): DecisionFact[] {
   if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
@@ -81,21 +99,15 @@ export const NO_NETWORK = 'no chain named'
  *
  * @param gets fields of the answer, or names of tools and skills
  */
-export function toStrip(
+export function toStripFacts(
   view: ListingView,
   probes: readonly Probe[],
   switches: Partial<Switches> = {},
   gets: readonly DecisionFact[] = [],
-): Markup {
+): DecisionFact[] {
   const facts = sayAccessOnce(toDecisionFacts(view, probes, switches))
   const at = facts.findIndex(({ label }) => label === 'Runs')
-  const cells = [...facts.slice(0, at), ...gets, ...facts.slice(at)].map(
-    ({ label, value, note, tone, href }) => html`
-      <div><dt>${label}</dt>
-        <dd class="${tone === 'money' && 'money'}">${tone === 'missing' && html`<span class="dot missing"></span> `}${href === undefined ? value : html`<a href="${href}"><bdi>${value}</bdi></a>`}</dd>
-        ${note !== '' && html`<dd class="strip-note">${note}</dd>`}</div>`,
-  )
-  return html`<dl class="strip">${cells}</dl>`
+  return [...facts.slice(0, at), ...gets, ...facts.slice(at)]
 }
 
 /** A paying caller needs nothing else: the payment cell says so, without another cell. */
@@ -106,21 +118,6 @@ function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
   return facts
     .filter(({ label }) => label !== 'Access')
     .map((fact) => (fact.label === 'Pays with' ? { ...fact, note: `${fact.note}; ${note}` } : fact))
-}
-
-export function toNotices(notices: ListingView['notices']): Markup {
-  const items = notices.map(({ id, note, at }) => {
-    const title = NOTICE_TITLES[id]
-    // A note that begins with its title is not titled twice.
-    const [head, rest] = note.startsWith(title)
-      ? [title, note.slice(title.length)]
-      : [`${title}.`, ` ${note}`]
-    return html`
-      <li><span class="dot missing"></span>
-        <p><strong>${head}</strong><bdi dir="auto">${rest}</bdi></p>
-        <time datetime="${at}">${at.slice(0, 10)}</time></li>`
-  })
-  return html`${items.length > 0 && html`<ul class="notices">${items}</ul>`}`
 }
 
 /** Where it runs, in words. */
@@ -140,13 +137,12 @@ export const REGISTRY_NAMES = {
   mcpb: 'an MCP bundle',
 } as const satisfies Record<PackageRegistry, string>
 
-function toRuns(view: ListingView, payments: boolean): DecisionFact {
+function toRuns(view: ListingView): DecisionFact {
   const { invoke, buy } = view
   const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
   const names = [...new Set(registries)].map((id) => REGISTRY_NAMES[id])
   const direct = hasRemoteEndpoint(view) ? 'called directly' : 'nothing to run'
-  const cost = payments && toCostText(view) === NO_CALL_PRICE ? `; ${NO_CALL_PRICE}` : ''
-  const note = names.length > 0 ? `from ${names.join(', ')}${cost}` : direct
+  const note = names.length > 0 ? `from ${names.join(', ')}` : direct
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 

@@ -11,7 +11,8 @@ export interface FilterGroup {
   links: { text: string; path: string; count: number }[]
 }
 
-type Base = { kind: Kind } | { category: string }
+/** What a list holds, as the search is asked for it. */
+export type ListingBase = { kind: Kind } | { category: string }
 
 /**
  * Searches that narrow a table, with their numbers of rows. A choice of none or all has no link.
@@ -19,7 +20,7 @@ type Base = { kind: Kind } | { category: string }
  */
 export function toFilterGroups(
   rows: readonly ListingRow[],
-  base: Base,
+  base: ListingBase,
   names: ReadonlyMap<string, string>,
 ): FilterGroup[] {
   const outside = rows.filter(({ first_party }) => !first_party)
@@ -40,10 +41,13 @@ export function toFilterGroups(
     const links = chosen.map(([value, count]) => ({ ...toLink(field, value), count }))
     return { label: FILTERS[field].list.label, links }
   }
-  const steps = FACET_STEPS.max_price_usd.flatMap((step) => {
-    const { length } = outside.filter(({ min_usd }) => min_usd !== null && min_usd <= step)
-    return length === 0 ? [] : [{ ...toLink('max_price_usd', String(step)), count: length }]
-  })
+  // A step that adds nothing to the one before says nothing.
+  const steps = FACET_STEPS.max_price_usd
+    .map((step) => {
+      const { length } = outside.filter(({ min_usd }) => min_usd !== null && min_usd <= step)
+      return { ...toLink('max_price_usd', String(step)), count: length }
+    })
+    .filter(({ count }, at, all) => count > (all[at - 1]?.count ?? 0))
   return [
     'kind' in base
       ? group('category', ({ categories }) => categories)

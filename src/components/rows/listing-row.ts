@@ -1,7 +1,7 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
 import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
-import { toCostText } from '../../domain/operation/price-text.ts'
+import { toCostText, UNPUBLISHED } from '../../domain/operation/price-text.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
@@ -14,7 +14,9 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
   const remote = hasRemoteEndpoint(view)
   return {
     ...{ id, name, summary, kind, mark, kind_label: KIND_LABELS[kind], categories, page },
-    price: toCostText(view),
+    price: toPriceWords(view),
+    /** What a caller needs, in a word; null where it is not known. */
+    access: ACCESS[view.auth.type],
     min_usd: listedPriceOf(view),
     rails: railsOf(pricing),
     trust: trust.score,
@@ -27,6 +29,22 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     first_party,
     ...(view.paid !== undefined && { paid: view.paid }),
   }
+}
+
+const ACCESS = {
+  none: 'none',
+  payment: 'payment',
+  api_key: 'key',
+  bearer: 'token',
+  oauth: 'sign-in',
+  other: 'its own way',
+  unknown: null,
+} as const
+
+/** Nobody can be charged without an account, a key or a payment. */
+function toPriceWords(view: Pick<ListingBrief, 'pricing' | 'cost' | 'kind' | 'invoke' | 'auth'>) {
+  const text = toCostText(view)
+  return text === UNPUBLISHED && view.auth.type === 'none' ? 'free' : text
 }
 
 /** @example toTrustNote(trust) → 'low sample, not vouched for' */
@@ -45,32 +63,4 @@ export function toTrustNote(trust: TrustSummary): string {
  */
 export function compareListingRows(a: ListingRow, b: ListingRow): number {
   return Number(a.first_party) - Number(b.first_party) || compareRows(a, b)
-}
-
-/**
- * That order as text of fixed length, for an index that sorts by text; the id, which breaks ties,
- * is appended. It does not depend on other listings, unlike a position in the list.
- */
-export function toOrderText(row: ListingRow): string {
-  return [
-    Number(row.first_party),
-    toDigits(MOST_TRUST - (row.trust ?? -1), 3),
-    toDigits(Number.MAX_SAFE_INTEGER - (row.buyers ?? -1) - 1, 16),
-    Number(!row.remote),
-    Number(row.min_usd === null),
-    toFloatDigits(row.min_usd ?? 0),
-  ].join('')
-}
-
-const MOST_TRUST = 100
-
-function toDigits(value: number, length: number): string {
-  return String(value).padStart(length, '0')
-}
-
-/** The bits of non-negative floats sort like their values (IEEE 754). */
-function toFloatDigits(value: number): string {
-  const bits = new DataView(new ArrayBuffer(8))
-  bits.setFloat64(0, value)
-  return bits.getBigUint64(0).toString(16).padStart(16, '0')
 }

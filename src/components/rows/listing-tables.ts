@@ -8,8 +8,6 @@ const ROWS_PER_PAGE = 25
 /** Data of one static page of a kind or of a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
-  /** On the first page the lowest prices of every row of the whole table, US dollars. */
-  prices: number[]
   /** On the first page, links that narrow the whole table. */
   filters: FilterGroup[]
 }
@@ -41,11 +39,8 @@ export function toTablePages<Props extends Record<string, unknown>>(
     filters,
   }: { params: Record<string, string>; props: Props; filters: FilterGroup[] },
 ) {
-  const prices = rows.flatMap(({ min_usd }) => (min_usd === null ? [] : [min_usd]))
   return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props }).map((path) => {
-    const isFirst = path.props.page.currentPage === 1
-    const whole = isFirst ? { prices, filters } : { prices: [], filters: [] }
-    const shown = { ...path.props, ...whole }
+    const shown = { ...path.props, filters: path.props.page.currentPage === 1 ? filters : [] }
     const rows = path.props.page.data.map(({ key }) => key)
     const madeFrom = { ...shown, page: { ...path.props.page, data: rows } }
     return { ...path, props: shown, cacheKey: keyOf(madeFrom) }

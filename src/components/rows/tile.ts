@@ -1,5 +1,4 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
-import { html, type Markup } from '../frame/html.ts'
 
 /** Hues of a tile's tint; they have no meaning. */
 const HUES = 6
@@ -19,35 +18,6 @@ export function toMonogram(name: string): string {
   if (second !== undefined && /^[\p{Script=Latin}\p{N}]/u.test(second))
     return `${initial}${[...second][0] ?? ''}`.toUpperCase()
   return `${initial.toUpperCase()}${letters[1]?.toLowerCase() ?? ''}`
-}
-
-interface Face {
-  id: string
-  name: string
-  kind: Kind
-  /** Path of the brand's mark. */
-  mark?: string | undefined
-}
-
-/** A listing's face on the arm of its kind: the brand's mark, or else two letters. */
-export function toTile({ id, name, kind, mark }: Face, isLarge = false): Markup {
-  const size = isLarge ? ' large' : ''
-  const drawn = mark && html`<svg viewBox="0 0 24 24"><use href="${mark}#m"></use></svg>`
-  return html`<span class="tile ${toShape(kind)} hue-${toHue(id)}${size}" aria-hidden="true">${drawn ?? toMonogram(name)}</span>`
-}
-
-/**
- * A score as a bar and a number; the bar is decoration.
- *
- * @param note text next to it
- */
-export function toMeter(score: number, note = '', width = 56): Markup {
-  return html`
-    <span class="meter">
-      <svg width="${width}" height="6" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="meter-track" width="100" height="6"></rect>
-        <rect class="meter-fill" width="${score}" height="6"></rect></svg> <span>
-      <span class="visually-hidden">trust </span>${score}${note !== '' && html`<small class="soft"> ${note}</small>`}</span></span>`
 }
 
 /** Class that gives an element the arm of a kind. */

@@ -1,7 +1,5 @@
-import { askSearch } from './ask-search.ts'
 import { parseSearchForm, toSearchPath } from './search-form.ts'
-import { toSearchView } from './search-view.ts'
-import { addArrowKeys, showAnswer, showReason, whileTyping } from './show-answer.ts'
+import { addArrowKeys, fetchSearch, showParts, whileTyping } from './typed-search.ts'
 
 /** The box of the home page: the first results under it while somebody types; Enter shows them all. */
 const ROWS = 6
@@ -11,20 +9,16 @@ const box = suggest?.closest('form')?.querySelector<HTMLInputElement>('[data-sea
 if (suggest && box) start(box, suggest)
 
 function start(box: HTMLInputElement, suggest: HTMLElement): void {
-  const without = (suggest.dataset.without ?? '').split(' ')
   const form = () => parseSearchForm(new URLSearchParams({ q: box.value }))
   whileTyping(box, async (signal) => {
     const wanted = form()
-    if (wanted.q === undefined) {
-      suggest.hidden = true
-      return
-    }
-    const asked = await askSearch(wanted, { limit: ROWS, hasFacets: false, signal })
-    if (signal.aborted) return
-    if (asked.kind === 'refused') showReason(suggest, asked.reason)
-    else showAnswer(suggest, asked, toSearchView(wanted, asked, new Map(), without))
-    suggest.querySelector('[data-all]')?.setAttribute('href', toSearchPath(wanted))
-    suggest.hidden = false
+    const path = toSearchPath(wanted)
+    const found = wanted.q === undefined ? null : await fetchSearch(path, signal)
+    // A copy of the site without functions answers with a page that searches by itself.
+    suggest.hidden = found === null || found.querySelector('[data-index]') !== null
+    if (found === null || suggest.hidden) return
+    showParts(suggest, found, ROWS)
+    suggest.querySelector('[data-all]')?.setAttribute('href', path)
   })
   // Text typed before this loaded.
   if (box.value !== '') box.dispatchEvent(new Event('input'))

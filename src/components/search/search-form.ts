@@ -29,13 +29,9 @@ export function parseSearchForm(params: URLSearchParams): SearchForm {
 }
 
 /** The raw query string for the search function. */
-export function toApiQuery(
-  form: SearchForm,
-  { limit = RESULTS_PER_PAGE, hasFacets = true }: { limit?: number; hasFacets?: boolean } = {},
-): string {
-  const params = new URLSearchParams({ view: 'compact', limit: String(limit) })
-  if (hasFacets) params.set('facets', FACETS)
-  return toParams(form, params).toString()
+export function toApiQuery(form: SearchForm): string {
+  const limit = String(RESULTS_PER_PAGE)
+  return toParams(form, new URLSearchParams({ view: 'compact', limit, facets: FACETS })).toString()
 }
 
 /** The page's own address for this form. */

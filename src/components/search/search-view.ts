@@ -7,10 +7,8 @@ import {
   LISTED_FILTERS,
   LISTING_FILTERS,
 } from '../../domain/search/search-filters.ts'
-import type { SearchResults } from './search-answer.ts'
+import type { SearchResults, SearchRow } from './search-answer.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
-
-export type SearchView = ReturnType<typeof toSearchView>
 
 export interface SearchOption {
   text: string
@@ -22,8 +20,11 @@ export interface SearchOption {
 /** Names of categories and sources by id. */
 export type Names = ReadonlyMap<string, string>
 
-/** Everything the search page shows of an answer, on the server and in the browser. */
-/** @param without parts that the directory lacks */
+/**
+ * Everything the search page shows of an answer.
+ *
+ * @param without parts that the directory lacks
+ */
 export function toSearchView(
   form: SearchForm,
   answer: SearchResults,
@@ -40,7 +41,7 @@ export function toSearchView(
     status: toStatus(total, offset, rows.length),
     /** Why the answer has no rows; empty when it has some. */
     nothing: rows.length > 0 ? '' : toNothing(total),
-    rows: hasPayments ? rows : rows.map((row) => ({ ...row, price: null })),
+    hits: foldDomains(hasPayments ? rows : rows.map((row) => ({ ...row, price: null }))),
     chips: toChips(form, names),
     sorts: toSorts(form, answer, without).map(([id, text]) => ({
       text,
@@ -53,6 +54,22 @@ export function toSearchView(
     /** The feed of changes of the results. */
     feed: toFeedPath(toSearchPath(withField(form, 'offset', null))),
   }
+}
+
+/** Visible rows of one domain. */
+const OPEN_ROWS = 3
+
+type Hit = { row: SearchRow } | { domain: string | undefined; rows: SearchRow[] }
+
+/** Rows after the third of one domain are folded, at the place of the first. */
+function foldDomains(rows: readonly SearchRow[]): Hit[] {
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain)
+  return rows.flatMap((row): Hit[] => {
+    const same = row.domain === undefined ? [] : (byDomain.get(row.domain) ?? [])
+    const place = same.indexOf(row)
+    if (place < OPEN_ROWS) return [{ row }]
+    return place === OPEN_ROWS ? [{ domain: row.domain, rows: same.slice(OPEN_ROWS) }] : []
+  })
 }
 
 /** All listings are not a search to follow: the log of changes has them. */

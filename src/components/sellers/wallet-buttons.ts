@@ -1,5 +1,3 @@
-import { html } from '../frame/html.ts'
-
 /** Where a text waits to be signed for an EVM address: a button for each wallet of this browser. */
 function offerWallets(place: HTMLElement): void {
   const steps = place.closest('ol')
@@ -12,8 +10,14 @@ function offerWallets(place: HTMLElement): void {
   watchWallets((wallets) => {
     note.textContent = ''
     // A wallet chooses its own name.
-    buttons.innerHTML =
-      html`${wallets.map(({ name }) => html`<button type="button">Sign with ${name}</button>`)}`.text
+    const made = wallets.map(({ name }) =>
+      Object.assign(document.createElement('button'), {
+        type: 'button',
+        textContent: `Sign with ${name}`,
+      }),
+    )
+    // One for each wallet of the browser.
+    buttons.replaceChildren(...made)
     for (const [at, button] of buttons.querySelectorAll('button').entries())
       button.addEventListener('click', async () => {
         const wallet = wallets[at]

@@ -12,12 +12,18 @@ export interface AskedOffer {
   offer: Record<string, unknown>
   /** CAIP-2; null where the name is unknown. */
   chain: string | null
-  network: string
   /** Null for a coin without a known value in dollars. */
   usd: number | null
-  payee: string
-  /** What differs from the listing, one sentence each. */
-  drift: string[]
+  /** The seller's terms beside what the directory expected. */
+  rows: TermRow[]
+}
+
+export interface TermRow {
+  label: string
+  asked: string
+  /** Empty where the directory knows nothing. */
+  expected: string
+  differs: boolean
 }
 
 export interface AskedTerms {
@@ -52,14 +58,10 @@ export function readAskedTerms(
     const chain = toCaip2(String(offer.network))
     return {
       ...{ offer, chain, usd },
-      network: toNetworkName(chain ?? String(offer.network)),
-      payee: String(offer.payTo),
-      drift: [
-        ...driftOfNetwork(chain, listed),
-        ...driftOfPrice({ chain, usd }, listed),
-        ...(known.length === 0 || (payee !== null && known.includes(normalizePayout(payee)))
-          ? []
-          : ['This payee is not the one the directory knows.']),
+      rows: [
+        priceRow({ chain, usd }, offer, listed),
+        networkRow(chain, String(offer.network), listed),
+        payeeRow(String(offer.payTo), payee, known),
       ],
     }
   })
@@ -69,21 +71,44 @@ export function readAskedTerms(
 /** More ways to pay than this are not shown. */
 const MAX_OFFERS = 12
 
-function driftOfNetwork(chain: string | null, { offers = [] }: Listed): string[] {
-  const listed = offers.filter(({ rail }) => rail === 'x402')
-  const isListed = listed.length === 0 || listed.some(({ network }) => network === chain)
-  return isListed ? [] : ['The listing does not name this network.']
+function networkRow(chain: string | null, asked: string, { offers = [] }: Listed): TermRow {
+  const listed = offers.flatMap(({ rail, network }) =>
+    rail === 'x402' && network !== undefined ? [network] : [],
+  )
+  return {
+    label: 'Network',
+    asked: toNetworkName(chain ?? asked),
+    expected: [...new Set(listed)].map(toNetworkName).join(', '),
+    differs: listed.length > 0 && !listed.some((network) => network === chain),
+  }
 }
 
-function driftOfPrice(
+function priceRow(
   { chain, usd }: Pick<AskedOffer, 'chain' | 'usd'>,
+  { amount, maxAmountRequired }: Record<string, unknown>,
   { price, offers = [] }: Listed,
-): string[] {
+): TermRow {
   const own = offers.find(({ rail, network }) => rail === 'x402' && network === chain)
   const expected = own?.max_usd === undefined ? (price?.per === 'call' ? price : undefined) : own
-  if (usd === null || expected?.max_usd === undefined || usd <= expected.max_usd + ROUNDING)
-    return []
-  return [`The listing says at most ${toUsd(expected.max_usd)}.`]
+  const most = expected?.max_usd
+  return {
+    label: 'Price',
+    asked: usd === null ? `${String(amount ?? maxAmountRequired)} units` : toUsd(usd),
+    expected: most === undefined ? '' : `at most ${toUsd(most)}`,
+    differs: usd !== null && most !== undefined && usd > most + ROUNDING,
+  }
+}
+
+/** @param known CAIP-10, normalised */
+function payeeRow(asked: string, payee: string | null, known: readonly string[]): TermRow {
+  const chain = payee?.slice(0, payee.lastIndexOf(':') + 1)
+  const own = known.filter((each) => chain !== undefined && each.startsWith(chain))
+  return {
+    label: 'Paid to',
+    asked,
+    expected: own.map((each) => each.slice(each.lastIndexOf(':') + 1)).join(', '),
+    differs: known.length > 0 && (payee === null || !known.includes(normalizePayout(payee))),
+  }
 }
 
 /** Less than any coin's smallest unit, US dollars. */

@@ -14,10 +14,15 @@ type Operation = KitView['operations'][number]
 /** Longer answers are cut while they are read: this page is not for videos (bytes). */
 const MAX_READ = 2_000_000
 
-/** Puts the form of an operation in place of its button. */
-export async function openTry(button: HTMLButtonElement): Promise<void> {
+/**
+ * Puts the form of an operation in place of its button; for the main button of a page, where the page
+ * has room for it. A paid one is asked for its price at once: the form is filled with its example.
+ */
+export async function openTry(button: HTMLElement): Promise<void> {
   const { try: key = '' } = button.dataset
-  const path = button.closest<HTMLElement>('[data-kit]')?.dataset.kit ?? ''
+  const room =
+    button.closest('.listing-head') === null ? null : document.querySelector<HTMLElement>('#asked')
+  const path = (room ?? button.closest<HTMLElement>('[data-kit]'))?.dataset.kit ?? ''
   const kit = await readKit(path)
   const operation = kit?.operations.find(({ method, url }) => `${method} ${url}` === key)
   const relay = operation?.relay_url
@@ -28,14 +33,16 @@ export async function openTry(button: HTMLButtonElement): Promise<void> {
   const ceiling = operation.price?.max_usd === 0 ? null : ceilingOf(operation)
   const box = document.createElement('div')
   box.innerHTML = toTryForm(toTryFields(operation), ceiling).text
-  button.replaceWith(box)
+  if (room === null) button.replaceWith(box)
+  else room.replaceChildren(box)
   const form = box.querySelector('form')
   if (form === null) return
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     void guard(form, () => ask(form, { kit, operation, relay }))
   })
-  form.querySelector<HTMLElement>('input, select, textarea')?.focus()
+  if (ceiling === null) form.querySelector<HTMLElement>('input, select, textarea')?.focus()
+  else form.requestSubmit()
 }
 
 /** Null where it cannot be fetched now. Our own file, in the shape of `KitViewSchema`. */
@@ -124,7 +131,7 @@ async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise
   const fault = asked === undefined ? 'This offer is gone.' : findPayFault(asked, ceiling)
   if (asked === undefined || fault !== null) return toProblemMarkup(fault ?? '')
   const payment = await signOffer(wallet, asked, terms)
-  const payee = toPayout(asked.chain, asked.payee)
+  const payee = toPayout(asked.chain, String(asked.offer.payTo))
   const answer = await call(relay, request, {
     [payment.name]: payment.value,
     [EXPECT_HEADER]: toExpectText({ max_usd: ceiling, ...(payee !== null && { payee: [payee] }) }),

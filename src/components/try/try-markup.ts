@@ -1,9 +1,8 @@
 import { cutText } from '../../domain/derived/cut-text.ts'
-import { toUsd } from '../../domain/operation/price-text.ts'
 import { parseJson } from '../../domain/wire/json.ts'
 import { toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
-import type { AskedOffer, AskedTerms } from './asked-terms.ts'
+import type { AskedTerms } from './asked-terms.ts'
 import { findPayFault } from './browser-wallet.ts'
 import type { TryField } from './try-request.ts'
 
@@ -35,20 +34,22 @@ function toInput({ key, name, type, choices, isRequired, value }: TryField): Mar
   return html`<label>${label}<input type="text" name="${key}" inputmode="${mode}" dir="auto" value="${value}"></label>`
 }
 
-/** The seller's own terms, each with what the directory expected and a way to pay it. */
+/** The seller's own terms beside what the directory expected, and a way to pay each. */
 export function toTermsMarkup({ offers }: AskedTerms, maxUsd: number): Markup {
-  const rows = offers.map((asked, at) => {
+  const ways = offers.map((asked, at) => {
     const fault = findPayFault(asked, maxUsd)
+    const rows = asked.rows.map(
+      ({ label, asked, expected, differs }) => html`
+        <tr class="${differs && 'differs'}"><th scope="row">${label}</th><td><bdi>${asked}</bdi></td>
+          <td>${differs && html`<span class="dot missing"></span> `}<bdi>${expected === '' ? 'not known' : expected}</bdi>${differs && html` <b>differs</b>`}</td></tr>`,
+    )
     return html`
-      <li><p><strong class="money">${toPrice(asked)}</strong> on ${asked.network}, paid to <code class="payee">${asked.payee}</code></p>
-        ${asked.drift.map((text) => html`<p><span class="dot missing"></span> ${text}</p>`)}
-        ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${toPrice(asked)} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
+      <li><table class="terms">
+        <thead><tr><td></td><th scope="col">The seller asks</th><th scope="col">We expected</th></tr></thead>
+        <tbody>${rows}</tbody></table>
+        ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${asked.rows[0]?.asked} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
   })
-  return html`<p>The seller asks:</p><ul class="asked">${rows}</ul>`
-}
-
-function toPrice({ usd, offer }: AskedOffer): string {
-  return usd === null ? `${String(offer.amount ?? offer.maxAmountRequired)} units` : toUsd(usd)
+  return html`<ul class="asked">${ways}</ul>`
 }
 
 interface Shown {

@@ -17,7 +17,10 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
   if (!('url' in way)) {
     const typed = { type: 'stdio', ...way }
     const others = { cursor: way, vscode: typed, devin_desktop: way, gemini_cli: way }
-    return toTexts(name, { claude_code: typed, claude_desktop: way, ...others }, way)
+    return {
+      claude_code_add: toAddCommand(name, way),
+      ...toTexts(name, { claude_code: typed, claude_desktop: way, ...others }, way),
+    }
   }
   const { url, transport } = way
   const isSse = transport === 'sse'
@@ -34,7 +37,34 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
     // Distinguishes the transports by the key.
     gemini_cli: { [isSse ? 'url' : 'httpUrl']: url, ...headers },
   }
-  return toTexts(name, servers, isSse ? started : way)
+  return {
+    claude_code_add: toAddCommand(name, way),
+    ...toTexts(name, servers, isSse ? started : way),
+  }
+}
+
+/**
+ * The one line that adds a server to Claude Code; options that take several values stand before others
+ * (https://code.claude.com/docs/en/mcp).
+ *
+ * @example 'claude mcp add --transport http exa https://mcp.exa.ai/mcp'
+ */
+function toAddCommand(name: string, way: Way): string {
+  const words =
+    'url' in way
+      ? [
+          ...['--transport', way.transport === 'sse' ? 'sse' : 'http', name, way.url],
+          ...Object.entries(way.headers).flatMap(([key, value]) => [
+            '--header',
+            `${key}: ${value}`,
+          ]),
+        ]
+      : [
+          ...Object.entries(way.env ?? {}).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+          ...['--transport', 'stdio', name, '--', way.command, ...way.args],
+        ]
+  const plain = /^[\w@%+=:,./-]+$/
+  return `claude mcp add ${words.map((word) => (plain.test(word) ? word : quoteForShell(word))).join(' ')}\n`
 }
 
 function toTexts(name: string, servers: Record<string, object>, codex: Way): Named {
@@ -46,8 +76,9 @@ function toTexts(name: string, servers: Record<string, object>, codex: Way): Nam
 }
 
 /** Where each client keeps its configuration, for those who paste it. */
-export const MCP_CLIENTS: Readonly<Record<string, { label: string; file: string }>> = {
-  claude_code: { label: 'Claude Code', file: '.mcp.json' },
+export const MCP_CLIENTS: Readonly<Record<string, { label: string; file: string | null }>> = {
+  claude_code_add: { label: 'Claude Code', file: null },
+  claude_code: { label: '.mcp.json', file: '.mcp.json' },
   claude_desktop: { label: 'Claude Desktop', file: 'claude_desktop_config.json' },
   cursor: { label: 'Cursor', file: '.cursor/mcp.json' },
   vscode: { label: 'VS Code', file: '.vscode/mcp.json' },

@@ -16,8 +16,8 @@ export function toPriceText(pricing: Pricing): string {
     : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
 }
 
-/** For what runs on one's own machine; its maker may still sell it otherwise. */
-export const NO_CALL_PRICE = 'no price per call'
+/** For what runs on one's own machine; an account it needs may still cost something. */
+export const NO_CALL_PRICE = 'free to run'
 
 /** What a call costs as rows of listings say it: also where no price is published. */
 export function toCostText({ pricing, cost = 'unknown', ...listing }: Priced & Invoked): string {

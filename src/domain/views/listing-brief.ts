@@ -24,6 +24,7 @@ export type ListingBrief = Pick<
   | 'page'
 > & {
   trust: TrustSummary
+  auth: Pick<ListingView['auth'], 'type'>
   /** Who was seen to pay, in a few words; absent where nothing is known. */
   paid?: string
 }
@@ -39,6 +40,7 @@ export function toListingBrief(listing: DerivedListing, sources: Sources): Listi
     ...(mark !== null && { mark: markPath(mark) }),
     page: pagePath(id),
     trust: toTrustSummary(trust),
+    auth: { type: facts.auth.type },
     ...(paid !== null && { paid }),
   }
 }

@@ -1,3 +1,4 @@
+import type { LiveListing } from '../listing/live-listing.ts'
 import type { Refused } from '../wire/problems.ts'
 import type { ListingView } from './listing-view.ts'
 import type {
@@ -57,6 +58,12 @@ export interface Said {
   checked?: PayoutChecked
 }
 
+/** Listings on a host that somebody typed, or that their mail comes from. */
+export interface Found {
+  domain: string
+  listings: readonly Pick<LiveListing, 'id' | 'name' | 'kind' | 'status'>[]
+}
+
 export interface SignedInPage {
   kind: 'signed_in'
   me: Me
@@ -69,10 +76,13 @@ export interface SignedInPage {
   wantedId: string
   wanted: ListingView | null
   said: Said | null
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; the second is when the next daily build is due. */
   now: number
+  next_build: number
 }
 
 export interface DashboardPage {
+  /** Null where nobody named a host. */
+  found?: Found | null
   answer: SignedInPage | { kind: 'signed_out'; listing: string } | Left | Refused
 }

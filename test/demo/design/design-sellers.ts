@@ -1,8 +1,5 @@
-import { html, type Markup } from '../../../src/components/frame/html.ts'
-import { toClaimCard } from '../../../src/components/sellers/claim-cards.ts'
-import { toOwnedListing } from '../../../src/components/sellers/owned-listing.ts'
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
-import type { Said } from '../../../src/domain/views/seller-pages.ts'
+import type { ClaimCard, OwnedListing, Said } from '../../../src/domain/views/seller-pages.ts'
 import type {
   Analytics,
   ClaimCheckResult,
@@ -18,37 +15,38 @@ type SeenDelivery = Analytics['basic']['listings'][number]['deliveries'][number]
 
 const CLAIM = 'claim'
 
-/** @param view a listing to show as owned; @param now milliseconds since the epoch */
-export function toSellerCards(view: ListingView | null, now: number): Markup {
-  const ended = CLAIM_STATES.filter((each) => each !== 'verified').map((state) =>
-    toList(toClaimCard({ claim: toClaim({ state }), view: null }, null)),
-  )
+/** Claims in each state, and just started by each method. */
+export function toDesignClaims(): { card: ClaimCard; said: Said | null }[] {
+  const ended = CLAIM_STATES.filter((each) => each !== 'verified').map((state) => ({
+    card: { claim: toClaim({ state }), view: null },
+    said: null,
+  }))
+  return [...ended, ...CLAIM_METHODS.map(toStarted)]
+}
+
+/** Owned listings with and without payouts, numbers and proof. */
+export function toDesignOwned(
+  view: ListingView | null,
+  now: number,
+): { owned: OwnedListing; said: Said | null }[] {
   const states = [[], toPayouts()].flatMap((payouts) =>
     [true, false].map((verified) => ({ payouts, verified })),
   )
-  const owned = states.map(({ payouts, verified }) =>
-    toOwnedListing(
-      {
-        claim: {
-          ...toClaim({ state: 'verified', last_check: toCheck(verified) }),
-          removal: verified ? null : { since: '2026-11-20T09:00:00.000Z', effective: 'next_build' },
-        },
-        view: payouts.length === 0 && !verified ? null : view,
-        payouts,
-        numbers: toNumbers(verified ? 7 : 0, now),
+  return states.map(({ payouts, verified }) => ({
+    owned: {
+      claim: {
+        ...toClaim({ state: 'verified', last_check: toCheck(verified) }),
+        removal: verified ? null : { since: '2026-11-20T09:00:00.000Z', effective: 'next_build' },
       },
-      toSaid(verified, payouts),
-      { edit: 'https://code.example/waypost/edit/main/{file}', now },
-    ),
-  )
-  return html`${ended}${CLAIM_METHODS.map(toStarted)}${owned}`
+      view: payouts.length === 0 && !verified ? null : view,
+      payouts,
+      numbers: toNumbers(verified ? 7 : 0, now),
+    },
+    said: toSaid(verified, payouts),
+  }))
 }
 
-function toList(card: Markup): Markup {
-  return html`<ul class="claim-list">${card}</ul>`
-}
-
-function toStarted(method: ClaimView['method']): Markup {
+function toStarted(method: ClaimView['method']) {
   const claim = toClaim({ method, last_check: toCheck(false) })
   const guide = [
     { text: 'What is to be published', code: 'token' },
@@ -57,7 +55,7 @@ function toStarted(method: ClaimView['method']): Markup {
   ]
   const instructions = { method, value: 'token', steps: [], guide }
   const started = { claim, token: 'token', instructions }
-  return toList(toClaimCard({ claim, view: null }, { at: CLAIM, started }))
+  return { card: { claim, view: null }, said: { at: CLAIM, started } }
 }
 
 /** The text to sign for a payout that is known, and one that was just typed in and is not proven. */

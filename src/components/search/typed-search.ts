@@ -1,33 +1,48 @@
-import { html, type Markup } from '../frame/html.ts'
-import type { SearchResults } from './search-answer.ts'
-import { toSearchParts } from './search-html.ts'
-import type { SearchView } from './search-view.ts'
+/** Names of what an answer changes on the search page (`data-<name>`), and under the box of the home page. */
+const PARTS = [
+  ...['status', 'filter-count', 'facets', 'filter-end', 'chips', 'sorts'],
+  ...['notes', 'results', 'empty', 'pager', 'own'],
+]
 
-/** Prints an answer in place of the server's; an opened list stays open. */
-export function showAnswer(lookup: HTMLElement, answer: SearchResults, view: SearchView): void {
-  const open = [...lookup.querySelectorAll('details[open]')].map(facetOf)
-  for (const [name, markup] of Object.entries(toSearchParts(answer, view)))
-    show(lookup, name, markup)
-  for (const list of lookup.querySelectorAll('details')) list.open = open.includes(facetOf(list))
+/**
+ * The search page as the server prints it for somebody who types, so that typing and submitting show
+ * the same rows.
+ *
+ * @returns null where no function answers, or a newer search was started
+ */
+export async function fetchSearch(path: string, signal: AbortSignal): Promise<Document | null> {
+  const response = await fetch(path, {
+    signal,
+    headers: { 'Search-Typing': '1' },
+    // The submitted search is counted: it must reach the server.
+    cache: 'no-store',
+  }).catch((error: unknown) => {
+    if (signal.aborted) throw error
+    return null
+  })
+  if (response === null) return null
+  const found = new DOMParser().parseFromString(await response.text(), 'text/html')
+  return signal.aborted || found.querySelector('[data-notes]') === null ? null : found
+}
+
+/** Prints an answer in place of the former one; an opened list stays open. A refusal leaves the rows. */
+export function showParts(place: HTMLElement, found: Document, most = Number.POSITIVE_INFINITY) {
+  const isRefused = found.querySelector('[data-notes] .notice') !== null
+  const open = [...place.querySelectorAll('details[open]')].map(facetOf)
+  for (const name of isRefused ? ['notes'] : PARTS) {
+    const part = place.querySelector(`[data-${name}]`)
+    const fresh = found.querySelector(`[data-${name}]`)
+    if (part === null || fresh === null) continue
+    for (const row of [...fresh.children].slice(most)) row.remove()
+    // Only what changed is laid out and painted again.
+    // Twenty rows at most.
+    if (part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes)
+  }
+  for (const list of place.querySelectorAll('details')) list.open = open.includes(facetOf(list))
   document.dispatchEvent(new Event('directory:rows'))
 }
 
-/** Shows why a search has no answer, in place of its notes; the previous results stay. */
-export function showReason(lookup: HTMLElement, reason: string): void {
-  show(lookup, 'notes', html`<p class="notice" dir="auto">${reason}</p>`)
-}
-
 const facetOf = (list: Element) => list.getAttribute('data-facet')
-
-const shown = new WeakMap<Element, string>()
-
-/** Only what changed is touched, so that a browser lays out and paints no more than that at each key. */
-function show(lookup: HTMLElement, name: string, { text }: Markup): void {
-  const place = lookup.querySelector(`[data-${name}]`)
-  if (place === null || shown.get(place) === text) return
-  place.innerHTML = text
-  shown.set(place, text)
-}
 
 /** Arrow keys between the search box and the results. */
 export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void {

@@ -1,0 +1,261 @@
+import { TIER_LABELS } from '../../domain/derived/derived-listing.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
+import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import type { ClaimCard, ListingNumbers } from '../../domain/views/seller-pages.ts'
+import type { ClaimCheckResult, KnownPayout } from '../../domain/views/seller-views.ts'
+import type { TiersView } from '../../domain/views/summary-view.ts'
+import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
+import { escapeHtml } from '../frame/html.ts'
+import { type KnownFact, known } from '../listing/known-facts.ts'
+import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
+
+/** Proofs that the server takes for a listing; all of them where it is not known. */
+export function methodsOf(view: ClaimCard['view']): readonly ClaimMethod[] {
+  const methods = view?.claim.methods ?? []
+  return methods.length === 0 ? CLAIM_METHODS : methods
+}
+
+/** The proofs of a claim, for sellers. */
+export const CLAIM_METHOD_TEXTS: Record<
+  ClaimMethod,
+  { label: string; instead: string; text: string }
+> = {
+  well_known: {
+    label: 'A file on your host',
+    instead: 'a file',
+    text: 'Put a token into a text file under /.well-known/ on the host of the listing.',
+  },
+  dns_txt: {
+    label: 'A DNS record',
+    instead: 'a DNS record',
+    text: 'Publish the token in a TXT record under the host of the listing.',
+  },
+  contact_email: {
+    label: 'An address at your domain',
+    instead: 'an email address',
+    text: 'Sign in with an email address at the domain of the listing.',
+  },
+  oidc: {
+    label: 'A workflow of your repository',
+    instead: 'a workflow',
+    text: 'For a listing on GitHub or GitHub Pages: a workflow of the repository sends its identity token.',
+  },
+}
+
+/**
+ * The badge of a listing, ready to paste, in the three languages that READMEs are written in. A name
+ * is foreign text: in none of them may it become markup.
+ */
+export function toBadgeEmbeds({
+  badge_svg,
+  page,
+  embed_markdown,
+}: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>): { label: string; code: string }[] {
+  // The Markdown already has the alt text of the image.
+  const end = `](${badge_svg})](${page})`.length
+  const alt = embed_markdown.slice('[!['.length, -end).replace(/\\(.)/gs, '$1')
+  return [
+    { label: 'Markdown', code: embed_markdown },
+    {
+      label: 'HTML',
+      code: `<a href="${page}"><img src="${badge_svg}" alt="${escapeHtml(alt)}" height="20"></a>`,
+    },
+    {
+      label: 'reStructuredText',
+      // An option's value is plain text to docutils as long as it stays on its line.
+      code: `.. image:: ${badge_svg}\n   :target: ${page}\n   :alt: ${alt.replace(/\s+/g, ' ')}`,
+    },
+  ]
+}
+
+type Standing = Pick<ListingView, 'status' | 'tiers'>
+
+interface OwnFacts {
+  payouts: readonly Pick<KnownPayout, 'proven_at'>[]
+  lastCheck: Pick<ClaimCheckResult, 'verified'> | undefined
+}
+
+/**
+ * Status of a verified claim, and the remaining steps. The directory is compiled: a proof of a
+ * minute ago shows after the next build.
+ *
+ * @param view the listing as it is published; null when it is not in the directory
+ */
+export function toNextSteps(view: Standing | null, { payouts, lastCheck }: OwnFacts): KnownFact[] {
+  const proof = known(
+    lastCheck?.verified !== false,
+    'The domain is proven. Leave the proof in place: we check it every day and mail you if it is gone.',
+    'Put the domain proof back. We check it every day, and the claim ends after a week without it.',
+  )
+  if (view === null) return [proof]
+  return [
+    proof,
+    known(
+      view.status === 'claimed',
+      'The listing shows as claimed.',
+      'The listing shows as claimed after the next build.',
+    ),
+    ...toTiers(view),
+    known(
+      payouts.some(({ proven_at }) => proven_at !== undefined),
+      'A payout address is proven. Nobody else can claim it.',
+      'Prove a payout address, so that its payments count for you.',
+    ),
+  ]
+}
+
+function toTiers({ status, tiers }: Standing): KnownFact[] {
+  const earned = tiers.earned.map((id) => known(true, `${TIER_LABELS[id]} is earned.`, ''))
+  const missing = tiers.not_yet
+    // Its reason is a missing claim, which is outdated after the next build.
+    .filter(({ id }) => id !== 'verified' || status === 'claimed')
+    .map(({ id, reason }) => known(false, '', `${TIER_LABELS[id]}: ${reason}.`))
+  return [...earned, ...missing]
+}
+
+const DAY = 86_400_000
+/** Days of clicks that are drawn. */
+export const PLOT_DAYS = 30
+
+/**
+ * Clicks, searches, calls and the score of an owned listing. Unknown is not shown as zero.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function toFigures(
+  numbers: ListingNumbers | null,
+  view: Pick<ListingView, 'trust'> | null,
+  now: number,
+): { label: string; value: string | number; note: string }[] {
+  const trust =
+    view === null ? [] : [{ label: 'Trust', value: view.trust.score ?? 'unmeasured', note: '' }]
+  if (numbers === null) return trust
+  const { total, change } = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, now)
+  const { search_impressions, calls } = numbers.last_30_days
+  return [
+    { label: `Clicks, ${PLOT_DAYS} days`, value: total, note: change },
+    { label: `Shown in searches, ${PLOT_DAYS} days`, value: search_impressions, note: '' },
+    { label: `Calls relayed, ${PLOT_DAYS} days`, value: calls, note: '' },
+    ...trust,
+  ]
+}
+
+/** The last probe of each operation, newest first. */
+export function toProbedRows({ operations }: Pick<ListingView, 'operations'>) {
+  const rows = operations.flatMap(({ method, url, seen }) => {
+    if (seen === undefined) return []
+    const { at, outcome, status, min_usd } = seen
+    const asked = min_usd === undefined ? '' : `, asked ${toUsd(min_usd)}`
+    const answered = status === undefined ? '' : `, status ${status}`
+    return [{ at, call: `${method} ${url}`, saw: `${OUTCOME_WORDS[outcome]}${answered}${asked}.` }]
+  })
+  return rows.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, MOST_PROBED)
+}
+
+const MOST_PROBED = 6
+
+/**
+ * The clicks of the last days, ready to draw and to read.
+ *
+ * @param length days that are shown; as many before them are compared
+ * @param today milliseconds since the epoch; the last day of the plot (UTC)
+ */
+export function toClicksByDay(
+  by_day: ListingNumbers['clicks']['by_day'],
+  length: number,
+  today: number,
+) {
+  const counts = new Map(by_day.map(({ date, clicks }) => [date, clicks]))
+  const all = Array.from({ length: 2 * length }, (_, index) => {
+    const date = toDate(today - (2 * length - 1 - index) * DAY)
+    return { date, clicks: counts.get(date) ?? 0 }
+  })
+  const days = all.slice(length)
+  const total = sumOf(days)
+  const before = sumOf(all.slice(0, length))
+  const top = days.reduce((best, day) => (day.clicks > best.clicks ? day : best))
+  return {
+    /** One for each day (UTC), oldest first; days without a click are there with 0. */
+    days,
+    total,
+    highest: top.clicks,
+    /** The same in words, for those who don't see the plot. */
+    sentence:
+      total === 0
+        ? `No clicks in ${length} days.`
+        : `${toCountText(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
+    /** Compared with as many days before; empty where there were none. */
+    change: before === 0 ? '' : `${toPercent(total / before - 1)} on the ${length} days before`,
+  }
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  web: 'these pages',
+  api: 'the API',
+  mcp: 'MCP clients',
+  a2a: 'A2A agents',
+  unknown: 'elsewhere',
+}
+
+/** With its own period: the bars beside it show fewer days. @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.' */
+export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): string {
+  const named = Object.entries(bySource)
+    .filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([source, clicks]) => `${SOURCES[source] ?? source} ${clicks}`)
+  const total = Object.values(bySource).reduce((sum: number, clicks) => sum + (clicks ?? 0), 0)
+  return named.length === 0 ? '' : `${total} in 90 days: ${named.join(', ')}.`
+}
+
+function sumOf(days: readonly { clicks: number }[]): number {
+  return days.reduce((sum, { clicks }) => sum + clicks, 0)
+}
+
+function toDate(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10)
+}
+
+/** With a real minus sign, not a hyphen. */
+function toPercent(share: number): string {
+  const percent = Math.round(share * 100)
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`
+}
+
+/** Anybody may have disputed it, and badly: the seller can still do so until it is withdrawn. */
+export function isDisputable({ verdict, dispute }: ListingNumbers['deliveries'][number]): boolean {
+  return verdict !== 'as_declared' && dispute !== 'accepted'
+}
+
+/** What the judged paid calls came to, in a sentence. */
+export function toDeliveredSummary(deliveries: ListingNumbers['deliveries']): string {
+  if (deliveries.length === 0) return 'No paid call through the relay was judged yet.'
+  const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
+  const rest = bad === 0 ? 'all were' : `${bad} ${bad === 1 ? 'was' : 'were'} not`
+  return `Of the last ${toCountText(deliveries.length, 'paid call')}, ${rest} answered as declared.`
+}
+
+/** @example toPayoutFacts('eip155:8453:0x12…').network → 'Base' */
+export function toPayoutFacts(payout: string) {
+  const [family = '', chain = '', address = ''] = payout.split(':')
+  const way = family === 'solana' ? 'solana' : 'evm'
+  return { network: toNetworkName(`${family}:${chain}`), address, way } as const
+}
+
+/** The state of a payout, in words. */
+export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
+  if (proven_at !== undefined) {
+    const when = counts ? '' : ' from the next build on'
+    const explanation = `Payments to it count for this listing${when}.`
+    return { tone: 'earned', label: `proven ${proven_at.slice(0, 10)}`, explanation }
+  }
+  if (published && !counts) return { tone: 'warn', label: 'contested', explanation: CONTESTED }
+  return { tone: '', label: 'not proven', explanation: published ? UNCONTESTED : UNPUBLISHED }
+}
+
+const CONTESTED =
+  'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.'
+const UNCONTESTED =
+  'Payments to it count as long as nobody else names it. Prove it, and it is only yours; payments made without our relay can then count too.'
+const UNPUBLISHED =
+  'The listing does not name it. Prove it, and payments to it count from the next build on.'
