@@ -1,7 +1,8 @@
 import * as v from 'valibot'
+import { readPaymentInfo } from '../../src/domain/discovery/payment-info.ts'
 import { MAX_CALL_USD } from '../../src/domain/discovery/x402-offers.ts'
 import { isTestNetwork } from '../../src/domain/listing/networks.ts'
-import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'
+import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
 import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
 import { originOf } from '../../src/domain/sources/listing-marks.ts'
 import { MeasuredSchema, SignalsSchema } from '../../src/domain/trust/evidence.ts'
@@ -54,7 +55,7 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
   if (networks.length > 0 && networks.every(isTestNetwork))
     return refuse(name, faultOf('test_network', 'expected a main network'))
   const host = URL.parse(url)?.host ?? ''
-  const { offers, dropped } = toOffers(service, networks)
+  const { pricing, dropped } = toPrices(service, networks)
   return mapTold(
     {
       key: name,
@@ -67,7 +68,7 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
       facts: {
         ...PAID_API,
         url,
-        pricing: pricingOf(offers),
+        pricing,
         sources: [{ source: SOURCE, ref: `${API}/${encodeURIComponent(name)}` }],
       },
       evidence: toEvidence(service, rules.now),
@@ -82,20 +83,16 @@ function networksOf({ networks_caip2, networks }: Service): string[] {
   return [...new Set(named.flatMap((network) => toCaip2(network) ?? []))]
 }
 
-function toOffers(service: Service, networks: string[]): { offers: Offer[]; dropped: Refusal[] } {
+/** From and to, on every main network that it names. */
+function toPrices(service: Service, networks: string[]) {
   const { min_price_usd, assessment, slug: name } = service
-  const min = min_price_usd ?? assessment?.price_usd
-  const max = assessment?.price_max_usd ?? min
-  if (typeof min !== 'number' || typeof max !== 'number' || min < 0 || max < min)
-    return { offers: [], dropped: [] }
-  if (max > MAX_CALL_USD) {
-    const detail = `$${max} a call; expected at most $${MAX_CALL_USD}`
-    return { offers: [], dropped: [{ reason: 'price_too_high', name, detail }] }
-  }
-  const main = networks.filter((network) => !isTestNetwork(network))
-  const offer = { rail: 'x402', min_usd: min, max_usd: max } as const
-  const places = main.length === 0 ? [null] : main
-  return { offers: places.map((network) => ({ ...offer, network })), dropped: [] }
+  const minPrice = min_price_usd ?? assessment?.price_usd
+  const maxPrice = assessment?.price_max_usd ?? minPrice
+  const stated = readPaymentInfo({ protocols: ['x402'], networks, minPrice, maxPrice })
+  const isHigh = typeof maxPrice === 'number' && maxPrice > MAX_CALL_USD
+  const detail = `$${maxPrice} a call; expected at most $${MAX_CALL_USD}`
+  const dropped: Refusal[] = isHigh ? [{ reason: 'price_too_high', name, detail }] : []
+  return { pricing: pricingOf(offersOf([stated])), dropped }
 }
 
 /** Evidence members, each only where the provider has a plausible value. */
