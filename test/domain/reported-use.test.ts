@@ -104,7 +104,7 @@ describe('what is known of a listing', () => {
     expect(known({})).toMatchObject({
       owner: { known: false },
       answers: { known: false, text: 'not probed yet' },
-      paid: { known: false, text: 'nobody has counted a payment yet' },
+      paid: { known: false, text: 'we know of no counted payment' },
     })
   })
 

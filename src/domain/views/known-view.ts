@@ -157,7 +157,7 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   const beside = other === undefined ? '' : `, only ${other.text}`
   const day = other !== undefined && { as_of: other.day, source: other.source }
   if (trust.evidence === 'no_payment_data')
-    return { known: false, text: `nobody has counted a payment yet${beside}`, ...day }
+    return { known: false, text: `we know of no counted payment${beside}`, ...day }
   return { known: false, ...toMeasured(listing, sources) }
 }
 
