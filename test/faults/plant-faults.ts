@@ -28,6 +28,8 @@ import { type Fault, findFaults, KINDS } from './find-faults.ts'
 const LEAST = 0.85
 /** A fault may make a loop of what was none. */
 const A_RUN_MS = 300_000
+/** Imports that a common word makes up for, and those of a test that imports nothing of the file. */
+const [WORD, FAR] = [2, 8]
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '40' },
@@ -157,8 +159,8 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /**
- * The tests in the order of how many imports lie between; of those as far, the ones of the folder with
- * its room's name, or with a word of the file's, first.
+ * The tests whose names have most words of the file's, or of its rooms, weighed against how many imports
+ * lie between: whoever goes through the whole service imports all of it.
  */
 function createNearest(most: number): (path: string) => string[] {
   const importers = Map.groupBy(
@@ -168,31 +170,31 @@ function createNearest(most: number): (path: string) => string[] {
   const isTest = (path: string) => path.endsWith('.test.ts')
   const tests = files.map(({ path }) => path).filter(isTest)
   return (path) => {
-    const rooms = path.split('/').slice(1, -1)
-    const isNear = (test: string) => rooms.some((room) => test.startsWith(`test/${room}/`))
+    const distances = new Map([[path, 0]])
+    for (const [each, distance] of distances)
+      for (const { from } of importers.get(each) ?? [])
+        if (!distances.has(from)) distances.set(from, distance + 1)
     const words = new Set(wordsOf(path))
-    const closeness = (test: string) =>
-      Number(isNear(test)) + wordsOf(test).filter((word) => words.has(word)).length
-    const found: string[] = []
-    const seen = new Set([path])
-    for (let ring = [path]; ring.length > 0 && found.length < most; ) {
-      const users = ring.flatMap((each) => importers.get(each)?.map(({ from }) => from) ?? [])
-      const next = [...new Set(users)].filter((each) => !seen.has(each))
-      for (const each of next) seen.add(each)
-      found.push(...next.filter(isTest).sort((a, b) => closeness(b) - closeness(a)))
-      ring = next.filter((each) => !isTest(each))
-    }
+    const common = (test: string) => wordsOf(test).filter((word) => words.has(word)).length
+    const rank = (test: string) => (distances.get(test) ?? FAR) - WORD * common(test)
     // What runs in a process of its own, or in a page, is imported by no test.
-    return [...new Set([...found, ...tests.filter(isNear)])].slice(0, most)
+    return tests
+      .filter((test) => distances.has(test) || common(test) > 0)
+      .sort((a, b) => rank(a) - rank(b))
+      .slice(0, most)
   }
 }
 
 /** @example wordsOf('functions/access/access-gate.ts') → ['access', 'access', 'gate'] */
 function wordsOf(path: string): string[] {
-  return path
-    .split('/')
-    .slice(1)
-    .join('-')
-    .replace(/(?:\.test)?\.ts$/, '')
-    .split('-')
+  return (
+    path
+      .split('/')
+      .slice(1)
+      .join('-')
+      .replace(/(?:\.test)?\.ts$/, '')
+      .split('-')
+      // Half of the code is there.
+      .filter((word) => word !== 'domain')
+  )
 }
