@@ -6,10 +6,10 @@ import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload, toOutputFields } from '../operation/output-fields.ts'
 import { isJsonObject, present } from '../wire/json.ts'
 import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
+import { toAgentRequest } from './kit-invoke.ts'
 import { findWay } from './kit-mcp-snippets.ts'
 import type { KitOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
-import { toAgentRequest } from './kit-view.ts'
 import { quoteForShell } from './quote-for-shell.ts'
 
 /** Three results stay within a kilobyte and a half: descriptions are cut to what distinguishes. */

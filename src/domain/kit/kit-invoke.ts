@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
 import { toPlaceholder } from '../json-schema/json-schema.ts'
 import type { Auth } from '../listing/auth.ts'
 import { fillAddress, findExampleGap, type InvokeEntry, type Setting } from '../listing/invoke.ts'
@@ -108,4 +109,31 @@ export function toSettingWords(
 function toSecretValue({ name, example = '' }: Setting): string {
   const scheme = /^(?:Bearer|Basic|Token|ApiKey|Bot) (?=\S)/i.exec(example)?.[0]
   return scheme === undefined ? toPlaceholder(name) : `${scheme}${toPlaceholder('token')}`
+}
+
+/** Where messages to an agent go, as far as its last read card says. */
+export function toKitAgent({
+  facts,
+  evidence,
+}: DerivedListing): { url: string; binding: string; protocol?: string } | undefined {
+  const { url, binding, protocol } = evidence.interface?.server ?? {}
+  if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
+  return { url, binding, ...(protocol !== undefined && { protocol }) }
+}
+
+/** @param protocol version its card declares; before 1.0 messages had another form */
+export function toAgentRequest(
+  protocol: string,
+  { message, text }: Record<'message' | 'text', string>,
+) {
+  const isV1 = protocol.startsWith('1')
+  const messageId = message
+  const sent = isV1
+    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+    : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+  const method = isV1 ? 'SendMessage' : 'message/send'
+  return {
+    ...(isV1 && { headers: { 'A2A-Version': '1.0' } }),
+    body: { jsonrpc: '2.0', id: 1, method, params: { message: sent } },
+  }
 }

@@ -11,7 +11,13 @@ import { present } from '../wire/json.ts'
 import { badgePath, callPath, pagePath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
-import { type KitInvoke, KitInvokeSchema, toKitInvoke } from './kit-invoke.ts'
+import {
+  type KitInvoke,
+  KitInvokeSchema,
+  toAgentRequest,
+  toKitAgent,
+  toKitInvoke,
+} from './kit-invoke.ts'
 import { toMcpSnippets, toSkillSnippets } from './kit-mcp-snippets.ts'
 import {
   chooseOperation,
@@ -119,12 +125,6 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     badge_svg: `${baseUrl}${badgePath(id)}`,
     texts: SELLER_TEXTS,
   }
-}
-
-export function toKitAgent({ facts, evidence }: DerivedListing): KitView['agent'] {
-  const { url, binding, protocol } = evidence.interface?.server ?? {}
-  if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
-  return { url, binding, ...(protocol !== undefined && { protocol }) }
 }
 
 function toSnippets(
@@ -336,23 +336,6 @@ function toAgentSnippets(
     curl: toAgentCurl(card, text, agent),
     typescript: toAgentTypeScript(card, text),
     python: toPython(card, text),
-  }
-}
-
-/** @param protocol version its card declares; before 1.0 messages had another form */
-export function toAgentRequest(
-  protocol: string,
-  { message, text }: Record<'message' | 'text', string>,
-) {
-  const isV1 = protocol.startsWith('1')
-  const messageId = message
-  const sent = isV1
-    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
-    : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
-  const method = isV1 ? 'SendMessage' : 'message/send'
-  return {
-    ...(isV1 && { headers: { 'A2A-Version': '1.0' } }),
-    body: { jsonrpc: '2.0', id: 1, method, params: { message: sent } },
   }
 }
 

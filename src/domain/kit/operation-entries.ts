@@ -13,14 +13,13 @@ import {
   toFoundTool,
   toFoundWhole,
 } from './found-operation.ts'
-import { toKitInvoke } from './kit-invoke.ts'
+import { toKitAgent, toKitInvoke } from './kit-invoke.ts'
 import {
   type KitOperation,
   type OperationOffers,
   sellsOn,
   toKitOperations,
 } from './kit-operations.ts'
-import { toKitAgent } from './kit-view.ts'
 
 /** The searched facts of an operation, in addition to its listing's own words. */
 export interface OperationEntry {
