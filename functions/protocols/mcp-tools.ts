@@ -189,7 +189,7 @@ export function createTool<const Input extends ToolInput>(
     const inputSchema = {
       '~standard': {
         ...listed,
-        jsonSchema: withoutDialect(listed.jsonSchema),
+        jsonSchema: withoutBounds(listed.jsonSchema),
         validate: (given: unknown) =>
           validate(isJsonObject(given) ? withOwnNames(offered, given) : given),
       },
@@ -217,29 +217,45 @@ export function createTool<const Input extends ToolInput>(
 
 type WrittenSchema = ReturnType<typeof toStandardJsonSchema>['~standard']['jsonSchema']
 
-/** Every client that reads the list of tools pays for each byte: the protocol names the dialect. */
-function withoutDialect({ input, output }: WrittenSchema): WrittenSchema {
+/** Bounds that a refusal names when they are passed: in the list of tools every client would pay for them. */
+const UNLISTED = new Set('$schema pattern maxLength minItems maxItems propertyNames'.split(' '))
+
+/** What a client needs of a schema to fill it in; the protocol names the dialect. */
+function withoutBounds({ input, output }: WrittenSchema): WrittenSchema {
   return {
-    input: (options) => short(input(options)),
-    output: (options) => short(output(options)),
+    input: (options) => toListed(input(options)),
+    output: (options) => toListed(output(options)),
   }
-  function short({ $schema: _, required, ...schema }: Record<string, unknown>) {
-    const isEmpty = Array.isArray(required) && required.length === 0
-    return { ...schema, ...(!isEmpty && required !== undefined && { required }) }
-  }
+}
+
+function toListed(schema: Record<string, unknown>): Record<string, unknown> {
+  const members = Object.entries(schema).flatMap(([name, member]) => {
+    const isEmpty = name === 'required' && Array.isArray(member) && member.length === 0
+    // Listed values say their type.
+    const isSaid = name === 'type' && Array.isArray(schema.enum)
+    if (UNLISTED.has(name) || isEmpty || isSaid) return []
+    if (name !== 'properties' || !isJsonObject(member))
+      return [[name, isJsonObject(member) ? toListed(member) : member]]
+    const own = Object.entries(member).map(([key, each]) => [
+      key,
+      isJsonObject(each) ? toListed(each) : each,
+    ])
+    return [[name, Object.fromEntries(own)]]
+  })
+  return Object.fromEntries(members)
 }
 
 /** The members of an answer and their types; the answer itself is checked as a whole. */
 function toOutline(output: v.GenericSchema) {
   const { jsonSchema, ...standard } = toStandardJsonSchema(output)['~standard']
-  const written = withoutDialect(jsonSchema)
+  const written = withoutBounds(jsonSchema)
   const outline = (schema: Record<string, unknown>) => {
     if (!isJsonObject(schema.properties)) return schema
     const members = Object.entries(schema.properties).map(([name, member]) => {
       const type = memberOf(member, 'type')
       return [name, type === undefined ? {} : { type }]
     })
-    return { ...schema, properties: Object.fromEntries(members) }
+    return { type: schema.type, properties: Object.fromEntries(members) }
   }
   return {
     '~standard': {
@@ -294,7 +310,7 @@ function toToolTexts({ payments, trust }: Switches): Record<ToolName, ToolText> 
     },
     plan_task: {
       title: 'Plan a task',
-      description: `Interchangeable services for a task that has a contract, each with ${list('the request to send', payments && 'its price', 'where the output lies in its answer')}: those known to deliver first${payments ? ', then the cheapest' : ''}. Ask the next one where one fails. Tasks: web_search, weather, geocoding, page_to_markdown and others.`,
+      description: `Interchangeable services for a task that has a contract, each with ${list('the request to send', payments && 'its price', 'where the output lies in its answer')}: those known to deliver first${payments ? ', then the cheapest' : ''}. Tasks: web_search, weather, geocoding and others.`,
     },
     get_listing: {
       title: 'One service in detail',
@@ -314,7 +330,7 @@ function toToolTexts({ payments, trust }: Switches): Record<ToolName, ToolText> 
     },
     call_listing: {
       title: 'Call a service through the relay',
-      description: `Passes one HTTP call to the service unchanged.${payments ? ' An unpaid call to a paid seller comes back as payment required with its terms; sign them and repeat the call with the payment in _meta["x402/payment"] or, for MPP, _meta["org.paymentauth/credential"]; the directory\'s own receipt comes back in _meta["directory/call-receipt"].' : ''}`,
+      description: `Passes one HTTP call to the service unchanged.${payments ? ' A paid seller answers an unpaid call with its terms; sign them and repeat the call with the payment in _meta["x402/payment"] or, for MPP, _meta["org.paymentauth/credential"]; a receipt comes back in _meta["directory/call-receipt"].' : ''}`,
     },
   }
 }
@@ -323,7 +339,6 @@ const LIST = new Intl.ListFormat('en-GB')
 
 const READ_ONLY = {
   readOnlyHint: true,
-  idempotentHint: true,
   openWorldHint: false,
 } as const
 

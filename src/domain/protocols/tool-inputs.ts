@@ -17,11 +17,7 @@ export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
 // Any text: an unknown id is answered with the nearest ones.
-const id = v.pipe(
-  v.string(),
-  v.maxLength(MAX_ID_LENGTH),
-  v.description('Id of a listing, as search_listings gives it, such as mcp.github.'),
-)
+const id = v.pipe(v.string(), v.maxLength(MAX_ID_LENGTH), v.description('Such as mcp.github.'))
 
 /** Arguments by name; a message about an unknown name lists the valid ones. */
 function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
@@ -40,7 +36,7 @@ export type ToolInput = ReturnType<typeof toolInput>
 
 const words = optional(
   v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
-  'The task in plain words, or keywords. Without it: all, the best first.',
+  'The task in plain words, or keywords.',
 )
 
 /** Names that other interfaces have for an argument: they are taken too, and not listed. */
@@ -91,21 +87,18 @@ export function toOfferedInput({ entries }: ToolInput, switches: Switches): Tool
 
 export const SearchToolInput = toolInput({
   query: words,
-  kind: optional(v.picklist(KINDS), 'Of this kind.'),
+  kind: v.optional(v.picklist(KINDS)),
   category: optional(v.string(), 'list_facets has the identifiers.'),
-  rail: optional(v.picklist(RAILS), 'Paid on this rail.'),
-  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'The most a call may cost.'),
-  min_trust: optional(
-    v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_TRUST)),
-    'The least payment-verified trust.',
-  ),
-  paid_only: optional(v.boolean(), 'Names a payment rail.'),
-  answered_since: optional(v.string(), 'Answered since this day, YYYY-MM-DD.'),
-  paid_since: optional(v.string(), 'Somebody was seen to pay since this day.'),
+  rail: v.optional(v.picklist(RAILS)),
+  max_price_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
+  min_trust: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_TRUST))),
+  paid_only: v.optional(v.boolean()),
+  answered_since: optional(v.string(), 'YYYY-MM-DD.'),
+  paid_since: v.optional(v.string()),
   auth: LISTS.auth(),
   network: optional(v.string(), 'Paid on this network: base, solana, eip155:4217.'),
   task: optional(v.string(), 'Does this task: web_search.'),
-  runs: optional(v.picklist(RUNS), 'remote at its host, or local from a package.'),
+  runs: v.optional(v.picklist(RUNS)),
   sort: LISTS.sort(),
   limit: optional(whole(1, MOST_TOOL_RESULTS), `${TOOL_RESULTS} unless said otherwise.`),
   offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'Results to skip.'),
@@ -170,28 +163,25 @@ export const CallToolInput = toolInput({
   id,
   expect: optional(
     v.strictObject({
-      digest: optional(digest.wrapped, 'As kit.json had it when you chose the listing.'),
-      payee: optional(payee.wrapped, 'CAIP-10 addresses; one of them must be paid.'),
-      max_usd: optional(max_usd.wrapped, 'The most the call may cost, in US dollars.'),
+      digest: optional(digest.wrapped, 'As kit.json had it.'),
+      payee: optional(payee.wrapped, 'CAIP-10; one must be paid.'),
+      max_usd: optional(max_usd.wrapped, 'US dollars.'),
     }),
-    'The call is refused, and nothing paid, where any of this has changed.',
+    'The call is refused, and nothing paid, where this changed.',
   ),
   method: optional(v.picklist(HTTP_METHODS), "The operation's, unless said otherwise."),
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),
-    "A path with its query, or an https URL on the service's host; without it the operation that callers most likely want is called, with its example.",
+    "A path with its query, or a URL on the service's host; else the likeliest operation with its example.",
   ),
   query: optional(
     v.union([v.string(), v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))]),
-    'Query parameters, added to the endpoint in place of its own of the same name.',
+    'Added to the endpoint, in place of its own of that name.',
   ),
-  headers: optional(
-    v.record(v.string(), v.string()),
-    'Header fields for the service, such as its API key or Accept.',
-  ),
+  headers: optional(v.record(v.string(), v.string()), 'Such as an API key.'),
   body: optional(
     v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
-    "The request body: text unchanged, anything else as JSON; the operation's example unless said otherwise.",
+    "Text unchanged, anything else as JSON; else the operation's example.",
   ),
 })
 
