@@ -28,7 +28,7 @@ const ONE_CHUNK = {
 }
 
 /** A build gives `astro build` a folder of its own; a release is self-contained, far from node_modules. */
-const { PAGES_DIR: dir, COMPILED_DIR: compiled = '' } = process.env
+const { PAGES_DIR: dir } = process.env
 const ofBuild = dir !== undefined && { outDir: `${dir}/out`, cacheDir: `${dir}/cache` }
 const viteOfBuild = dir !== undefined && {
   cacheDir: `${dir}/vite`,
@@ -38,13 +38,13 @@ const viteOfBuild = dir !== undefined && {
 
 /**
  * Pages only: JSON, badges and the search index are written by `src/build`, which runs `astro build`
- * with the folder of the compiled catalogue in the environment.
+ * and tells it the folder of the release.
  */
 export default defineConfig({
   output: 'static',
   ...ofBuild,
   adapter: node({ mode: 'middleware' }),
-  integrations: [pages, renderChanged(compiled)],
+  integrations: [pages, renderChanged(dir ?? '')],
   // No page keeps state on the server through Astro: sellers have their own session.
   session: false,
   trailingSlash: 'ignore',

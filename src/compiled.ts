@@ -24,6 +24,7 @@ import type {
 } from './domain/views/reference-views.ts'
 import type { StatsView } from './domain/views/stats-view.ts'
 import type { TrustMethodView } from './domain/views/trust-method-view.ts'
+import { ROUTES } from './domain/wire/route-table.ts'
 
 /** One step from zero to the score; the points of all steps add up to it. */
 export interface ScorePart {
@@ -113,8 +114,8 @@ export interface Compiled {
   byId: ReadonlyMap<string, CompiledListing>
 }
 
-/** The folder that a build or the development server gives to the pages: see `writeCompiled`. */
-export const COMPILED_DIR_VARIABLE = 'COMPILED_DIR'
+/** The folder of the release that pages are made of. */
+export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 
 /** Data that every page may print without naming it in its key. */
 export interface Shared {
@@ -123,12 +124,23 @@ export interface Shared {
   texts: Tables['site']
 }
 
-/** Of a listing what lists need of it, and where the rest lies in the file of the rest. */
+/** Of a listing what lists need of it. */
 export type CompiledHead = Pick<
   CompiledListing,
   'key' | 'id' | 'brief' | 'added' | 'changed' | 'relay_reason' | 'similar'
-> & { at: number; length: number }
-export type CompiledRest = Omit<CompiledListing, keyof CompiledHead>
+>
+export type CompiledRest = Omit<CompiledListing, keyof CompiledHead | 'view'>
+
+/** Rows of a release's `data` that only pages read. */
+export const [HEADS, RESTS] = ['data/page-heads.ndjson', 'data/page-rests.ndjson'] as const
+
+/** All that is not of one listing, and the OpenAPI document. */
+export const [SITE, OPENAPI] = ['data/site.json', 'data/openapi.json'] as const
+
+/** Bytes of the rows of each listing, by the file of the release: `data/rows.json`. */
+export interface RowLengths {
+  lengths: Record<string, number[]>
+}
 
 /** Pages are bundled, so they have their own copy of this module: both share the global object. */
 const FROZEN = Symbol.for('directory.frozen')
@@ -158,9 +170,9 @@ function readOnce(): Compiled {
 }
 
 function readFolder(): string {
-  const folder = process.env[COMPILED_DIR_VARIABLE] ?? ''
+  const folder = process.env[RELEASE_DIR_VARIABLE] ?? ''
   if (folder === '')
-    throw new Error(`${COMPILED_DIR_VARIABLE} is not set: pages are rendered by "npm run build"`)
+    throw new Error(`${RELEASE_DIR_VARIABLE} is not set: pages are rendered by "npm run build"`)
   return folder
 }
 
@@ -191,31 +203,50 @@ export function keyOf(props: object): string {
 
 /** The OpenAPI document of this build; parse it with `toApiReference`. */
 export function readOpenApi(): unknown {
-  return JSON.parse(readFileSync(join(readFolder(), 'openapi.json'), 'utf8'))
+  return JSON.parse(readFileSync(join(readFolder(), OPENAPI), 'utf8'))
 }
 
 function readFrom(folder: string): Compiled {
   // JSON.parse is typed `any`; the files were written by the build from these very types.
-  const site: CompiledSite = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8'))
-  const file = openSync(join(folder, 'listings.ndjson'), 'r')
-  const listings = readFileSync(join(folder, 'heads.ndjson'), 'utf8')
+  const site: CompiledSite = JSON.parse(readFileSync(join(folder, SITE), 'utf8'))
+  const { lengths }: RowLengths = JSON.parse(readFileSync(join(folder, 'data/rows.json'), 'utf8'))
+  const readView = createRowReader(folder, `public${ROUTES.listings_dump.path}`, lengths)
+  const readRest = createRowReader(folder, RESTS, lengths)
+  const listings = readFileSync(join(folder, HEADS), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line): CompiledListing => new StoredListing(JSON.parse(line), file))
+    .map(
+      (line, at): CompiledListing =>
+        new StoredListing(JSON.parse(line), () => ({ view: readView(at), ...readRest(at) })),
+    )
   return { site, listings, byId: new Map(listings.map((listing) => [listing.id, listing])) }
+}
+
+/** Values of a file of rows, by their place; typed `any`, as those of `JSON.parse`. */
+function createRowReader(folder: string, path: string, all: RowLengths['lengths']) {
+  const file = openSync(join(folder, path), 'r')
+  const lengths = all[path] ?? []
+  const starts = [0]
+  for (const length of lengths) starts.push((starts.at(-1) ?? 0) + length)
+  return (at: number) => {
+    const bytes = Buffer.allocUnsafe(lengths[at] ?? 0)
+    readSync(file, bytes, 0, bytes.length, starts[at] ?? 0)
+    return JSON.parse(bytes.toString())
+  }
 }
 
 /** Listings whose rest is in memory: of all at once, 100,000 would take gigabytes. */
 const MAX_HELD = 64
-const held = new Map<CompiledHead, CompiledRest>()
+const held = new Map<CompiledHead, Rest>()
+type Rest = CompiledRest & Pick<CompiledListing, 'view'>
 
 /** Lists read the head alone: the rest is read when a page asks for it. */
 class StoredListing implements CompiledListing {
   readonly #head: CompiledHead
-  readonly #file: number
-  constructor(head: CompiledHead, file: number) {
+  readonly #read: () => Rest
+  constructor(head: CompiledHead, read: () => Rest) {
     this.#head = head
-    this.#file = file
+    this.#read = read
   }
 
   get key() {
@@ -258,13 +289,10 @@ class StoredListing implements CompiledListing {
     return this.#rest.score_parts
   }
 
-  get #rest(): CompiledRest {
+  get #rest(): Rest {
     const known = held.get(this.#head)
     if (known !== undefined) return known
-    const { at, length } = this.#head
-    const bytes = Buffer.allocUnsafe(length)
-    readSync(this.#file, bytes, 0, length, at)
-    const rest: CompiledRest = JSON.parse(bytes.toString())
+    const rest = this.#read()
     held.set(this.#head, rest)
     const [oldest] = held.keys()
     if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dev } from 'astro'
 import { build } from '../../src/build/build.ts'
-import { COMPILED_DIR_VARIABLE } from '../../src/compiled.ts'
+import { RELEASE_DIR_VARIABLE } from '../../src/compiled.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
@@ -31,10 +31,11 @@ const PATIENCE = 2000
 const OUT_DIR = '.cache/dev'
 
 const config = parseConfig({ ...process.env, OUT_DIR: process.env.OUT_DIR || OUT_DIR })
-const compiledDir = resolve(config.OUT_DIR, 'compiled')
-process.env[COMPILED_DIR_VARIABLE] = compiledDir
+const renderFrom = (folder: string) => {
+  process.env[RELEASE_DIR_VARIABLE] = folder
+}
 process.env.ASTRO_TELEMETRY_DISABLED = '1'
-if (!(await compile())) process.exit(1)
+if (!(await compile(renderFrom))) process.exit(1)
 const service = await createService({
   config,
   log: createLog((line) => process.stdout.write(line), Date.now),
@@ -68,7 +69,7 @@ onStop(async () => {
 })
 
 /** @returns false when the content has errors: they are printed, and the previous release stays. */
-async function compile(): Promise<boolean> {
+async function compile(onData: (folder: string) => void): Promise<boolean> {
   try {
     await build({
       contentDir: config.CONTENT_DIR,
@@ -78,9 +79,10 @@ async function compile(): Promise<boolean> {
       asOf: config.AS_OF,
       outDir: resolve(config.OUT_DIR),
       readLedger: async () => NO_LEDGER_FACTS,
-      compiledDir,
+      onData,
       log: console.log,
     })
+    renderFrom(resolve(config.OUT_DIR, 'current'))
     return true
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
@@ -94,11 +96,17 @@ function watchContent(onChange: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const recompile = async () => {
     const start = performance.now()
-    try {
-      if (!(await compile())) return
-      await service.refresh()
+    const report = (what: string) =>
+      console.log(`${what} in ${Math.round(performance.now() - start)} ms`)
+    const show = (folder: string) => {
+      renderFrom(folder)
       onChange()
-      console.log(`content compiled in ${Math.round(performance.now() - start)} ms`)
+      report('pages show it')
+    }
+    try {
+      if (!(await compile(show))) return
+      await service.refresh()
+      report('functions answer from it')
     } catch (error) {
       console.error(error)
     }

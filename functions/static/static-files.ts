@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto'
 import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
-import { findContentType, isDumpCopy } from '../../src/domain/wire/static-file.ts'
+import { findContentType, isCopied, isDumpCopy } from '../../src/domain/wire/static-file.ts'
 import { acceptsEncoding } from '../server/compress-answers.ts'
 import type { ReportFailure } from '../server/node-answers.ts'
 import { sendResponse } from '../server/node-answers.ts'
@@ -55,6 +54,8 @@ interface Found {
   /** From the folder. */
   file: string
   bytes: number
+  /** Of its ETag: what a build makes anew has another time, and what it links keeps it. */
+  tag: string
   sent: Map<string, Sent>
 }
 
@@ -118,21 +119,35 @@ export function createStaticFiles(root: string, report: ReportFailure): StaticFi
   }
 }
 
+/** Clients send few different ones, and each of them with every request. */
+const accepted = new Map<string, string>()
+const MAX_ACCEPTED = 64
+
 /** The codings that a client takes, the smallest first: `b`, `g`, both or none. */
-function toCodings(accepted: string | undefined): string {
-  if (accepted === undefined) return ''
-  return CODINGS.map(([coding]) => (acceptsEncoding(accepted, coding) ? coding[0] : '')).join('')
+function toCodings(header: string | undefined): string {
+  if (header === undefined) return ''
+  const known = accepted.get(header)
+  if (known !== undefined) return known
+  const codings = CODINGS.map(([coding]) => (acceptsEncoding(header, coding) ? coding[0] : ''))
+  if (accepted.size >= MAX_ACCEPTED) accepted.clear()
+  accepted.set(header, codings.join(''))
+  return codings.join('')
 }
 
-/** The file below `root` that an address answers with. */
+/** The file below `root` that an address answers with; most have the first of these names. */
 function findFile(root: string, path: string): Found | null {
   if (!path.startsWith('/') || !PLAIN.test(path) || HIDDEN.test(path)) return null
   if (path.length > 1 && path.endsWith('/')) return null
   const base = path === '/' ? '' : path
-  const names = [`${base}/index.html`, `${base}/index.json`, ...(base === '' ? [] : [base])]
+  const names = [`${base}/index.html`, `${base}/index.json`]
+  if (base.startsWith('/api/')) names.reverse()
+  if (/\.(?:svg|css|js|woff2)$/.test(base)) names.unshift(base)
+  else if (base !== '') names.push(base)
   for (const file of names) {
-    const bytes = statFile(root + file)?.size
-    if (bytes !== undefined) return { file, bytes, sent: new Map() }
+    const found = statFile(root + file)
+    if (found === null) continue
+    const tag = `${Math.round(found.mtimeMs).toString(36)}-${found.size.toString(36)}`
+    return { file, bytes: found.size, tag, sent: new Map() }
   }
   return null
 }
@@ -148,39 +163,48 @@ function statFile(place: string): Stats | null {
   }
 }
 
-function load(root: string, { file, bytes: plainBytes }: Found, wanted: string): Sent {
-  const isThere = ([, ending]: (typeof CODINGS)[number]) =>
-    statFile(`${root}${file}${ending}`) !== null
-  const copy = CODINGS.filter(([name]) => wanted.includes(name[0] ?? '')).find(isThere)
-  const [coding, ending = ''] = copy ?? []
-  const place = `${root}${file}${ending}`
-  const bytes = plainBytes > MAX_READ_BYTES ? null : readFileSync(place)
-  const { length, etag } =
-    bytes === null ? statLong(place) : { length: bytes.length, etag: tag(bytes) }
+function load(root: string, found: Found, wanted: string): Sent {
+  const { file, bytes: length } = found
+  const hasCopies = isCopied(findContentType(file.slice(1)), length)
+  const place = `${root}${file}`
+  const copy = CODINGS.find(([coding]) => hasCopies && wanted.includes(coding.charAt(0)))
+  if (copy !== undefined)
+    try {
+      const bytes = readFileSync(`${place}${copy[1]}`)
+      return toSent(found, { place, bytes, hasCopies, coding: copy[0] })
+    } catch {
+      // A development server's release has none.
+    }
+  const bytes = length > MAX_READ_BYTES ? null : readFileSync(place)
+  return toSent(found, { place, bytes, hasCopies })
+}
+
+function toSent(
+  { file, tag, bytes: length }: Found,
+  {
+    place,
+    bytes,
+    hasCopies,
+    coding,
+  }: Pick<Sent, 'place' | 'bytes'> & {
+    hasCopies: boolean
+    coding?: string
+  },
+): Sent {
   const name = file.slice(1)
-  const fixed = fileHeaders({ file: name, type: findContentType(name) })
-  const hasCopies = copy !== undefined || CODINGS.some(isThere)
-  const vary = [fixed.vary, hasCopies ? 'accept-encoding' : undefined].filter(
-    (name) => name !== undefined,
-  )
-  const bare = { ...fixed, etag, ...(vary.length > 0 && { vary: vary.join(', ') }) }
+  const { vary, ...fixed } = fileHeaders({ file: name, type: findContentType(name) })
+  const varies = hasCopies ? (vary === undefined ? ENCODING : `${vary}, ${ENCODING}`) : vary
+  const etag = coding === undefined ? `"${tag}"` : `"${tag}-${coding}"`
+  const bare = { ...fixed, etag, ...(varies !== undefined && { vary: varies }) }
   const full = {
     ...bare,
     ...(coding !== undefined && { 'content-encoding': coding }),
-    'content-length': String(length),
+    'content-length': String(bytes?.length ?? length),
   }
   return { place, bytes, etag, bare, full }
 }
 
-function tag(bytes: Buffer): string {
-  return `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`
-}
-
-/** Of a file that is not read whole. Releases never change, so its time is as good as its bytes. */
-function statLong(place: string) {
-  const { size, mtimeMs } = statSync(place)
-  return { length: size, etag: `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"` }
-}
+const ENCODING = 'accept-encoding'
 
 function send(req: IncomingMessage, res: ServerResponse, sent: Sent, status: number): void {
   const { bytes, bare, full } = sent

@@ -1,23 +1,27 @@
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { AstroIntegration } from 'astro'
 import * as v from 'valibot'
-import { freezeCompiled } from '../compiled.ts'
+import { freezeCompiled, RELEASE_DIR_VARIABLE } from '../compiled.ts'
 
 /**
  * What a build needs of `astro build`: it starts while the content is still being read, so it waits
  * for the catalogue before it renders; pages that the release before made from the same key are not
  * rendered again; and it says which pages are written, so that they are compressed meanwhile.
  *
- * @param dir of the catalogue: `kept.json` holds the keys of the release before; `keys.json` gets
- *   those of every page that has one, by file
+ * @param dir of the build: `kept.json` holds the keys of the release before; `keys.json` gets those
+ *   of every page that has one, by file
  */
 export function renderChanged(dir: string): AstroIntegration {
   return {
     name: 'directory-changed-pages',
     hooks: {
       'astro:config:setup': ({ command, updateConfig }) => {
+        // A build that was killed must not find its folder written to by what it started.
+        process.once('disconnect', () => process.exit(1))
         // Astro leaves it out where the prerenderer is not its own.
         const input = 'astro/entrypoints/prerender'
         const configEnvironment = (name: string) =>
@@ -75,13 +79,21 @@ function toFile(pathname: string): string {
   return `${pathname.replace(/^\/|\/$/g, '')}/index.html`
 }
 
-/** The build says so; a process that nobody started so has all from the beginning. */
+/** The build says where; a process that nobody started so knows it from the beginning. */
 async function untilCompiled(): Promise<void> {
   if (process.send === undefined) return
-  process.once('disconnect', () => process.exit(1))
   process.send('bundled')
-  await once(process, 'message')
+  collectGarbage()
+  const [release] = await once(process, 'message')
+  process.env[RELEASE_DIR_VARIABLE] = String(release)
   process.channel?.unref()
+}
+
+/** A process that waits for the other would keep what it does not need any more beside it. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
 function readKeys(path: string): Record<string, string> {

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-import type { CompiledSite } from '../compiled.ts'
+import { type CompiledSite, SITE } from '../compiled.ts'
 import { formatFault } from '../content/faults.ts'
 import { type Content, readContent } from '../content/read.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { readPayees } from '../derive/payouts.ts'
 import type { LedgerFacts, LedgerPayee, OwnerFacts } from '../domain/trust/ledger-facts.ts'
+import type { DumpFacts } from '../domain/views/stats-view.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
 import { isDumpCopy } from '../domain/wire/static-file.ts'
+import { collectGarbage } from './astro-build.ts'
 import { recordChanges } from './changes.ts'
 import {
   type Folder,
@@ -30,11 +30,10 @@ import {
 } from './hosts.ts'
 import { beginIndexes } from './indexes.ts'
 import { digestCode, digestInputs, type Settings } from './inputs.ts'
-import { writeTrustLedger } from './lines.ts'
-import { type ListingOutput, writeListingFiles } from './listing-files.ts'
-import { createOpenApi } from './openapi/create-openapi.ts'
-import { writePageSearch } from './page-search.ts'
+import { writeListingFiles } from './listing-files.ts'
+import { beginPageSearch } from './page-search.ts'
 import { type Pages, startPages } from './pages.ts'
+import { writeNow, writeTrustLedger } from './rows.ts'
 import { writeSearchFunction } from './search-function.ts'
 import { drawCards, writeSiteFiles } from './site-files.ts'
 import { toCompiledSite, toReleaseFile } from './site-views.ts'
@@ -47,8 +46,11 @@ export interface BuildSettings extends Settings {
    * @param payeesOf the owner of each payee by the content; called only where there are payments
    */
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
-  /** For the development server: the folder that its pages read. It renders them itself. */
-  compiledDir?: string
+  /**
+   * For the development server, which renders pages when they are asked for: a build makes none, and
+   * says as soon as they can be rendered from which folder. It has its final name when the build ends.
+   */
+  onData?: (folder: string) => void
   log(line: string): void
 }
 
@@ -63,23 +65,29 @@ export interface BuildSettings extends Settings {
 export async function build(settings: BuildSettings): Promise<string> {
   const { outDir } = settings
   removeLeftovers(outDir)
+  await using ends = new AsyncDisposableStack()
   const stage = createStageLog(settings.log)
+  const begin = () => ends.adopt(startPages(join(outDir, WORK)), (pages) => pages.end())
+  // Without a release there is surely something to build: pages are bundled from the first moment.
+  const hasPages = settings.onData === undefined
+  const early = hasPages && readCurrent(outDir) === null ? begin() : null
   const content = createContentReader(settings)
   const ledger = await readLedger(settings, content)
   const digest = digestInputs(settings, ledger)
   const there = findRelease(outDir, digest)
-  if (there !== null) return publish(settings, there)
-  await using ends = new AsyncDisposableStack()
-  const pages =
-    settings.compiledDir === undefined
-      ? startPages(join(outDir, WORK))
-      : shownByAstro(settings.compiledDir)
-  ends.defer(pages.end)
-  const data = await writeData(settings, { digest, content, ledger, pages, ends, stage })
-  if (settings.compiledDir === undefined) collectGarbage()
-  await writePages(settings, { ...data, pages })
-  stage('pages')
+  if (there !== null) {
+    settings.onData?.(join(outDir, 'releases', there))
+    return publish(settings, there)
+  }
+  const pages = hasPages ? (early ?? begin()) : null
+  const data = await writeData(settings, { digest, content, ledger, ends, stage })
+  if (pages !== null) {
+    collectGarbage()
+    await writePages(pages, data)
+    stage('pages')
+  }
   const { folder, release } = data
+  settings.onData?.(folder.root)
   await writeSearchFunction(folder, release, await data.indexes)
   stage('search indexes')
   writeHostRules(folder, release.base_url)
@@ -89,42 +97,31 @@ export async function build(settings: BuildSettings): Promise<string> {
 }
 
 /** All that is made while every listing is in memory. Nothing of them stays there: pages need it. */
-async function writeData(
-  settings: BuildSettings,
-  { digest, content, ledger, pages, ends, stage }: Parts,
-) {
+async function writeData(settings: BuildSettings, { digest, content, ledger, ends, stage }: Parts) {
   const catalogue = derive(settings, content.take(), ledger)
   stage(`read and derived ${catalogue.listings.length} listings`)
-  const folder = begin(settings, { digest, catalogue })
+  const folder = beginFolder(settings, { digest, catalogue })
   ends.defer(folder.end)
   const indexes = beginIndexes(catalogue)
   ends.defer(indexes.end)
-  const { compiledDir } = pages
-  const written = await writeListingFiles(catalogue, { folder, indexes, compiledDir })
+  const pageSearch = settings.onData === undefined ? beginPageSearch(folder, catalogue) : null
+  const dump = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
   const made = indexes.finish()
   // Whoever waits for them reports it.
   made.catch(() => undefined)
   stage('files of listings')
-  const site = writeSite({ folder, catalogue, written, pages })
+  const site = writeSite(folder, catalogue, dump)
   stage('files of the site')
   const release = toReleaseFile(catalogue, site, digest)
-  return { folder, written, site, release, indexes: made }
+  return { folder, pageSearch, site, release, indexes: made }
 }
 
 interface Parts {
   digest: string
   content: ReturnType<typeof createContentReader>
   ledger: LedgerFacts
-  pages: Pages
   ends: AsyncDisposableStack
   stage: (name: string) => void
-}
-
-/** The main thread waits now, and would keep what it does not need any more beside the pages. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc')
-  const collect: unknown = runInNewContext('gc')
-  if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
 /** Reads the content when it is first asked for, and prints what is wrong with it. */
@@ -165,59 +162,39 @@ function derive(settings: BuildSettings, content: Content, ledger: LedgerFacts):
 }
 
 /** A damaged release of the same inputs may be the one that is served: it keeps its name. */
-function begin(
+function beginFolder(
   settings: BuildSettings,
   { digest, catalogue }: { digest: string; catalogue: Catalogue },
 ) {
-  const { outDir, baseUrl, allowPrivate, issuer, compiledDir } = settings
+  const { outDir, baseUrl, allowPrivate, issuer, onData } = settings
   const inputs = [digestCode(), baseUrl, allowPrivate, issuer, catalogue.tables]
   let name = digest
   for (let n = 2; existsSync(join(outDir, 'releases', name)); n += 1) name = `${digest}-${n}`
-  const hasCopies = compiledDir === undefined
-  return openFolder({ outDir, name, inputs: hash('sha256', JSON.stringify(inputs)), hasCopies })
-}
-
-interface Writing {
-  folder: Folder
-  written: ListingOutput
-  pages: Pages
+  const digested = hash('sha256', JSON.stringify(inputs))
+  return openFolder({ outDir, name, inputs: digested, hasCopies: onData === undefined })
 }
 
 /** All that is one view of many listings, for readers and for the pages. */
-function writeSite({
-  folder,
-  catalogue,
-  written,
-  pages,
-}: Writing & { catalogue: Catalogue }): CompiledSite {
-  const { ledger, trustPayees, baseUrl } = catalogue
+function writeSite(folder: Folder, catalogue: Catalogue, dump: DumpFacts): CompiledSite {
+  const { ledger, trustPayees } = catalogue
   const trust = writeTrustLedger(folder, ledger, trustPayees)
-  const site = toCompiledSite(catalogue, written.dump, trust)
+  const site = toCompiledSite(catalogue, dump, trust)
   writeSiteFiles(folder, site, catalogue)
-  writeFileSync(join(pages.compiledDir, 'site.json'), JSON.stringify(site))
-  const openApi = createOpenApi(baseUrl, site.texts)
-  writeFileSync(join(pages.compiledDir, 'openapi.json'), JSON.stringify(openApi))
-  writeFileSync(join(pages.compiledDir, 'kept.json'), JSON.stringify(folder.keptPages()))
+  writeNow(folder, SITE, JSON.stringify(site))
   return site
 }
 
 /** Pages, their cards, and their search in the browser: each in a process or a thread of its own. */
 async function writePages(
-  { compiledDir }: BuildSettings,
-  { folder, site, written, pages }: Writing & { site: CompiledSite },
+  pages: Pages,
+  { folder, site, pageSearch, indexes }: Awaited<ReturnType<typeof writeData>>,
 ): Promise<void> {
-  if (compiledDir !== undefined) return
   await Promise.all([
     pages.render(folder, site.texts.switches),
-    writePageSearch(folder, written.searched),
+    // One thread behind the other: beside the pages both would take a tenth more memory.
+    indexes.then(pageSearch?.finish),
     drawCards(folder, site),
   ])
-}
-
-/** `astro dev` renders pages when they are asked for. */
-function shownByAstro(compiledDir: string): Pages {
-  mkdirSync(compiledDir, { recursive: true })
-  return { compiledDir, render: async () => {}, end: () => {} }
 }
 
 /**

@@ -20,7 +20,7 @@ import * as v from 'valibot'
 import { isHashed } from '../domain/delivery/file-headers.ts'
 import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/release-file.ts'
 import { parseJson } from '../domain/wire/json.ts'
-import type { FolderAnswer, FolderJob } from './folder-thread.ts'
+import type { FolderAnswer, FolderJob, FolderWork } from './folder-thread.ts'
 
 /**
  * A release is one complete folder, `OUT_DIR/releases/<name>`, and `OUT_DIR/current` is a link to
@@ -34,7 +34,7 @@ const KEPT_RELEASES = 3
 
 /** What is sent to the thread at once, and how much may wait there (bytes). */
 const BATCH_BYTES = 1 << 18
-const MAX_WAITING_BYTES = 64 << 20
+const MAX_WAITING_BYTES = 32 << 20
 /** Of a file that a thread reads itself: what it costs there. */
 const A_PAGE_BYTES = 16 << 10
 
@@ -63,7 +63,13 @@ export interface Folder {
   link(path: string, other: string): void
   /** Links what the release before made from the same key, a file or a folder; else remembers the key. */
   reuse(path: string, key: string): boolean
+  /** Links a file of the release before. */
+  keep(path: string): void
+  /** The release before, where code and settings are the same; else null. */
+  readonly former: string | null
   readonly name: string
+  /** Where it lies until it has its name. */
+  readonly root: string
   /** Keys of the pages of the release before that may be linked, by file. */
   keptPages(): Record<string, string>
   /** A file that is too long for memory, in parts. */
@@ -99,18 +105,23 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
   mkdirSync(root, { recursive: true })
   const before = findBefore(outDir)
   const memory = before === null ? null : readMemory(before)
-  const known = memory?.inputs === inputs ? memory.keys : {}
-  const thread = startThread({ root, before, hasCopies })
+  const isSame = memory?.inputs === inputs
+  const known = isSame ? memory.keys : {}
+  const thread = startThread({ root, before, isSame, hasCopies })
   const names = new Set<string>()
   const keys: Record<string, string> = {}
   const parts = { count: 0, bytes: 0 }
+  const digests: Record<string, string> = {}
   const send = (job: FolderJob, bytes: number) => {
     names.add(job.path)
     thread.send(job, bytes)
   }
   const folder: Folder = {
     name,
+    root,
     names,
+    former: isSame ? before : null,
+    keep: (path) => send({ path, isKept: true }, 256),
     keptPages: () =>
       Object.fromEntries(
         Object.entries(known).flatMap(([path, key]) =>
@@ -124,7 +135,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
     reuse(path, key) {
       keys[path] = key
       if (known[path] !== key || before === null) return false
-      for (const file of listReusable(before, path, memory)) send({ path: file, isKept: true }, 256)
+      for (const file of listReusable(before, path, memory)) folder.keep(file)
       return true
     },
     begin(path) {
@@ -134,6 +145,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
         write,
         finish() {
           const written = finish()
+          digests[path] = written.sha256
           parts.count += Number(path.startsWith('public/'))
           parts.bytes += path.startsWith('public/') ? written.bytes : 0
           return written
@@ -153,7 +165,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
       const files = await thread.finish()
       files.count += parts.count
       files.bytes += parts.bytes
-      const checksums = readChecksums(root, names)
+      const checksums = readChecksums(root, names, digests)
       writeFileSync(join(root, 'release.json'), JSON.stringify({ ...release, files, checksums }))
       const place = join(outDir, 'releases', name)
       rmSync(place, { recursive: true, force: true })
@@ -167,7 +179,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
  * Writes off the main thread: compressing takes as long as making the files. One thread alone: two
  * that write to one disk wait for each other, which costs three times as much of the processor.
  */
-function startThread(workerData: { root: string; before: string | null; hasCopies: boolean }) {
+function startThread(workerData: FolderWork) {
   const worker = new Worker(new URL('./folder-thread.ts', import.meta.url), {
     workerData,
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
@@ -228,13 +240,18 @@ function beginFile(path: string) {
   }
 }
 
-/** Digests of what a server loads: it refuses a release in which one of them is another. */
-function readChecksums(root: string, names: ReadonlySet<string>): Record<string, string> {
-  const loaded = [...names].filter((path) => /^server\/|^data\/.*\.ndjson$/.test(path)).sort()
+/** Digests of what a server or the next build loads: both refuse a release in which one of them is another. */
+function readChecksums(
+  root: string,
+  names: ReadonlySet<string>,
+  known: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const loaded = [...names].filter((path) => LOADED.test(path)).sort()
   return Object.fromEntries(
-    loaded.map((path) => [path, hash('sha256', readFileSync(join(root, path)))]),
+    loaded.map((path) => [path, known[path] ?? hash('sha256', readFileSync(join(root, path)))]),
   )
 }
+const LOADED = /^server\/|^data\/(?:.*\.ndjson|rows\.json)$/
 
 /** A file, or the files of a folder that its release made itself. */
 function listReusable(before: string, path: string, memory: Memory | null): string[] {
@@ -315,9 +332,13 @@ function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
 
 /** How many files lie below a folder, and their length together. */
 export function countFiles(folder: string): ReleaseFile['files'] {
-  const paths = listFiles(folder)
-  const bytes = paths.reduce((sum, path) => sum + statSync(join(folder, path)).size, 0)
-  return { count: paths.length, bytes }
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const bytes = files.reduce(
+    (sum, { parentPath, name }) => sum + statSync(`${parentPath}/${name}`).size,
+    0,
+  )
+  return { count: files.length, bytes }
 }
 
 /** One rename. Then what nobody asks for any more is removed. */
@@ -344,10 +365,13 @@ function listReleases(outDir: string): string[] {
 /** Where a build puts what only it needs. */
 export const WORK = '.building'
 
-/** Removes what killed builds left, and nothing else: `OUT_DIR` may be anybody's folder. */
+/**
+ * Removes what killed builds left, and nothing else: `OUT_DIR` may be anybody's folder. A process of
+ * theirs may still be about to end.
+ */
 export function removeLeftovers(outDir: string): void {
   for (const name of ['.current', WORK])
-    rmSync(join(outDir, name), { recursive: true, force: true })
+    rmSync(join(outDir, name), { recursive: true, force: true, maxRetries: 5 })
   for (const name of readNames(join(outDir, 'releases')))
     if (name.startsWith('.next-'))
       rmSync(join(outDir, 'releases', name), { recursive: true, force: true })

@@ -65,8 +65,9 @@ export function beginIndexes({
   }
   return {
     add(listing) {
-      listings.push(toSearchDocument(listing, directory))
-      for (const document of toOperationDocuments(listing, directory)) operations.push(document)
+      const document = toSearchDocument(listing, directory)
+      listings.push(document)
+      for (const each of toOperationDocuments(listing, directory, document)) operations.push(each)
       if (listings.length >= A_BATCH) flush()
     },
     async finish() {
@@ -101,9 +102,9 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
 export function toOperationDocuments(
   listing: DerivedListing,
   directory: Directory,
+  document = toSearchDocument(listing, directory),
 ): SearchDocument[] {
   const { baseUrl } = directory
-  const document = toSearchDocument(listing, directory)
   return toOperationEntries(listing, baseUrl).map((entry, at) => {
     const id = `${document.id}~${at}`
     const { names, description, offers, minUsd, effect, slots } = entry

@@ -1,12 +1,17 @@
 import { hash } from 'node:crypto'
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
-import type { CompiledHead, CompiledListing, CompiledRest, ListingHistory } from '../compiled.ts'
+import {
+  type CompiledHead,
+  type CompiledListing,
+  type CompiledRest,
+  HEADS,
+  type ListingHistory,
+  RESTS,
+} from '../compiled.ts'
 import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
 import { toScoreParts } from '../components/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
-import { createSimilarFinder } from '../derive/similar.ts'
+import { createSimilarFinder, digestSimilarity } from '../derive/similar.ts'
 import type { ContentHash } from '../domain/changes/change-log.ts'
 import { toCompareRow } from '../domain/compare/compare-view.ts'
 import { toDeclaredRows } from '../domain/derived/declared-call.ts'
@@ -26,12 +31,13 @@ import { toBadgeEndpoint, toBadgeView } from '../domain/views/badge-view.ts'
 import { toKnownSentence } from '../domain/views/known-view.ts'
 import { toListingBrief } from '../domain/views/listing-brief.ts'
 import { toListingView } from '../domain/views/listing-view.ts'
+import type { DumpFacts } from '../domain/views/stats-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
 import { ROUTES } from '../domain/wire/route-table.ts'
 import type { Folder } from './folder.ts'
 import type { Indexes } from './indexes.ts'
-import { beginLines } from './lines.ts'
-import { type SearchPage, toSearchPage } from './page-search.ts'
+import { type PageSearch, toSearchPage } from './page-search.ts'
+import { beginLines, beginRows, type RowMemory, readRowMemory, writeRowMemory } from './rows.ts'
 
 /** A listing with all that pages print of it, and the JSON of its view and its kit as they are served. */
 interface Made {
@@ -39,80 +45,174 @@ interface Made {
   catalogue: Catalogue
   compiled: CompiledListing
   view: string
+  kit: string
 }
 
 /** A listing's rows in each file of `data` that holds all listings. */
-const ROWS: Readonly<Record<string, (made: Made) => readonly unknown[]>> = {
-  'listings.ndjson': ({ listing }) => [toLiveListing(listing)],
-  'compare-rows.ndjson': ({ listing, catalogue }) => [toCompareRow(listing, catalogue.sources)],
-  'ard-rows.ndjson': ({ listing }) => [toArdRow(listing)],
-  'paid-resources.ndjson': ({ listing, catalogue }) => toResourceRows([listing], catalogue.baseUrl),
-  'task-sellers.ndjson': ({ listing, catalogue }) => toTaskSellers(listing, catalogue.tables),
-  'declared-calls.ndjson': ({ listing }) => toDeclaredRows(listing),
-  'probe-plans.ndjson': ({ listing: { id, facts } }) => [planProbe(id, facts) ?? []].flat(),
-  'content-hashes.ndjson': ({ compiled, view }) => [toContentHash(compiled, view)],
+const ROWS: Readonly<Record<string, (made: Made) => string>> = {
+  'data/listings.ndjson': ({ listing }) => toLines([toLiveListing(listing)]),
+  'data/compare-rows.ndjson': ({ listing, catalogue }) =>
+    toLines([toCompareRow(listing, catalogue.sources)]),
+  'data/ard-rows.ndjson': ({ listing }) => toLines([toArdRow(listing)]),
+  'data/paid-resources.ndjson': ({ listing, catalogue }) =>
+    toLines(toResourceRows([listing], catalogue.baseUrl)),
+  'data/task-sellers.ndjson': ({ listing, catalogue }) =>
+    toLines(toTaskSellers(listing, catalogue.tables)),
+  'data/declared-calls.ndjson': ({ listing }) => toLines(toDeclaredRows(listing)),
+  'data/probe-plans.ndjson': ({ listing: { id, facts } }) =>
+    toLines([planProbe(id, facts) ?? []].flat()),
+  'data/content-hashes.ndjson': ({ compiled, view }) => toLines([toContentHash(compiled, view)]),
+  [HEADS]: ({ compiled }) => toLines([toHead(compiled)]),
+  [RESTS]: toRestLine,
 }
 
-export interface ListingOutput {
-  /** What the browser's search indexes, by listing: our own kits never stand among results. */
-  searched: { id: string; row: Uint8Array }[]
-  dump: ReturnType<ReturnType<typeof beginLines>['finish']>
+interface ListingTargets {
+  folder: Folder
+  indexes: Indexes
+  /** Null where the pages have none. */
+  pageSearch: PageSearch | null
 }
 
 /** Listings whose documents are sent to the index thread at once. */
 const A_BATCH = 64
 
-/** Writes all that is made of each listing by itself but its page, one listing after the other. */
+/**
+ * Writes all that is made of each listing by itself but its page, one listing after the other. What
+ * the release before made from the same inputs is taken from there.
+ */
 export async function writeListingFiles(
   catalogue: Catalogue,
-  { folder, indexes, compiledDir }: { folder: Folder; indexes: Indexes; compiledDir: string },
-): Promise<ListingOutput> {
-  const rows = Object.entries(ROWS).map(([file, toRows]) => ({
-    toRows,
-    ...beginRows(folder, file),
+  { folder, indexes, pageSearch }: ListingTargets,
+): Promise<DumpFacts> {
+  const memory = readRowMemory(folder)
+  const lengthsOf = (path: string) => memory?.lengths[path]
+  const rows = Object.entries(ROWS).map(([path, toRows]) => ({
+    ...{ path, toRows, file: beginRows(folder, path, lengthsOf(path)) },
   }))
-  const compiledRows = beginCompiled(compiledDir)
-  const dump = beginLines(folder, {
-    ndjson: ROUTES.listings_dump.path,
-    gz: ROUTES.listings_dump_gz.path,
-  })
-  const searched: ListingOutput['searched'] = []
-  const findSimilar = createSimilarFinder(catalogue.listings)
-  for (const [place, listing] of catalogue.listings.entries()) {
-    const key = catalogue.keys[place] ?? ''
-    const compiled = toCompiled(listing, catalogue, { key, similar: findSimilar(listing) })
-    const [view, kit] = [JSON.stringify(compiled.view), JSON.stringify(compiled.kit)]
-    writeServed(folder, compiled, { view, kit, directory: catalogue.tables.site.short_name })
-    for (const { toRows, add } of rows) add(toRows({ listing, catalogue, compiled, view }))
-    compiledRows.add(compiled, { view, kit })
-    dump.write(Buffer.from(`${view}\n`))
-    indexes.add(listing)
-    if (!listing.facts.first_party) {
-      const page: SearchPage = toSearchPage(compiled)
-      searched.push({ id: listing.id, row: Buffer.from(`${JSON.stringify(page)}\n`) })
-    }
-    if (place % A_BATCH === 0) await folder.room()
+  const dump = beginLines(folder, DUMP, { lengths: lengthsOf(DUMP_FILE), parts: memory?.parts })
+  const similarity = digestSimilarity(catalogue.listings)
+  const listed: RowMemory['listings'] = []
+  const write = (made: Made) => {
+    writeServed(folder, made)
+    for (const { toRows, file } of rows) file.add(toRows(made))
+    dump.add(`${made.view}\n`)
   }
-  for (const { finish } of rows) finish()
-  compiledRows.finish()
+  const keep = (id: string, place: number) => {
+    for (const path of toServedPaths(id)) folder.keep(path)
+    for (const { file } of rows) file.keep(place)
+    dump.keep(place)
+  }
+  for (const { listing, place, names, make } of planListings(catalogue, memory, similarity)) {
+    const { id } = listing
+    listed.push(names)
+    indexes.add(listing)
+    const compiled = place === null ? make() : null
+    if (pageSearch?.needs(listing) === true) {
+      const page = toSearchPage(compiled ?? toShown(listing, catalogue))
+      pageSearch.add(id, Buffer.from(toLines([page])))
+    }
+    if (compiled !== null) write(toMade(listing, catalogue, compiled))
+    else if (place !== null) keep(id, place)
+    for (const { file } of rows) file.cutWhereLong()
+    if (endsPart(id)) dump.cut()
+    if (listed.length % A_BATCH === 0) await folder.room()
+  }
+  const { files, lengths, parts } = dump.finish()
+  const ended = rows.map(({ path, file }) => [path, file.finish().lengths] as const)
+  writeRowMemory(folder, {
+    similar: similarity,
+    listings: listed,
+    lengths: { ...Object.fromEntries(ended), [DUMP_FILE]: lengths },
+    parts,
+  })
   writeOtherRows(folder, catalogue)
-  return { searched, dump: dump.finish() }
+  return files
+}
+
+interface Planned {
+  listing: DerivedListing
+  /** Its place among the rows of the release before, where it is the same; else null. */
+  place: number | null
+  /** What the next build knows it by. */
+  names: RowMemory['listings'][number]
+  make(): CompiledListing
+}
+
+function* planListings(
+  catalogue: Catalogue,
+  memory: RowMemory | null,
+  similarity: string,
+): Generator<Planned> {
+  const places = new Map(memory?.listings.map(([id], place) => [id, place]))
+  const isAlike = memory?.similar === similarity
+  const findSimilar = createLazyFinder(catalogue.listings)
+  for (const [at, listing] of catalogue.listings.entries()) {
+    const { id } = listing
+    const key = catalogue.keys[at] ?? ''
+    const place = places.get(id) ?? -1
+    const [, keyBefore, similarBefore] = memory?.listings[place] ?? []
+    const known = isAlike ? similarBefore : undefined
+    const similar = known ?? hash('sha256', findSimilar(listing).join(' ')).slice(0, MEMBER)
+    yield {
+      listing,
+      place: keyBefore === key && similarBefore === similar ? place : null,
+      names: [id, key, similar],
+      make: () => toCompiled(listing, catalogue, { key, similar: findSimilar(listing) }),
+    }
+  }
+}
+
+function toShown(listing: DerivedListing, catalogue: Catalogue) {
+  const { description } = listing
+  return {
+    view: toListingView(listing, catalogue),
+    description_html: renderDescription(description),
+  }
+}
+
+function toMade(listing: DerivedListing, catalogue: Catalogue, compiled: CompiledListing): Made {
+  const [view, kit] = [JSON.stringify(compiled.view), JSON.stringify(compiled.kit)]
+  return { listing, catalogue, compiled, view, kit }
+}
+
+const DUMP = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }
+const DUMP_FILE = `public${DUMP.ndjson}`
+
+/** By the id: a part of the dump stays the same whatever listings come before it. */
+function endsPart(id: string): boolean {
+  return hash('sha256', id).startsWith('00')
+}
+
+/** Making one looks at all listings. */
+function createLazyFinder(listings: readonly DerivedListing[]) {
+  let find: ReturnType<typeof createSimilarFinder> | undefined
+  return (listing: DerivedListing): string[] => {
+    find ??= createSimilarFinder(listings)
+    return find(listing)
+  }
 }
 
 /**
  * What is served of a listing. A bare address is a folder with `index.json` in it: ids contain dots
  * and one may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
  */
-function writeServed(
-  folder: Folder,
-  { id, view }: CompiledListing,
-  json: { view: string; kit: string; directory: string },
-): void {
-  const badge = toBadgeView(view, json.directory)
-  folder.write(`public${kitPath(id)}`, `${json.kit}\n`)
-  folder.write(`public${listingPath(id)}/index.json`, `${json.view}\n`)
-  folder.write(`public${badgePath(id)}`, renderBadgeSvg(badge, toKnownSentence(view.known)))
-  folder.writeJson(`public${badgeDataPath(id)}`, toBadgeEndpoint(badge))
+function writeServed(folder: Folder, { compiled, catalogue, ...json }: Made): void {
+  const { id, view } = compiled
+  const badge = toBadgeView(view, catalogue.tables.site.short_name)
+  const [kitFile, viewFile, badgeFile, badgeDataFile] = toServedPaths(id)
+  folder.write(kitFile, `${json.kit}\n`)
+  folder.write(viewFile, `${json.view}\n`)
+  folder.write(badgeFile, renderBadgeSvg(badge, toKnownSentence(view.known)))
+  folder.writeJson(badgeDataFile, toBadgeEndpoint(badge))
+}
+
+function toServedPaths(id: string) {
+  return [
+    `public${kitPath(id)}`,
+    `public${listingPath(id)}/index.json`,
+    `public${badgePath(id)}`,
+    `public${badgeDataPath(id)}`,
+  ] as const
 }
 
 /** Rows of the functions that are not one listing's alone. */
@@ -128,28 +228,6 @@ function writeOtherRows(folder: Folder, catalogue: Catalogue): void {
 /** Rows of JSON, one per line. */
 function toLines(rows: readonly unknown[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-}
-
-/** Lines that are written at once (characters). */
-const A_PART = 1 << 20
-
-function beginRows(folder: Folder, name: string) {
-  const file = folder.begin(`data/${name}`)
-  let lines = ''
-  const flush = () => {
-    file.write(Buffer.from(lines))
-    lines = ''
-  }
-  return {
-    add(rows: readonly unknown[]): void {
-      lines += toLines(rows)
-      if (lines.length > A_PART) flush()
-    },
-    finish(): void {
-      flush()
-      file.finish()
-    },
-  }
 }
 
 /** What pages print of a listing. */
@@ -177,30 +255,16 @@ export function toCompiled(
   }
 }
 
-/** Writes what `src/compiled.ts` reads: heads, and the rest of each where its head says. */
-function beginCompiled(dir: string) {
-  const file = openSync(join(dir, 'listings.ndjson'), 'w')
-  const heads: string[] = []
-  let at = 0
-  return {
-    add(compiled: CompiledListing, json: { view: string; kit: string }): void {
-      const { key, id, brief, added, changed, relay_reason, similar, ...others } = compiled
-      const { view: _, kit: __, ...rest } = others
-      const members: Omit<CompiledRest, 'view' | 'kit'> = rest
-      const made = JSON.stringify(members).slice(1)
-      const bytes = Buffer.from(`{"view":${json.view},"kit":${json.kit},${made}\n`)
-      const head: CompiledHead = {
-        ...{ key, id, brief, added, changed, relay_reason, similar, at },
-        length: bytes.length,
-      }
-      heads.push(JSON.stringify(head))
-      at += writeSync(file, bytes)
-    },
-    finish(): void {
-      closeSync(file)
-      writeFileSync(join(dir, 'heads.ndjson'), heads.join('\n'))
-    },
-  }
+/** What lists need of it. */
+function toHead(compiled: CompiledListing): CompiledHead {
+  const { key, id, brief, added, changed, relay_reason, similar } = compiled
+  return { key, id, brief, added, changed, relay_reason, similar }
+}
+
+function toRestLine({ compiled, kit }: Made): string {
+  const { description_html, handshakes, history, score_parts } = compiled
+  const rest: Omit<CompiledRest, 'kit'> = { description_html, handshakes, history, score_parts }
+  return `{"kit":${kit},${JSON.stringify(rest).slice(1)}\n`
 }
 
 function toHistory(

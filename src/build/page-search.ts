@@ -4,6 +4,8 @@ import { Worker } from 'node:worker_threads'
 import type { CompiledListing } from '../compiled.ts'
 import { toXmlText } from '../components/frame/html.ts'
 import { toFacetWords } from '../components/search/index-facets.ts'
+import type { Catalogue } from '../derive/catalogue.ts'
+import type { DerivedListing } from '../domain/derived/derived-listing.ts'
 import { runsOf } from '../domain/listing/invoke.ts'
 import { railsOf } from '../domain/listing/pricing.ts'
 import { toCostText } from '../domain/operation/price-text.ts'
@@ -19,25 +21,48 @@ const PAGES_PER_INDEX = 2000
 /** Folder of the search in the browser, with a folder for each index. */
 const FOLDER = 'public/pagefind'
 
-/**
- * Makes the browser's search, in a thread of its own: Pagefind is another process, and needs answers
- * while pages are rendered. An index with unchanged texts is that of the release before.
- *
- * @throws what Pagefind says when it cannot start, or read a page.
- */
-export async function writePageSearch(folder: Folder, pages: readonly ShownPage[]): Promise<void> {
-  const indexes = divideByIndex(pages)
-  folder.writeJson(`${FOLDER}/indexes.json`, { count: indexes.length })
-  const jobs = indexes.flatMap((rows, place) => {
-    const pages = joinBytes(rows)
-    const isKnown = folder.reuse(`${FOLDER}/${place}`, hash('sha256', pages))
-    return isKnown ? [] : [{ pages, hasProgram: place === 0, place }]
-  })
-  if (jobs.length === 0) return
-  const made = await indexPages(jobs)
-  for (const [at, { place }] of jobs.entries())
-    for (const { path, content } of made[at] ?? [])
-      folder.write(`${FOLDER}/${place}/${path}`, content)
+/** The browser's search, while the files of listings are made. */
+export interface PageSearch {
+  /** Whether this listing is in an index that is made anew: our own kits never stand among results. */
+  needs(listing: DerivedListing): boolean
+  /** @param row of JSON, from `toSearchPage` */
+  add(id: string, row: Uint8Array): void
+  /**
+   * Makes the indexes, in a thread of its own: Pagefind is another process, and needs answers while
+   * pages are rendered.
+   *
+   * @throws what Pagefind says when it cannot start, or read a page.
+   */
+  finish(): Promise<void>
+}
+
+/** An index of the same listings, from the same inputs, is that of the release before. */
+export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue): PageSearch {
+  const shown = listings.flatMap(({ id, facts }, at) =>
+    facts.first_party ? [] : [{ id, key: keys[at] ?? '' }],
+  )
+  const groups = divideByIndex(shown)
+  folder.writeJson(`${FOLDER}/indexes.json`, { count: groups.length })
+  const made = new Map<number, Uint8Array[]>()
+  for (const [place, group] of groups.entries()) {
+    const inputs = group.map(({ id, key }) => [id, key])
+    const isKnown = folder.reuse(`${FOLDER}/${place}`, hash('sha256', JSON.stringify(inputs)))
+    if (!isKnown) made.set(place, [])
+  }
+  return {
+    needs: ({ id, facts }) => !facts.first_party && made.has(placeOf(id, groups.length)),
+    add: (id, row) => void made.get(placeOf(id, groups.length))?.push(row),
+    async finish() {
+      if (made.size === 0) return
+      const jobs = [...made].map(([place, rows]) => ({
+        ...{ place, pages: joinBytes(rows), hasProgram: place === 0 },
+      }))
+      const indexes = await indexPages(jobs)
+      for (const [at, { place }] of jobs.entries())
+        for (const { path, content } of indexes[at] ?? [])
+          folder.write(`${FOLDER}/${place}/${path}`, content)
+    },
+  }
 }
 
 /** A file of an index: its path from the index's folder, with forward slashes. */
@@ -90,22 +115,19 @@ export interface SearchPage {
   content: string
 }
 
-/** A listing's page as a row of JSON. */
-export interface ShownPage {
-  id: string
-  row: Uint8Array
+/** The listings of each index. */
+export function divideByIndex<Listing extends { id: string }>(
+  listings: readonly Listing[],
+  perIndex = PAGES_PER_INDEX,
+): Listing[][] {
+  const count = Math.max(1, Math.ceil(listings.length / perIndex))
+  const indexes = Array.from({ length: count }, (): Listing[] => [])
+  for (const listing of listings) indexes[placeOf(listing.id, count)]?.push(listing)
+  return indexes
 }
 
-/** The rows of each index. */
-export function divideByIndex(
-  pages: readonly ShownPage[],
-  pagesPerIndex = PAGES_PER_INDEX,
-): Uint8Array[][] {
-  const count = Math.max(1, Math.ceil(pages.length / pagesPerIndex))
-  const indexes = Array.from({ length: count }, (): Uint8Array[] => [])
-  for (const { id, row } of pages)
-    indexes[Number.parseInt(hash('sha256', id).slice(0, 8), 16) % count]?.push(row)
-  return indexes
+function placeOf(id: string, count: number): number {
+  return Number.parseInt(hash('sha256', id).slice(0, 8), 16) % count
 }
 
 type Shown = Pick<CompiledListing, 'view' | 'description_html'>

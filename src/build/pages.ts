@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as v from 'valibot'
-import { COMPILED_DIR_VARIABLE } from '../compiled.ts'
 import { isSwitchedOff, type Switches } from '../domain/derived/switches.ts'
 import { type Folder, listFiles } from './folder.ts'
 import { PROJECT } from './inputs.ts'
@@ -15,8 +14,6 @@ import { PROJECT } from './inputs.ts'
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export interface Pages {
-  /** Receives the catalogue (`writeCompiled`). */
-  compiledDir: string
   /**
    * Renders the pages of the catalogue that the release before does not have, and adds all of them,
    * with the code of the pages that are rendered on demand.
@@ -32,18 +29,17 @@ export interface Pages {
  * @param dir for what is needed meanwhile
  */
 export function startPages(dir: string): Pages {
-  const compiledDir = join(dir, 'compiled')
-  mkdirSync(compiledDir, { recursive: true })
-  const child = startAstro(dir, compiledDir)
+  mkdirSync(dir, { recursive: true })
+  const child = startAstro(dir)
   return {
-    compiledDir,
     async render(folder, switches) {
       const take = (file: string) => {
         if (!isSwitchedOff(`/${file}`, switches))
           folder.take(`public/${file}`, join(dir, 'out/client', file))
       }
-      await child.render((files) => files.forEach(take))
-      addPages(folder, { dir, compiledDir, switches })
+      writeFileSync(join(dir, 'kept.json'), JSON.stringify(folder.keptPages()))
+      await child.render(folder.root, (files) => files.forEach(take))
+      addPages(folder, dir, switches)
       addPageCode(folder, dir)
     },
     end() {
@@ -57,20 +53,19 @@ export function startPages(dir: string): Pages {
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'DESIGN_PAGE']
 
 /** Left to itself it takes 700 MiB, while the content is read beside it; so it takes 200 less, and as long. */
-const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=4']
+const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=16']
 
 /**
  * Astro writes variables that a page's code seems to name into that code: none that is a secret, or
  * depends on how the build was started, may be set. Telemetry is off.
  */
-function startAstro(dir: string, compiledDir: string) {
+function startAstro(dir: string) {
   const passed = PASSED.flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
   const env = {
     ...Object.fromEntries(passed),
-    [COMPILED_DIR_VARIABLE]: compiledDir,
     PAGES_DIR: dir,
     ASTRO_TELEMETRY_DISABLED: '1',
     // Astro encrypts the props of server islands with it. There are none, and no request reaches
@@ -94,11 +89,11 @@ function startAstro(dir: string, compiledDir: string) {
   const bundled = Promise.race([once(child, 'message'), ended])
   for (const each of [ended, bundled]) each.catch(() => undefined)
   return {
-    async render(onWritten: (files: readonly string[]) => void): Promise<void> {
+    async render(release: string, onWritten: (files: readonly string[]) => void): Promise<void> {
       await bundled
       // `renderChanged` sends these.
       child.on('message', onWritten)
-      if (child.connected) child.send('compiled')
+      if (child.connected) child.send(release)
       const [code] = await ended
       if (code !== 0) throw new Error(`the pages could not be made: ${text.trim()}`)
     },
@@ -106,14 +101,11 @@ function startAstro(dir: string, compiledDir: string) {
   }
 }
 
-function addPages(
-  folder: Folder,
-  { dir, compiledDir, switches }: { dir: string; compiledDir: string; switches: Switches },
-): void {
+function addPages(folder: Folder, dir: string, switches: Switches): void {
   const client = join(dir, 'out/client')
   const keys = v.parse(
     v.record(v.string(), v.string()),
-    JSON.parse(readFileSync(join(compiledDir, 'keys.json'), 'utf8')),
+    JSON.parse(readFileSync(join(dir, 'keys.json'), 'utf8')),
   )
   const isShown = (file: string) => !isSwitchedOff(`/${file}`, switches)
   const kept = new Set<string>()

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
-import type { CompiledSite } from '../compiled.ts'
+import { type CompiledSite, OPENAPI } from '../compiled.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareList } from '../domain/compare/compare-view.ts'
 import { isSwitchedOff } from '../domain/derived/switches.ts'
@@ -22,6 +22,7 @@ import { drawCard, toDrawingKey } from './cards/draw-card.ts'
 import { toLinkCards } from './cards/link-cards.ts'
 import type { Folder } from './folder.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
+import { writeNow } from './rows.ts'
 
 /** For the directory's own ARD entries, which take at most five queries. */
 const MOST_TOPICS = 4
@@ -89,6 +90,7 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
 /** Writing it as YAML takes as long as all pages of a small directory. */
 function writeOpenApi(folder: Folder, openApi: object): void {
   const json = `${JSON.stringify(openApi)}\n`
+  writeNow(folder, OPENAPI, json)
   folder.write('public/openapi.json', json)
   folder.write('public/api/v1/openapi.json', json)
   if (folder.reuse('public/openapi.yaml', hash('sha256', json))) return

@@ -123,7 +123,10 @@ test('several indexes answer as one', async () => {
   const indexes = divideByIndex(pages, Math.ceil(listings.length / 3))
   expect(indexes.filter((rows) => rows.length > 0)).toHaveLength(3)
   const made = await indexPages(
-    indexes.map((rows, place) => ({ pages: joinBytes(rows), hasProgram: place === 0 })),
+    indexes.map((group, place) => ({
+      pages: joinBytes(group.map(({ row }) => row)),
+      hasProgram: place === 0,
+    })),
   )
   for (const [place, files] of made.entries())
     for (const { path, content } of files) {

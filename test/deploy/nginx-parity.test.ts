@@ -74,7 +74,7 @@ describe.skipIf(!hasNginx)(
       }),
     ]
     async function expectSame(asked: Asked) {
-      const [theirs, ours] = await both(asked)
+      const [theirs, ours] = (await both(asked)).map(({ body: _, etag: __, ...head }) => head)
       expect(theirs, `${asked.method ?? 'GET'} ${asked.path}`).toEqual(ours)
       return ours?.status
     }
@@ -153,16 +153,44 @@ describe.skipIf(!hasNginx)(
         await expectSame({ path })
     })
 
-    test('compressed where it is taken, and a file that did not change is not sent again', async () => {
-      const gzip = { 'accept-encoding': 'gzip' }
-      const page = await fetch(`${nginx.url}/docs`, { headers: gzip })
-      expect(page.headers.get('content-encoding')).toBe('gzip')
-      expect(page.headers.get('vary')?.toLowerCase()).toContain('accept-encoding')
-      expect(await page.text()).toBe(await (await fetch(`${waypost.url}/docs`)).text())
-      const again = await fetch(`${nginx.url}/docs`, {
-        headers: { ...gzip, 'if-none-match': page.headers.get('etag') ?? '' },
-      })
-      expect(again.status).toBe(304)
+    const FILES_ASKED = [
+      '/docs',
+      '/api/v1/listings/x402.weather',
+      '/badge/x402.weather.svg',
+      '/badge/x402.weather.json',
+    ]
+
+    test('which coding is sent, and how long the answer is', async () => {
+      for (const path of FILES_ASKED)
+        for (const accepted of [
+          ...[undefined, 'gzip', 'GZIP', 'deflate, gzip', 'gzip;q=0.5', 'gzip; q=0.001'],
+          ...['gzip;q=0', 'gzip;q=0.000', 'identity', 'deflate', 'x-gzip2', 'identity;q=0.5, gzip'],
+        ])
+          for (const method of ['GET', 'HEAD']) {
+            const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+            const [theirs, ours] = await both({ path, method, headers })
+            expect(theirs?.body, `${method} ${path} for ${accepted}`).toEqual(ours?.body)
+          }
+    })
+
+    test('a file that did not change is not sent again, however its strong tag is listed', async () => {
+      for (const path of FILES_ASKED)
+        for (const coding of ['gzip', 'identity']) {
+          const asked = { path, headers: { 'accept-encoding': coding } }
+          const statuses = await Promise.all(
+            [nginx.url, waypost.url].map(async (base) => {
+              const { etag } = await ask(base, asked)
+              expect(etag).toMatch(/^"[\w-]+"$/)
+              const tags = [etag, `"other", ${etag}`, `W/${etag}`, '*', '"other"', etag.slice(1)]
+              const headers = tags.map((tag) => ({ ...asked.headers, 'if-none-match': tag }))
+              return Promise.all(
+                headers.map(async (each) => (await ask(base, { path, headers: each })).status),
+              )
+            }),
+          )
+          expect(statuses[0], path).toEqual([304, 304, 304, 304, 200, 200])
+          expect(statuses[1], path).toEqual(statuses[0])
+        }
     })
 
     test.skipIf(!hasBrotli)('a Brotli copy goes to who takes one', async () => {
@@ -240,6 +268,8 @@ interface Answered {
   status: number
   headers: Record<string, string | undefined>
   vary: string[]
+  etag: string
+  body: { coding: string | undefined; length: string | undefined; bytes: number }
 }
 
 /** Not `fetch`: it would repair addresses, and follow redirects. */
@@ -247,7 +277,10 @@ function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promi
   const { promise, resolve: done, reject } = Promise.withResolvers<Answered>()
   const { hostname, port } = new URL(base)
   const sent = request({ hostname, port, path, method, headers, agent: false }, (res) => {
-    res.resume()
+    let bytes = 0
+    res.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
     const compared = COMPARED.map((name) => [
       name,
       [res.headers[name]].flat().join(', ') || undefined,
@@ -258,6 +291,11 @@ function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promi
         status: res.statusCode ?? 0,
         headers: Object.fromEntries(compared),
         vary: [...new Set(vary)],
+        etag: res.headers.etag ?? '',
+        body: {
+          ...{ coding: res.headers['content-encoding'], bytes },
+          length: res.headers['content-length'],
+        },
       }),
     )
   })

@@ -12,7 +12,7 @@ import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
 import { toListingBrief } from '../../src/domain/views/listing-brief.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { findContentType, isCompressible, toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { findContentType, isCopied, toUrlPath } from '../../src/domain/wire/static-file.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,
@@ -189,7 +189,7 @@ describe('files of a release', () => {
     ['a', 'application/octet-stream', false],
   ])('%s is %s, worth compressing: %s', (file, type, compressible) => {
     expect(findContentType(file)).toBe(type)
-    expect(isCompressible(type)).toBe(compressible)
+    expect(isCopied(type, 1024)).toBe(compressible)
   })
 })
 

@@ -4,7 +4,8 @@ import type { Folder } from '../../src/build/folder.ts'
 /** Files of a release, kept in memory by their paths in it. */
 export function createKeptFiles() {
   const kept = new Map<string, Buffer>()
-  const folder: Pick<Folder, 'begin' | 'write'> = {
+  const folder: Pick<Folder, 'begin' | 'write' | 'former'> = {
+    former: null,
     begin(path) {
       const parts: Uint8Array[] = []
       return {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { writeTrustLedger } from '../../src/build/lines.ts'
+import { writeTrustLedger } from '../../src/build/rows.ts'
 import { type LedgerPayment, toPublishedPayment } from '../../src/domain/trust/ledger-facts.ts'
 import { NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createKeptFiles } from '../support/kept-files.ts'

@@ -64,6 +64,10 @@ export function findTypeByExtension(file: string): string {
   return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'
 }
 
-export function isCompressible(type: string): boolean {
-  return COMPRESSIBLE.test(type)
+/** Smaller files travel as they are. */
+const MIN_COMPRESSED_BYTES = 1024
+
+/** Whether a file of this type and size (bytes) has compressed copies beside it. */
+export function isCopied(type: string, size: number): boolean {
+  return size >= MIN_COMPRESSED_BYTES && COMPRESSIBLE.test(type)
 }
