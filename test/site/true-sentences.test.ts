@@ -32,7 +32,7 @@ const isOfPayment = ({ what, outcome, value }: ReportedUse) =>
   value > 0 && (what === 'test_purchase' || (what === 'settlements' && outcome === undefined))
 const RULES: [text: string, isDenied: (page: Page) => boolean][] = [
   [
-    'no counted payment',
+    'we know of no',
     ({ view, evidence: { reported_use = [] } }) =>
       view.trust.evidence !== 'no_payment_data' ||
       view.delivered !== undefined ||

@@ -154,10 +154,12 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   }
   if (!isSold) return null
   const other = used.find(({ isOfMoney }) => isOfMoney)
-  const beside = other === undefined ? '' : `, only ${other.text}`
+  const text =
+    other === undefined
+      ? 'we know of no counted payment'
+      : `we know of no payment that is surely a sale, only ${other.text}`
   const day = other !== undefined && { as_of: other.day, source: other.source }
-  if (trust.evidence === 'no_payment_data')
-    return { known: false, text: `we know of no counted payment${beside}`, ...day }
+  if (trust.evidence === 'no_payment_data') return { known: false, text, ...day }
   return { known: false, ...toMeasured(listing, sources) }
 }
 
