@@ -20,9 +20,12 @@ export function* syntheticListings(
   for (let at = 0; at < count; at += 1) {
     const shape = random.pick(real)
     const name = rewriteText(shape.name, nameWords, random)
+    const id = `${shape.id.split('.')[0]}.${toSlug(name) || 'listing'}-s${at}`
+    const body = new TextDecoder().decode(shape.body).replace(shape.id, id)
     yield {
       ...shape,
-      id: `${shape.id.split('.')[0]}.${toSlug(name) || 'listing'}-s${at}`,
+      id,
+      body: new TextEncoder().encode(body),
       name,
       summary: rewriteText(shape.summary, summaryWords, random),
       tags: shape.tags.map((tag) =>
