@@ -16,7 +16,7 @@ import {
 } from '../../src/domain/changes/change-log.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import { InstantSchema } from '../../src/domain/trust/instant.ts'
+import { InstantSchema } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'

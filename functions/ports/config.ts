@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
-import { CalendarDateSchema } from '../../src/domain/listing/listing-text.ts'
 import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
+import { CalendarDateSchema } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { textLike } from '../../src/domain/wire/shapes.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
-import { InstantSchema } from '../../src/domain/trust/instant.ts'
+import { InstantSchema } from '../../src/domain/wire/dates.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { count } from '../../src/domain/wire/shapes.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'

@@ -1,6 +1,6 @@
 import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import { readOffer, toSentences } from '../../../src/domain/pins/expectation.ts'
-import { parseChallenges, toMppTerm } from '../../../src/domain/probe/x402.ts'
+import { parseChallenges, toMppTerm } from '../../../src/domain/probe/mpp.ts'
 import {
   readMppReceipt,
   readPaymentRequired,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { InstantSchema } from '../trust/instant.ts'
+import { InstantSchema } from '../wire/dates.ts'
 
 /** Why a listing was removed; `opted_out` is in the ledger, the others are in files. */
 export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { findSchemaFault } from '../json-schema/json-schema.ts'
+import { CalendarDateSchema } from '../wire/dates.ts'
 import { checkedText, faultless, listOf, textLike, uniqueList } from '../wire/shapes.ts'
 import {
   ASSUMABLE,
@@ -14,13 +15,7 @@ import {
 } from '../wire/vocabulary.ts'
 import { createAuthSchema, FIELD_NAME } from './auth.ts'
 import { createInvokeSchema } from './invoke.ts'
-import {
-  CalendarDateSchema,
-  EndpointTextSchema,
-  NameSchema,
-  SummarySchema,
-  TagSchema,
-} from './listing-text.ts'
+import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
 import { normalizePayout, PayoutSchema } from './networks.ts'
 import { NetworkSchema, PriceSchema, PricingSchema } from './pricing.ts'
 import { findUrlFault, ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'

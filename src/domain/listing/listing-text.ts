@@ -92,23 +92,6 @@ function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }
   return rank(a) - rank(b)
 }
 
-const FORM = /^\d{4}-\d\d-\d\d$/
-const EXPECTED = 'expected a date that exists, such as 2026-11-20'
-
-/** A day as in content files: `YYYY-MM-DD`, and on the calendar. */
-export const CalendarDateSchema = v.pipe(
-  v.string(EXPECTED),
-  v.regex(FORM, EXPECTED),
-  v.check((text) => !FORM.test(text) || isOnCalendar(text), EXPECTED),
-)
-
-/** `Date.parse` alone moves 30 February to March. @param text starts with `YYYY-MM-DD` */
-export function isOnCalendar(text: string): boolean {
-  const day = text.slice(0, 10)
-  const time = Date.parse(`${day}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
-}
-
 /**
  * Rules for text that people read: names, summaries, tags. Everything legal passes unchanged (HTML,
  * quotes, CJK, right-to-left letters, emoji); deceptive text is refused.

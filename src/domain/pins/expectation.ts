@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { normalizePayout, PayoutSchema, toPayout } from '../listing/networks.ts'
-import { readMppTerms, toMppTerm } from '../probe/x402.ts'
+import { readMppTerms, toMppTerm } from '../probe/mpp.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { paymentsIn, type RawHeaders, valuesOf } from '../relay/relayed-headers.ts'
 import { toCaip2, toUsd, usdAssetOf } from '../settlement/usd-assets.ts'

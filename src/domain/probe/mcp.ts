@@ -16,9 +16,9 @@ import {
   toOfferWords,
   toWrong,
 } from './finding.ts'
+import { readMppTerms } from './mpp.ts'
 import {
   type RpcReply,
-  readMppTerms,
   readRpcTerms,
   readToolPrice,
   readX402Terms,

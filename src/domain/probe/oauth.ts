@@ -4,7 +4,7 @@ import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../list
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { isJsonObject, parseJson, present } from '../wire/json.ts'
 import type { ProbeAnswer } from './finding.ts'
-import { parseChallenges } from './x402.ts'
+import { parseChallenges } from './mpp.ts'
 
 const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseChallenges } from '../probe/x402.ts'
+import { parseChallenges } from '../probe/mpp.ts'
 import { MOST_HEADER, parseBase64Json, toBase64, toBase64Url } from '../relay/base64-json.ts'
 import { parseJson, toCanonicalJson } from '../wire/json.ts'
 

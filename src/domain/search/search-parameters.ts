@@ -1,4 +1,4 @@
-import { isOnCalendar } from '../listing/listing-text.ts'
+import { isOnCalendar } from '../wire/dates.ts'
 import { findNearestName } from '../wire/nearest-name.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type KnownValues, SEARCH_FACETS } from './search-filters.ts'

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { createListingFactsSchema } from '../listing/listing-facts.ts'
-import { CalendarDateSchema, ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-text.ts'
+import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-text.ts'
 import { normalizePayout, PayoutSchema } from '../listing/networks.ts'
 import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
-import { InstantSchema } from '../trust/instant.ts'
+import { CalendarDateSchema, InstantSchema } from '../wire/dates.ts'
 import { count, textLike, uniqueList } from '../wire/shapes.ts'
 import { SkillFactsSchema } from './skill-facts.ts'
 

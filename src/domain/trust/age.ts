@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OfferSchema, type Operation, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { PerCallSchema, type Pricing } from '../listing/pricing.ts'
+import { InstantSchema } from '../wire/dates.ts'
 import { present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import {
@@ -13,7 +14,6 @@ import {
   ReportedUseSchema,
   SignalsSchema,
 } from './evidence.ts'
-import { InstantSchema } from './instant.ts'
 import type { SeenOperation } from './interface.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
 

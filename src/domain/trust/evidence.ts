@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import { createSignInSchema } from '../listing/auth.ts'
 import { printableText } from '../listing/listing-facts.ts'
-import { CalendarDateSchema } from '../listing/listing-text.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
+import { CalendarDateSchema, InstantSchema } from '../wire/dates.ts'
 import { compareText, largestOf } from '../wire/json.ts'
 import { count, listOf, textLike, uniqueList } from '../wire/shapes.ts'
 import { DRIFTING, PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
-import { InstantSchema } from './instant.ts'
 import { InterfaceSchema, NoticesSchema } from './interface.ts'
 import { OutcomeSchema, SawSchema, StatusSchema } from './seen-answer.ts'
 

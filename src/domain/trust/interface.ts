@@ -10,9 +10,9 @@ import {
 } from '../listing/listing-facts.ts'
 import { PayoutSchema } from '../listing/networks.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
+import { InstantSchema } from '../wire/dates.ts'
 import { listOf } from '../wire/shapes.ts'
 import { INTERFACE_ORIGINS, NOTICES } from '../wire/vocabulary.ts'
-import { InstantSchema } from './instant.ts'
 import { SeenAnswerSchema } from './seen-answer.ts'
 
 /**

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { normalizePayout, PayoutSchema } from '../listing/networks.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { WASH_FLAGS } from '../wash/wash.ts'
+import { InstantSchema } from '../wire/dates.ts'
 import { count, textLike } from '../wire/shapes.ts'
 import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import type { Evidence } from './evidence.ts'
-import { InstantSchema } from './instant.ts'
 import { TRUST } from './trust.ts'
 
 /** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { PayoutSchema } from '../listing/networks.ts'
 import { NetworkSchema, PriceSchema } from '../listing/pricing.ts'
+import { InstantSchema } from '../wire/dates.ts'
 import { textLike, whole } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS, PROBE_OUTCOMES } from '../wire/vocabulary.ts'
-import { InstantSchema } from './instant.ts'
 
 /** Payees of one operation that are kept. */
 export const MAX_PAY_TO = 10
