@@ -28,7 +28,7 @@ import { ROUTES } from './domain/wire/route-table.ts'
 
 /** One step from zero to the score; the points of all steps add up to it. */
 export interface ScorePart {
-  /** Anchor on the method's page. */
+  /** What the part is of. */
   rule: 'buyers' | 'settlements' | 'volume' | 'share' | 'recency' | 'sample'
   label: string
   /** Points, one decimal; negative for a deduction. */

@@ -165,16 +165,18 @@ function statFile(place: string): Stats | null {
 
 function load(root: string, found: Found, wanted: string): Sent {
   const { file, bytes: length } = found
-  const hasCopies = isCopied(findContentType(file.slice(1)), length)
+  // The dump has its own copy, whatever its size.
+  const hasCopies = isCopied(findContentType(file.slice(1)), length) || isDumpCopy(`${file}.gz`)
   const place = `${root}${file}`
-  const copy = CODINGS.find(([coding]) => hasCopies && wanted.includes(coding.charAt(0)))
-  if (copy !== undefined)
+  for (const [coding, ending] of CODINGS) {
+    if (!hasCopies || !wanted.includes(coding.charAt(0))) continue
     try {
-      const bytes = readFileSync(`${place}${copy[1]}`)
-      return toSent(found, { place, bytes, hasCopies, coding: copy[0] })
+      const bytes = readFileSync(place + ending)
+      return toSent(found, { place, bytes, hasCopies, coding })
     } catch {
-      // A development server's release has none.
+      // The dump has one alone, and a development server's release none.
     }
+  }
   const bytes = length > MAX_READ_BYTES ? null : readFileSync(place)
   return toSent(found, { place, bytes, hasCopies })
 }

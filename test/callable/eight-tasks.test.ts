@@ -86,7 +86,7 @@ describe('from words to the first right request', () => {
   test.each([
     ['weather for a city', { kind: 'http_api', auth: 'none' }, SERVED],
     ['scrape a page to markdown', { kind: 'http_api' }, TERMS],
-    ['send an email', { kind: 'http_api' }, TERMS],
+    ['send an email', { kind: 'http_api', auth: 'payment' }, TERMS],
     ['make an image', { kind: 'http_api' }, TERMS],
     ['company by domain', { kind: 'http_api' }, TERMS],
   ])('%s', async (q, filters, answer) => {

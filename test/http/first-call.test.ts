@@ -15,6 +15,7 @@ const read = async (path: string) => (await fetch(waypost.url + path)).text()
 /** The addresses of this directory that a document names, in order. */
 function addressesIn(text: string): string[] {
   const found = text
+    .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&')
     .matchAll(/https:\/\/waypost\.example(\/api\/v1\/[^\s'"<)]*)/g)
   return [...found].map(([, path = '']) => path)

@@ -24,10 +24,7 @@ export const MarketReportsSchema = v.object({
       'What others measured of the whole market and published, each with its source.',
     ),
     paid_listings: described(v.number(), 'Listings that name a payment rail.'),
-    priced_listings: described(
-      v.number(),
-      'Those of them whose lowest price is known; as many, as long as pricing per call always states one.',
-    ),
+    priced_listings: described(v.number(), 'Those of them whose lowest price is known.'),
     measured: v.object({
       listings: v.number(),
       settlements_30d: v.number(),
