@@ -48,7 +48,8 @@ afterAll(async () => {
 })
 
 test('what is saved shows in page, API and search of the running server', async () => {
-  expect(await read('/listing/mcp.harbour')).toContain('Ship movements')
+  // The development server answers before it has rendered its first page.
+  await expect.poll(() => read('/listing/mcp.harbour')).toContain('Ship movements')
   const file = join(contentDir, 'listings/mcp/harbour.md')
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace('Ship movements', 'Quokkas'))
