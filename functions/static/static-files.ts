@@ -170,15 +170,18 @@ function load(root: string, found: Found, wanted: string): Sent {
   const place = `${root}${file}`
   for (const [coding, ending] of CODINGS) {
     if (!hasCopies || !wanted.includes(coding.charAt(0))) continue
-    try {
-      const bytes = readFileSync(place + ending)
-      return toSent(found, { place, bytes, hasCopies, coding })
-    } catch {
-      // The dump has one alone, and a development server's release none.
-    }
+    // The dump has one alone, and a development server's release none.
+    const copy = statFile(place + ending)
+    if (copy === null) continue
+    const sent = { place: place + ending, bytes: readShort(place + ending, length) }
+    return toSent({ ...found, bytes: copy.size }, { ...sent, hasCopies, coding })
   }
-  const bytes = length > MAX_READ_BYTES ? null : readFileSync(place)
-  return toSent(found, { place, bytes, hasCopies })
+  return toSent(found, { place, bytes: readShort(place, length), hasCopies })
+}
+
+/** @param length of the file itself; null where that is too long for memory */
+function readShort(place: string, length: number): Buffer | null {
+  return length > MAX_READ_BYTES ? null : readFileSync(place)
 }
 
 function toSent(
