@@ -1,12 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { followMoves } from '../../src/domain/derived/tombstone.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { addMonths, dropMonths } from '../store/schema.ts'
 import { HOURS_A_DAY, type Store, type Tables, toDay, toHour } from '../store/store.ts'
 import { countClicks } from './usage.ts'
-
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 
 /**
  * Search ids leave clicks after a day, single clicks are folded to counts by day, counts are dropped

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { createTransport, type Transporter } from 'nodemailer'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { MailQueue, MailTask } from '../features/feature.ts'
@@ -12,7 +13,6 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { countRows, createLoop, type MailTable, type Store, type Tables } from '../store/store.ts'
 
-const HOUR_MS = 3_600_000
 const KEPT_MS = RETENTION.mail_hours * HOUR_MS
 /** Mails sent at once. */
 const AT_ONCE = 20

@@ -1,11 +1,11 @@
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import type { Parts } from '../features/feature.ts'
 import { createHttpClient, type HttpClient } from '../net/http-client.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
 import { createEvidenceRows, hostOf, probeContent } from './schedule.ts'
 
-const HOUR_MS = 3_600_000
 const STALE_MS = 24 * HOUR_MS
 
 /** Time limit of one turn: other chores wait behind it, and the next turn continues. */

@@ -13,12 +13,12 @@ import type {
   JudgedCall,
   LedgerPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { ReportTable, Store, Tables } from '../store/store.ts'
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 
-const DAY_MS = 86_400_000
 const ROWS_A_PAGE = 5_000
 /** Receipts of one listing that its seller is shown. */
 const MAX_SHOWN = 50

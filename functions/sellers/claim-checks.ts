@@ -7,6 +7,7 @@ import {
   readClaimHost,
 } from '../../src/domain/owners/claim-rules.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts, StoreRoute } from '../features/feature.ts'
 import { countAgainst, createStoreRoute, refuse } from '../features/routes.ts'
@@ -18,8 +19,6 @@ import { claimRulesOf, expireClaims, findClaimable, toClaimView } from './claims
 import { notifySeller } from './letters.ts'
 import { createProver, missed, type Proof, type Prove, toProof } from './proofs.ts'
 import { createSignedInRoute } from './sign-in.ts'
-
-const HOUR_MS = 3_600_000
 
 /** The check of a claim: when its seller wants it, and by itself. */
 export function createClaimChecksFeature(parts: Parts) {

@@ -9,6 +9,7 @@ import {
   type ClaimView,
   OptOutBodySchema,
 } from '../../src/domain/views/seller-views.ts'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson, smallestOf } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
@@ -71,7 +72,6 @@ export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'releas
   return { allowPrivate: config.PRIVATE_TARGETS, sharedHosts, issuer: config.OIDC_ISSUER }
 }
 
-const HOUR_MS = 3_600_000
 const MAX_OPEN_CLAIMS = 20
 
 /**

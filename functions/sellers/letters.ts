@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
 import { toPriceText } from '../../src/domain/operation/price-text.ts'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
@@ -9,8 +10,6 @@ import type { Letter, MailQueue, MailTask, Parts } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { issueLoginToken } from './sign-in.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Mails to sellers: how each is written, and which the directory sends by itself. */
 export function createLettersFeature(parts: Parts) {

@@ -13,6 +13,7 @@ import {
   type PayoutChecked,
   type PayoutState,
 } from '../../src/domain/views/seller-views.ts'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
 import type { Release } from '../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../store/store.ts'
@@ -21,8 +22,6 @@ import { createOwnerRoute } from './claims.ts'
 import { notifySeller } from './letters.ts'
 import { showObserved } from './proofs.ts'
 import { createSecret } from './sign-in.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Proofs that a payout is the seller's; those of contract wallets are checked again. */
 export function createPayoutsFeature(parts: Parts) {

@@ -5,6 +5,7 @@ import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import { findHostForgery } from '../../src/domain/listing/shown-host.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
+import { MINUTE_MS } from '../../src/domain/wire/dates.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
 import {
@@ -155,7 +156,6 @@ export function toSellerView(email: string, createdAt: number) {
   return { email, created_at: new Date(createdAt).toISOString() }
 }
 
-const MINUTE_MS = 60_000
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /** A fresh token for the address; whatever token it had before stops working. */

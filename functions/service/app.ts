@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
 import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import type { Feature, Handler, Parts } from '../features/feature.ts'
@@ -12,8 +13,6 @@ import { createPathTable, type PathTable, type Row } from './paths.ts'
 
 /** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
 const VALID_MS = 90 * 86_400_000
-
-const DAY_MS = 86_400_000
 
 const LISTING_PREFIX = listingPath('')
 

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/dates.ts'
 import { ON_DEMAND_PAGES, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { createGo } from '../clicks/go.ts'
 import { applyRetention } from '../clicks/retention.ts'
@@ -30,9 +31,6 @@ import { createPayoutsFeature } from '../sellers/payouts.ts'
 import { createSignInFeature } from '../sellers/sign-in.ts'
 import { createMeterFeature } from '../trust/measure.ts'
 import type { Metrics } from './metrics.ts'
-
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
 
 /**
  * Every feature of the service, once. To add one, write a value and name it here: its addresses are

@@ -8,6 +8,7 @@ import type {
 } from '../../src/domain/trust/ledger-facts.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import { moveRows } from '../clicks/retention.ts'
 import { readClickCounts, readUsageCounts } from '../clicks/usage.ts'
@@ -49,8 +50,6 @@ export async function readFactsForBuild(
     receiptDays: await readReceiptDays(store, Math.min(now, Date.now())),
   }
 }
-
-const DAY_MS = 86_400_000
 
 const DEMAND_DAYS = 90
 

@@ -1,6 +1,7 @@
 import { type Kysely, PostgresAdapter, type QueryExecutorProvider, sql } from 'kysely'
 import type { REPORT_STATES, ReportKind } from '../../src/domain/reports/report.ts'
 import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../src/domain/wire/vocabulary.ts'
 
 /** A column as a migration creates it, with the type of its values for the queries. */
@@ -351,8 +352,6 @@ const BY_MONTH = {
   click: { column: 'hour', unitsADay: 24 },
   usage_day: { column: 'day', unitsADay: 1 },
 } as const
-
-const DAY_MS = 86_400_000
 
 /** Months created in advance; rows of any other go to the partition `<table>_other`. */
 const AHEAD = [1, 2]

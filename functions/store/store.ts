@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { type Clock, within } from '../ports/clock.ts'
@@ -108,7 +109,6 @@ export function toJsonRows(clicks: readonly Click[]): string {
   return JSON.stringify(clicks.map((click) => ({ ...click, bot: Number(click.bot) })))
 }
 
-const HOUR_MS = 3_600_000
 export const HOURS_A_DAY = 24
 
 /** @example toHour(Date.UTC(2026, 0, 1, 5, 59)) → 490901 */

@@ -1,6 +1,7 @@
 import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { WASH } from '../../src/domain/wash/wash.ts'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/json.ts'
 import { inPieces, type MeterCursorTable, type MeterPayerTable } from '../store/store.ts'
 import {
@@ -271,7 +272,6 @@ async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
   })
 }
 
-const DAY_MS = 86_400_000
 /** Payers looked up together: one list of topics, as most nodes accept it. */
 const PAYERS_AT_ONCE = 1_000
 

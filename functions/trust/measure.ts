@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { hostOf } from '../../src/domain/owners/claim-rules.ts'
 import { usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
+import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import type { Parts } from '../features/feature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
@@ -31,7 +32,6 @@ const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
 /** How often the meter looks where relayed calls named payments, and for how long after them. */
 const LOOK_EVERY_MS = 120_000
 const LOOK_FOR_MS = 600_000
-const HOUR_MS = 3_600_000
 
 /**
  * `MEASURE=on`: the meter reads each hour, and at once after a relayed call named a payment, or

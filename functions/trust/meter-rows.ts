@@ -19,6 +19,7 @@ import {
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { WASH } from '../../src/domain/wash/wash.ts'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import {
@@ -66,8 +67,6 @@ export interface ChainTally {
 export class MeterStopped extends Error {
   override name = 'MeterStopped'
 }
-
-const DAY_MS = 86_400_000
 
 /** How far back a payout is read when its meter starts: the window of the score. */
 export const FIRST_READ_MS = 30 * DAY_MS

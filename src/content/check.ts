@@ -21,6 +21,7 @@ import { toTask } from '../domain/tasks/task.ts'
 import { AGE_LIMITS, ageOf } from '../domain/trust/age.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
 import { isKnownEndpoint } from '../domain/views/reference-views.ts'
+import { DAY_MS } from '../domain/wire/dates.ts'
 import { findNearestName } from '../domain/wire/nearest-name.ts'
 import { type Fault, faultOf, toField } from './faults.ts'
 import { type PartialFacts, type PartialListing, parseFrontMatter } from './listing-file.ts'
@@ -252,7 +253,6 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
 }
 
 const STALE_DAYS = 365
-const DAY_MS = 86_400_000
 
 /**
  * Listings that no person or machine has looked at for a year, and those dated in the future; and

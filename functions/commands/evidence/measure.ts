@@ -1,5 +1,6 @@
 import { hostAt, readPayoutStandings } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
+import { DAY_MS } from '../../../src/domain/wire/dates.ts'
 import { OperatorError } from '../../../src/domain/wire/problems.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
@@ -27,8 +28,6 @@ Reads what was paid to proven and published payouts on the chains in RPC_URLS si
   --json    one object a chain
 Exit: 0 done, 1 a node, the ledger or another process was in the way, 2 the command was wrong or
 RPC_URLS is empty.`
-
-const DAY_MS = 86_400_000
 
 const MOST_DAYS = 90
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../src/domain/wire/dates.ts'
 import { OperatorError } from '../../../src/domain/wire/problems.ts'
 import { readCommandLine, runCommand, wrongCommand } from '../../ports/run-main.ts'
 import { createSecret, hashSecret } from '../../sellers/sign-in.ts'
@@ -6,8 +7,6 @@ import type { Store } from '../../store/store.ts'
 
 const HELP = `Usage: npm run access -- add <name> [--days N] | list | remove <name>
 A token opens a directory that runs with READ_ACCESS=token. It is shown once; the ledger keeps its hash.`
-
-const DAY_MS = 86_400_000
 
 await runCommand(async (config, log) => {
   const { words, values } = readCommandLine(HELP, { days: { type: 'string' } } as const, 2)

@@ -1,4 +1,5 @@
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
+import { DAY_MS } from '../../domain/wire/dates.ts'
 import { html } from '../frame/html.ts'
 
 /** Days drawn, and the width of one, in units of the drawing. */
@@ -8,7 +9,6 @@ const STEP = 10
 const BAR = 8
 const BARS_WIDTH = SHOWN_DAYS * STEP - 2
 const BARS_HEIGHT = 48
-const DAY_MS = 86_400_000
 /** A chart of fewer days says less than its numbers. */
 const CHART_DAYS = 7
 

@@ -34,8 +34,7 @@ export function showParts(place: HTMLElement, found: Document, most = Number.POS
     const fresh = found.querySelector(`[data-${name}]`)
     if (part === null || fresh === null) continue
     for (const row of [...fresh.children].slice(most)) row.remove()
-    // Only what changed is laid out and painted again.
-    // Twenty rows at most.
+    // Only what changed is laid out and painted again: it is at most twenty rows to compare.
     if (part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes)
   }
   for (const list of place.querySelectorAll('details')) list.open = open.includes(facetOf(list))

@@ -22,6 +22,7 @@ import {
 import type { Notice } from '../trust/interface.ts'
 import type { ListingScore } from '../trust/score-listings.ts'
 import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
+import { HOUR_MS } from '../wire/dates.ts'
 import { present } from '../wire/json.ts'
 import {
   type BadgeId,
@@ -32,8 +33,6 @@ import {
   TIERS,
   type TierId,
 } from '../wire/vocabulary.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Fewer probes than this say nothing about uptime or the slowest answers. */
 const LEAST_PROBES = 3

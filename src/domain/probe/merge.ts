@@ -5,6 +5,7 @@ import { newestSignIn } from '../trust/access.ts'
 import { type Evidence, type Probe, ProbeSchema } from '../trust/evidence.ts'
 import { type Interface, InterfaceSchema, type SeenOperation } from '../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../trust/seen-answer.ts'
+import { DAY_MS } from '../wire/dates.ts'
 import { largestOf, present, smallestOf } from '../wire/json.ts'
 import { addDrift } from './drift.ts'
 import { type Finding, KEEP_MS, type PaymentTerm, type Sight } from './finding.ts'
@@ -245,7 +246,6 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
   return { ...operation, seen: rest }
 }
 
-const DAY_MS = 86_400_000
 const RECENT = 10
 const STRIP_DAYS = 30
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { OfferSchema, type Operation, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { PerCallSchema, type Pricing } from '../listing/pricing.ts'
-import { InstantSchema } from '../wire/dates.ts'
+import { DAY_MS, InstantSchema } from '../wire/dates.ts'
 import { present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import {
@@ -32,8 +32,6 @@ export const AGE_LIMITS = {
   /** Prices that machines read, from the seller or a catalogue. */
   prices: 180,
 } as const
-
-const DAY_MS = 86_400_000
 
 /**
  * Whole days from a fact's day to the build's; negative for one that is yet to come.

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { createSignInSchema } from '../listing/auth.ts'
 import { printableText } from '../listing/listing-facts.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
-import { CalendarDateSchema, InstantSchema } from '../wire/dates.ts'
+import { CalendarDateSchema, DAY_MS, InstantSchema } from '../wire/dates.ts'
 import { compareText, largestOf } from '../wire/json.ts'
 import { count, listOf, textLike, uniqueList } from '../wire/shapes.ts'
 import { DRIFTING, PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
@@ -273,7 +273,6 @@ export function toEvidenceText(evidence: Evidence): string {
 }
 
 const WINDOW_DAYS = 30
-const DAY_MS = 86_400_000
 /** Volumes are rounded for each day. */
 const CENTS_A_DAY = 0.01
 

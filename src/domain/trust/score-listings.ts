@@ -8,6 +8,7 @@ import {
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { WASH_FLAGS } from '../wash/wash.ts'
+import { DAY_MS } from '../wire/dates.ts'
 import { largestOf } from '../wire/json.ts'
 import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
 import {
@@ -19,7 +20,6 @@ import {
 } from './ledger-facts.ts'
 import { TRUST } from './trust.ts'
 
-const DAY_MS = 86_400_000
 /** The window, and what is kept of history before it: ninety days in all. */
 const WINDOWS = 3
 /** How far back payments are read, including the window. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../wire/dates.ts'
 import { isPast } from './age.ts'
 import type { Measured } from './evidence.ts'
 
@@ -19,8 +20,6 @@ export const TRUST = {
   /** Below either, `trust.sample` is `low`; also the gate of tier `trusted`. */
   sampleGate: { buyers: 3, settlements: 5 },
 } as const
-
-const DAY_MS = 86_400_000
 
 /** Inputs of the score; `sharers` is how many listings publish the same payout, at least 1. */
 export interface TrustInput {

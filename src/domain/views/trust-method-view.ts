@@ -7,10 +7,10 @@ import { SCHEMES } from '../settlement/schemes/schemes.ts'
 import { BRIDGED_COINS } from '../settlement/usd-assets.ts'
 import { TRUST, TRUST_METHOD } from '../trust/trust.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../wash/wash.ts'
+import { MINUTE_MS } from '../wire/dates.ts'
 import { toWireNames } from '../wire/shapes.ts'
 import { EVIDENCE } from '../wire/vocabulary.ts'
 
-const MINUTE_MS = 60_000
 const MICRO = 1_000_000
 
 const { roundTripShare, hopDays, burst } = WASH

@@ -1,4 +1,5 @@
 import type { Settlement, Transfer } from '../settlement/settlement.ts'
+import { DAY_MS } from '../wire/dates.ts'
 
 /** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
 export const WASH = {
@@ -90,8 +91,6 @@ export function indexTransfers(transfers: readonly Transfer[]) {
     countReceivers: (from: string) => receivers.get(from)?.size ?? 0,
   }
 }
-
-const DAY_MS = 86_400_000
 
 export const WASH_FLAGS = [
   'self_payment',

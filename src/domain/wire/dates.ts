@@ -1,5 +1,8 @@
 import * as v from 'valibot'
 
+/** Milliseconds. */
+export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as const
+
 const FORM = /^\d{4}-\d\d-\d\d$/
 const EXPECTED = 'expected a date that exists, such as 2026-11-20'
 
