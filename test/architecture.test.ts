@@ -185,18 +185,26 @@ describe('code', () => {
   })
 
   test('names are in the field’s words: no identifier holds one that went', () => {
-    const WENT = /^(?:doors?|dear|dearer)$/i
+    const WENT = /^(?:deeds?|doors?|told|said|asked|dear|dearer|standings?)$/i
+    /** Columns and fields of published documents, whose readers know them by these names. */
+    const PUBLISHED = new Set(['asked', 'asked_at', 'payment_asked_again', 'said_at', 'told'])
     const isOld = (name: string) =>
       /giveWay|letGo/.test(name) || splitName(name).some((part) => WENT.test(part))
-    expect(['SearchDoor', 'READ_DOOR', 'giveWay', 'dear'].filter((name) => !isOld(name))).toEqual(
-      [],
-    )
-    expect(['indoors', 'endearing'].filter(isOld)).toEqual([])
+    const isMember = ({ parent }: ts.Node) =>
+      ts.isPropertyAccessExpression(parent) ||
+      ts.isPropertyAssignment(parent) ||
+      ts.isPropertySignature(parent) ||
+      ts.isBindingElement(parent)
+    expect(
+      ['SearchDoor', 'READ_DOOR', 'giveWay', 'dear', 'toSaid'].filter((name) => !isOld(name)),
+    ).toEqual([])
+    expect(['indoors', 'endearing', 'understanding'].filter(isOld)).toEqual([])
     const old = product
       .filter(({ path }) => path.endsWith('.ts'))
       .flatMap((file) =>
         walk(parseSource(file))
           .filter((node) => ts.isIdentifier(node) && isOld(node.text))
+          .filter((node) => !(PUBLISHED.has(node.getText()) && isMember(node)))
           .map((node) => `${file.path} ${node.getText()}`),
       )
     expect(old).toEqual([])

@@ -23,7 +23,7 @@ async function tryOut(attempt: string) {
     '--eval',
     `${head}${attempt}${tail}`,
   ])
-  return { said: stdout.trim(), log: readLog(log) }
+  return { stated: stdout.trim(), log: readLog(log) }
 }
 
 function readLog(path: string): string | null {
@@ -47,8 +47,8 @@ test.each([
 ])(
   'a program that tries to leave this machine is refused and written down: %s',
   async (attempt, what) => {
-    const { said, log } = await tryOut(attempt)
-    expect(said).toBe(`tests stay on this machine: ${what}`)
+    const { stated, log } = await tryOut(attempt)
+    expect(stated).toBe(`tests stay on this machine: ${what}`)
     expect(log).toContain(what)
   },
 )
@@ -58,5 +58,5 @@ test('what stays on this machine is let through', async () => {
     const server = net.createServer((socket) => socket.end()).listen(0, 'localhost', () =>
       net.connect(server.address().port, 'localhost').once('error', failed).resume().once('end', () => server.close(fine)))
   }).then(() => dns.lookup('localhost'))`
-  expect(await tryOut(attempt)).toEqual({ said: 'done', log: null })
+  expect(await tryOut(attempt)).toEqual({ stated: 'done', log: null })
 })

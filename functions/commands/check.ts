@@ -153,13 +153,13 @@ function reportQuality({ listings, evidence }: Content): void {
     `of ${paid} paid operations, ${shape} say what comes back, ${example} with an example, ${source} name the document, ${task} their task`,
   )
   const tools = listings.flatMap(({ facts }) => facts.tools ?? [])
-  const told = tools.flatMap(({ name, description }) =>
+  const reported = tools.flatMap(({ name, description }) =>
     description === undefined ? [] : [{ name, description }],
   )
   const named = tools.filter(({ task }) => task !== undefined).length
-  const repeated = told.filter((tool) => !saysMoreThanName(tool)).length
+  const repeated = reported.filter((tool) => !saysMoreThanName(tool)).length
   console.log(
-    `of ${tools.length} tools, ${told.length} have a sentence, ${repeated} of which only repeats the name; ${named} name their task`,
+    `of ${tools.length} tools, ${reported.length} have a sentence, ${repeated} of which only repeats the name; ${named} name their task`,
   )
   const poorest = findPoorest(judged, MOST_NAMED)
   for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
@@ -194,8 +194,8 @@ function readChanges(contentDir: string, ref: string) {
       removed: idsOf('D'),
     }
   } catch (error) {
-    const said = error instanceof Error ? (error.message.split('\n')[1] ?? error.message) : ''
-    throw new UsageError(`expected a git ref that this repository has, got ${ref}: ${said}`)
+    const stated = error instanceof Error ? (error.message.split('\n')[1] ?? error.message) : ''
+    throw new UsageError(`expected a git ref that this repository has, got ${ref}: ${stated}`)
   }
 }
 

@@ -14,13 +14,15 @@ export function findUnlistedHosts(
   listings: readonly { facts: Pick<ListingFacts, 'url' | 'http' | 'invoke'> }[],
   reasons: readonly NotListed[],
 ): { rows: number; unlisted: string[] } {
-  const told = new Set([
+  const reported = new Set([
     ...reasons.flatMap(({ hosts }) => hosts),
     ...listings.flatMap(({ facts }) => listedPlaces(facts)),
   ])
   const rows = readRows(readFileSync(catalogue, 'utf8'))
   const named = rows.flatMap((row) => ADDRESSES.map((name) => placesOf(String(row[name]))))
-  const unlisted = named.filter((places) => places.length > 0 && !places.some((at) => told.has(at)))
+  const unlisted = named.filter(
+    (places) => places.length > 0 && !places.some((at) => reported.has(at)),
+  )
   return {
     rows: rows.length,
     unlisted: [...new Set(unlisted.flatMap(([, host = '']) => host))].sort(),

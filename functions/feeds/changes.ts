@@ -280,8 +280,8 @@ function findSubject(parts: Pick<Parts, 'problem' | 'release'>, { pathname, sear
 
 /** Ids that a search finds first. */
 function findFirst(index: SearchIndex, query: SearchQuery): string[] {
-  const asked = { ...query, offset: 0, limit: FOLLOWED_RESULTS }
-  return searchIndex(index, asked).organic.rows.map((row) => readId(index, row.row))
+  const requested = { ...query, offset: 0, limit: FOLLOWED_RESULTS }
+  return searchIndex(index, requested).organic.rows.map((row) => readId(index, row.row))
 }
 
 function toFeed(

@@ -225,8 +225,8 @@ export async function addReport(
   { url, listing_id, receipt }: Subject,
   { email, isOwners, now }: { email: string | null; isOwners: boolean; now: number },
 ): Promise<AddedReport> {
-  const said = JSON.stringify([kind, url, listing_id, receipt, text, ...links])
-  const id = `r${hash('sha256', said).slice(0, 18)}`
+  const stated = JSON.stringify([kind, url, listing_id, receipt, text, ...links])
+  const id = `r${hash('sha256', stated).slice(0, 18)}`
   const row: ReportTable = {
     ...{ id, kind, url, listing_id, receipt, text, email, links: JSON.stringify(links) },
     host: url === null ? null : new URL(url).host,

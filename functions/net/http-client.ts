@@ -95,9 +95,9 @@ export function createHttpClient(purpose: GuardedPurpose, parts: HttpClientParts
   if (ownName === null) return client
   return {
     ...client,
-    fetch: async (asked) => {
+    fetch: async (requested) => {
       await ownName.refresh()
-      return client.fetch(asked)
+      return client.fetch(requested)
     },
   }
 }
@@ -114,9 +114,9 @@ export function createOperatorClient(
   const client = createClient(purpose, baseUrl, limits, { connect, pipelining: 1 })
   return {
     ...client,
-    fetch: (asked) => {
+    fetch: (requested) => {
       countVerdict(purpose, 'by_operator')
-      return client.fetch(asked)
+      return client.fetch(requested)
     },
   }
 }
@@ -141,7 +141,7 @@ function createClient(
   const named = userAgent.replace('{base_url}', baseUrl)
   const sender = { agent, limits, redirects, userAgent: named, sign }
   return {
-    fetch: (asked) => follow(asked, sender),
+    fetch: (requested) => follow(requested, sender),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -156,13 +156,13 @@ interface Sender {
 }
 
 /** Follows the redirects that the caller allows, all within the time of one answer. */
-async function follow(asked: HttpRequest, sender: Sender): Promise<ProbeReply> {
+async function follow(requested: HttpRequest, sender: Sender): Promise<ProbeReply> {
   const deadline = AbortSignal.timeout(sender.limits.answerMs)
-  let { url } = asked
+  let { url } = requested
   for (let hop = 0; ; hop += 1) {
-    const reply = await send({ ...asked, url }, sender, deadline)
+    const reply = await send({ ...requested, url }, sender, deadline)
     const next = hop < sender.redirects ? toNext(reply, url) : null
-    if (next === null || asked.mayFollow?.(next) !== true) return reply
+    if (next === null || requested.mayFollow?.(next) !== true) return reply
     url = next.href
   }
 }

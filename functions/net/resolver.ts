@@ -93,7 +93,7 @@ export function createAddressLookup(
     const failure = failed.get(host)
     if (failure !== undefined && failure.until > now()) throw failure.error
     failed.delete(host)
-    const asked =
+    const requested =
       underWay.get(host) ??
       ask(host, servers, limits)
         .catch((error: unknown) => {
@@ -101,8 +101,8 @@ export function createAddressLookup(
           throw error
         })
         .finally(() => underWay.delete(host))
-    underWay.set(host, asked)
-    return asked
+    underWay.set(host, requested)
+    return requested
   }
 }
 
@@ -154,11 +154,13 @@ function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'
   })
   const needed = Math.min(QUORUM, resolvers.length)
   return async (host) => {
-    const asked = await Promise.allSettled(resolvers.map((resolver) => txtOrNone(resolver, host)))
-    const answers = asked
+    const requested = await Promise.allSettled(
+      resolvers.map((resolver) => txtOrNone(resolver, host)),
+    )
+    const answers = requested
       .filter((answer) => answer.status === 'fulfilled')
       .map(({ value }) => value)
-    const failure = asked.find((answer) => answer.status === 'rejected')
+    const failure = requested.find((answer) => answer.status === 'rejected')
     if (answers.length < needed && failure !== undefined) throw failure.reason
     const byText = new Map(answers.flat().map((record) => [record.join(''), record]))
     const hasRecord = (answer: string[][], text: string) =>

@@ -113,10 +113,10 @@ async function askOne(
   client: Fetcher,
   now: () => number,
 ): Promise<Finding> {
-  const { body, headers, ...asked } = request
+  const { body, headers, ...requested } = request
   const accept = is_paid || expected === null ? {} : { accept: expected }
   const reply = await client.fetch({
-    ...asked,
+    ...requested,
     headers: { ...accept, ...headers },
     ...(body !== undefined && { body }),
   })

@@ -3,13 +3,13 @@ import type { H3Event } from 'h3'
 import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
 import { CARD_PATHS } from '../../src/domain/discovery/agent-card.ts'
 import {
-  type AskedStep,
   type CheckAnswer,
   chooseFinding,
   type DeclaredOperation,
   judgeDeclared,
   type LintProblem,
   type LintReport,
+  type RequestedStep,
   toLintReport,
 } from '../../src/domain/lint/lint.ts'
 import { findHostForgery } from '../../src/domain/listing/shown-host.ts'
@@ -109,9 +109,9 @@ function toAddress(text: string): string {
 /** `GET /api/v1/lint?url=&as=`: the report of `/sellers/check` for programs. */
 export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'>, check: Check) {
   const lint: Handler = async (event: H3Event) => {
-    const asked = readAsked(event.url.searchParams)
-    if ('errors' in asked) return refuseParameters(problem, asked.errors)
-    const answer = await check({ ...asked, caller: toCaller(event, config) })
+    const requested = readRequested(event.url.searchParams)
+    if ('errors' in requested) return refuseParameters(problem, requested.errors)
+    const answer = await check({ ...requested, caller: toCaller(event, config) })
     if (answer.kind === 'report') return publicJson(answer.report)
     if (answer.kind === 'empty')
       return refuseParameters(problem, [toQueryError('url', 'expected the address of a service.')])
@@ -122,7 +122,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
   return lint
 }
 
-function readAsked(query: URLSearchParams) {
+function readRequested(query: URLSearchParams) {
   const errors = findNameErrors(query, NAMES)
   const as = PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as'))
   if (query.has('as') && as === undefined)
@@ -146,8 +146,13 @@ export async function lintUrl(
   client: Fetcher,
   now: () => number,
 ): Promise<LintReport> {
-  const { chosen, asked } = await examineUrl(url, as, client, now)
-  return toLintReport(toInertLine(url, MAX_SHOWN_URL), chosen, asked, judgeHost(new URL(url).host))
+  const { chosen, asked: requested } = await examineUrl(url, as, client, now)
+  return toLintReport(
+    toInertLine(url, MAX_SHOWN_URL),
+    chosen,
+    requested,
+    judgeHost(new URL(url).host),
+  )
 }
 
 /** A host that looks like another one's is how buyers are led astray. */
@@ -164,10 +169,10 @@ export async function examineUrl(
   as: ProbeProtocol | undefined,
   client: Fetcher,
   now: () => number,
-): Promise<{ chosen: Finding; asked: AskedStep[] }> {
-  const asked: AskedStep[] = []
+): Promise<{ chosen: Finding; asked: RequestedStep[] }> {
+  const requested: RequestedStep[] = []
   const findings: Finding[] = []
-  const watched = { fetch: watch(client, asked) }
+  const watched = { fetch: watch(client, requested) }
   for (const handshake of toHandshakes(url, as)) {
     if (isSettled(handshake, findings)) break
     const finding = await probeHandshake(handshake, watched, now)
@@ -176,7 +181,7 @@ export async function examineUrl(
     if (finding.outcome === 'spoke' || finding.failure !== undefined) break
     if (finding.outcome === 'unknown') break
   }
-  return { chosen: chooseFinding(findings) ?? NOTHING, asked }
+  return { chosen: chooseFinding(findings) ?? NOTHING, asked: requested }
 }
 
 /** An address that asks for money, or answers in a protocol's errors, is not tried as anything plain. */
@@ -219,11 +224,11 @@ function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
   return [...all.mcp, ...either, ...all.a2a, ...all.http]
 }
 
-function watch({ fetch }: Fetcher, asked: AskedStep[]): Fetcher['fetch'] {
+function watch({ fetch }: Fetcher, requested: RequestedStep[]): Fetcher['fetch'] {
   return async (request) => {
     const reply = await fetch(request)
     const url = toInertLine(request.url, MAX_SHOWN_URL)
-    asked.push({ method: request.method, url, came_back: toWords(reply) })
+    requested.push({ method: request.method, url, came_back: toWords(reply) })
     return reply
   }
 }
@@ -257,14 +262,14 @@ export async function lintPlan(
   now: () => number,
   { own = [], declared = [] }: ListingWords = {},
 ): Promise<LintReport> {
-  const asked: AskedStep[] = []
-  const finding = await probeHandshake(plan.handshake, { fetch: watch(client, asked) }, now)
+  const requested: RequestedStep[] = []
+  const finding = await probeHandshake(plan.handshake, { fetch: watch(client, requested) }, now)
   const { drift = [] } = mergeFinding({}, finding, plan, toInstant(now()))
   const drifted = drift.map((row) => ({
     what: toInertLine(toDriftSentence(row), MAX_SENTENCE),
     change: 'Make the two agree.',
   }))
-  return toLintReport(target, finding, asked, [
+  return toLintReport(target, finding, requested, [
     ...own,
     ...drifted,
     ...judgeDeclared(declared, finding),

@@ -139,7 +139,7 @@ async function post(
   { id, headers, body }: McpMessage,
 ): Promise<Posted> {
   const readEvents = createEventReader()
-  const asked = await client.fetch({
+  const requested = await client.fetch({
     method: 'POST',
     url,
     body,
@@ -147,8 +147,8 @@ async function post(
     isEnough: (piece) =>
       id !== null && readEvents(piece).some(({ data }) => parseRpcReply(data, id) !== null),
   })
-  if (!asked.answered) return asked
-  const { answer } = asked
+  if (!requested.answered) return requested
+  const { answer } = requested
   const texts =
     mediaTypeOf(answer) === EVENT_TYPE
       ? createEventReader()(`${answer.body}\n\n`).map(({ data }) => data)
@@ -220,8 +220,13 @@ function openStream(client: McpTarget['client'], url: string) {
     async post(address: string, { id, body, headers }: McpMessage): Promise<RpcReply | null> {
       const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
       if (id !== null) waiting.set(id, resolve)
-      const asked = { method: 'POST', url: address, body, headers: { ...headers, ...JSON_TYPE } }
-      const posted = await client.fetch({ ...asked, signal })
+      const requested = {
+        method: 'POST',
+        url: address,
+        body,
+        headers: { ...headers, ...JSON_TYPE },
+      }
+      const posted = await client.fetch({ ...requested, signal })
       if (id === null || !posted.answered || posted.answer.status > 299) return null
       return Promise.race([promise, ended.then(() => null)])
     },

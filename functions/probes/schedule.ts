@@ -85,18 +85,18 @@ export function createEvidenceRows(
   return {
     // Written first: a server that is killed during a probe must not make another repeat it.
     async begin(id) {
-      const asked_at = now()
+      const requested_at = now()
       const begun = await db
         .insertInto('probe_evidence')
-        .values({ listing_id: id, evidence: '{}', probed_at: asked_at, asked_at })
+        .values({ listing_id: id, evidence: '{}', probed_at: requested_at, asked_at: requested_at })
         .onConflict((conflict) =>
           conflict
             .column('listing_id')
-            .doUpdateSet({ asked_at })
+            .doUpdateSet({ asked_at: requested_at })
             .where(({ or, eb }) =>
               or([
                 eb('probe_evidence.asked_at', 'is', null),
-                eb('probe_evidence.asked_at', '<=', asked_at - staleMs),
+                eb('probe_evidence.asked_at', '<=', requested_at - staleMs),
               ]),
             ),
         )

@@ -128,9 +128,9 @@ function isFile({ content }: Part): boolean {
 
 /** A data part `{"find": "operations"}` asks for what to call instead of listings. */
 function answer(directory: Directory, { parts }: Message): Answer {
-  const asked = readQuery(parts)
-  if (typeof asked === 'string') return { error: asked }
-  const { find, ...parameters } = asked
+  const requested = readQuery(parts)
+  if (typeof requested === 'string') return { error: requested }
+  const { find, ...parameters } = requested
   const found =
     find === 'operations'
       ? directory.findOperations(parameters)

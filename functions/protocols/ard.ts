@@ -59,8 +59,8 @@ export function createArdEndpoints(parts: ArdParts) {
 function createSearch(parts: ArdParts, directory: Directory) {
   const baseUrl = parts.config.BASE_URL
   const findRows = createFinder(parts)
-  return async function search(asked: v.InferOutput<typeof ArdSearchSchema>) {
-    const { pageSize, pageToken, query } = asked
+  return async function search(requested: v.InferOutput<typeof ArdSearchSchema>) {
+    const { pageSize, pageToken, query } = requested
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
     const found = await findRows(query, constraints, start + pageSize + 1)

@@ -27,8 +27,8 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const planTask = createPlanTask(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
   // Only ids of the release reach its files: an id is never part of another address.
-  const readOf = async <View>(toPath: (id: string) => string, asked: string) => {
-    const id = currentId(parts.release(), asked)
+  const readOf = async <View>(toPath: (id: string) => string, requested: string) => {
+    const id = currentId(parts.release(), requested)
     return parts.release().listings.has(id) ? read<View>(toPath(id)) : null
   }
   return {
@@ -36,7 +36,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
     /** Operations for a task; takes the parameters of `GET /api/v1/operations`. */
     findOperations: (parameters: SearchQueryText) => findOperations(toQueryText(parameters)),
     /** Sellers of a task; the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
-    plan: (task: string, { input, ...filters }: PlanAsked) =>
+    plan: (task: string, { input, ...filters }: PlanRequested) =>
       planTask(task, new URLSearchParams(toQueryText({ ...toTexts(input), ...filters }))),
     search(parameters: SearchQueryText) {
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
@@ -65,7 +65,7 @@ export function findIds({ search }: Pick<Release, 'search'>, text: string, most:
   return organic.rows.map(({ row }) => readId(search, row))
 }
 
-interface PlanAsked {
+interface PlanRequested {
   input: Readonly<Record<string, unknown>>
   max_price_usd?: number | undefined
   rail?: string | undefined

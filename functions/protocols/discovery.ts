@@ -51,8 +51,8 @@ function findResources(
   rows: readonly ResourceRow[],
   search: string,
 ): unknown {
-  const asked = ['query', 'q', ...FILTERS]
-  const { query, after, toCursor } = readPagedQuery(search, asked, BAD_CURSOR)
+  const requested = ['query', 'q', ...FILTERS]
+  const { query, after, toCursor } = readPagedQuery(search, requested, BAD_CURSOR)
   const [text = ''] = ['query', 'q'].flatMap((name) => query.text(name, MAX_QUERY_CHARACTERS) ?? [])
   const limit = query.whole('limit', 1, MOST_PAGE) ?? DEFAULT_PAGE
   const start = Number(after ?? 0)

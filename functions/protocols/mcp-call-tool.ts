@@ -29,9 +29,9 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { callPath } from '../../src/domain/wire/links.ts'
 import {
+  optionally as described,
   SELLER_TEXTS,
   SellerTextsSchema,
-  optionally as told,
 } from '../../src/domain/wire/shapes.ts'
 import { RELAY_LIMITS } from '../relay/call-plan.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -58,29 +58,29 @@ const CHANGES_THINGS = {
  * every structured result against it, errors too, and all accept one that may have both.
  */
 const output = v.looseObject({
-  status: told(v.number(), 'Of an answer: its HTTP status.'),
-  headers: told(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
-  body: told(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
-  truncated: told(v.boolean(), 'The answer is longer than what is shown here.'),
-  texts: told(SellerTextsSchema, 'Of an answer: whose words it carries.'),
-  x402Version: told(v.number(), 'Of a 402: the version its terms are written in.'),
-  accepts: told(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
-  error: told(v.unknown(), 'Of a 402: why it was not paid.'),
+  status: described(v.number(), 'Of an answer: its HTTP status.'),
+  headers: described(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
+  body: described(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
+  truncated: described(v.boolean(), 'The answer is longer than what is shown here.'),
+  texts: described(SellerTextsSchema, 'Of an answer: whose words it carries.'),
+  x402Version: described(v.number(), 'Of a 402: the version its terms are written in.'),
+  accepts: described(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
+  error: described(v.unknown(), 'Of a 402: why it was not paid.'),
 })
 
 /** `call_listing`: x402 and MPP over MCP; what the client signs is passed on unchanged. */
 export function createCallTool(directory: Directory, call: CallListing): OfferedTool {
   const shapes = { input: CallToolInput, output, annotations: CHANGES_THINGS }
-  return createTool('call_listing', shapes, async (asked, meta) => {
-    const fault = findToolHeaderFault(asked.headers ?? {})
+  return createTool('call_listing', shapes, async (input, meta) => {
+    const fault = findToolHeaderFault(input.headers ?? {})
     if (fault !== null) return failWith(fault)
     const paid = readPayment(meta)
     if (typeof paid === 'string') return failWith(paid)
-    if (!isListingId(asked.id)) return failWith(directory.toUnknownText(asked.id))
-    const kit = await directory.kit(asked.id)
-    const filled = fillCall(kit?.operations ?? [], asked, 'x402')
+    if (!isListingId(input.id)) return failWith(directory.toUnknownText(input.id))
+    const kit = await directory.kit(input.id)
+    const filled = fillCall(kit?.operations ?? [], input, 'x402')
     if (typeof filled === 'string') return failWith(filled)
-    const request = toCallRequest(asked.id, filled, paid, asked.expect)
+    const request = toCallRequest(input.id, filled, paid, input.expect)
     const excess = findHeaderExcess(request.headers)
     if (excess !== null) return failWith(excess)
     const answer = await call(request)

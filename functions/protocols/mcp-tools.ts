@@ -70,8 +70,8 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
   return [
     // The same rows in the same order as `GET /api/v1/search`, compact.
     createTool('search_listings', reads(SearchToolInput, FoundSchema), async (given) => {
-      const { query: q, with_kit, ...asked } = given
-      const found = directory.search({ q, ...asked, limit: asked.limit ?? TOOL_RESULTS })
+      const { query: q, with_kit, ...requested } = given
+      const found = directory.search({ q, ...requested, limit: requested.limit ?? TOOL_RESULTS })
       if ('problems' in found) return failWith(toText(found.problems))
       const { rows, ...rest } = found
       const [first] = rows
@@ -83,8 +83,8 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
     createTool(
       'find_operations',
       reads(OperationsToolInput, OperationsAnswerSchema),
-      async (asked) => {
-        const { query: q, ...others } = asked
+      async (requested) => {
+        const { query: q, ...others } = requested
         const found = directory.findOperations({ q, ...others })
         return 'problems' in found ? failWith(toText(found.problems)) : answerWith(found)
       },
@@ -116,8 +116,8 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
 
 function createPlanTool(directory: Directory): OfferedTool {
   return createTool('plan_task', reads(PlanToolInput, TaskPlanSchema), async (given) => {
-    const { task, ...asked } = given
-    const reply = await directory.plan(task, asked)
+    const { task, ...requested } = given
+    const reply = await directory.plan(task, requested)
     if ('unknown' in reply) return failWith(reply.unknown)
     return 'problems' in reply ? failWith(toText(reply.problems)) : answerWith(reply.plan)
   })
@@ -135,8 +135,8 @@ async function kitFor(
 ): Promise<CompactKit | null> {
   const kit = await directory.kit(id)
   if (kit === null) return null
-  const asked = { q, rail, network, max_price_usd, limit: MOST_OPERATIONS }
-  const found = directory.findOperations(asked)
+  const requested = { q, rail, network, max_price_usd, limit: MOST_OPERATIONS }
+  const found = directory.findOperations(requested)
   const results = 'results' in found ? found.results : []
   const best = results.find(({ listing }) => listing.id === id)?.operation
   const operation = best?.method === undefined ? best?.name : `${best.method} ${best.url}`
@@ -181,7 +181,7 @@ interface Shapes<Input> {
 export function createTool<const Input extends ToolInput>(
   name: Tool['name'],
   { input, output, annotations }: Shapes<Input>,
-  answer: (asked: v.InferOutput<Input>, meta: Meta) => Promise<CallToolResult>,
+  answer: (requested: v.InferOutput<Input>, meta: Meta) => Promise<CallToolResult>,
 ): OfferedTool {
   return (switches) => {
     const offered = toOfferedInput(input, switches)
@@ -203,8 +203,8 @@ export function createTool<const Input extends ToolInput>(
     return {
       name,
       register(server) {
-        server.registerTool(name, config, (asked, { mcpReq }) =>
-          answer(v.parse(input, asked), mcpReq._meta ?? {}),
+        server.registerTool(name, config, (requested, { mcpReq }) =>
+          answer(v.parse(input, requested), mcpReq._meta ?? {}),
         )
       },
       answer(given, meta) {
@@ -232,8 +232,8 @@ function toListed(schema: Record<string, unknown>): Record<string, unknown> {
   const members = Object.entries(schema).flatMap(([name, member]) => {
     const isEmpty = name === 'required' && Array.isArray(member) && member.length === 0
     // Listed values say their type.
-    const isSaid = name === 'type' && Array.isArray(schema.enum)
-    if (UNLISTED.has(name) || isEmpty || isSaid) return []
+    const isStated = name === 'type' && Array.isArray(schema.enum)
+    if (UNLISTED.has(name) || isEmpty || isStated) return []
     if (name !== 'properties' || !isJsonObject(member))
       return [[name, isJsonObject(member) ? toListed(member) : member]]
     const own = Object.entries(member).map(([key, each]) => [

@@ -233,8 +233,8 @@ function registerPrompt(server: McpServer, switches: Switches): void {
     description: `Finds a service for a task, ${payments ? 'says what it costs, ' : ''}and calls it.`,
     argsSchema: toStandardJsonSchema(offered),
   }
-  server.registerPrompt('find_and_call', config, (asked) => {
-    const text = toPrompt(switches, v.parse(PromptInput, asked))
+  server.registerPrompt('find_and_call', config, (input) => {
+    const text = toPrompt(switches, v.parse(PromptInput, input))
     return { messages: [{ role: 'user', content: { type: 'text', text } }] }
   })
 }
@@ -332,8 +332,10 @@ function isOfFormer(headers: Headers): boolean {
 
 /** Whether the header fields repeat the message, as this revision demands. */
 function isOfNewest(headers: Headers, { name }: Tool): boolean {
-  const said = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((field) => headers.get(field))
-  return [NEWEST, 'tools/call', name].every((word, at) => said[at] === word)
+  const stated = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((field) =>
+    headers.get(field),
+  )
+  return [NEWEST, 'tools/call', name].every((word, at) => stated[at] === word)
 }
 
 /** The members in the order in which the package writes them. */

@@ -397,16 +397,16 @@ export function readPagedQuery(
   known: readonly string[],
   fault: string,
 ): PagedQuery {
-  const asked = readQuery(search, [...known, 'limit', 'cursor'])
+  const requested = readQuery(search, [...known, 'limit', 'cursor'])
   const own = known.flatMap((name): [string, string][] => {
-    const value = asked.text(name, MAX_QUERY_CHARACTERS)
+    const value = requested.text(name, MAX_QUERY_CHARACTERS)
     return value === undefined ? [] : [[name, value]]
   })
-  const cursor = asked.text('cursor', MOST_CURSOR)
+  const cursor = requested.text('cursor', MOST_CURSOR)
   const [after, carried] = cursor === undefined ? [] : readCursor(cursor, fault)
   const question = carried ?? Object.fromEntries(own)
   if (own.some(([name, value]) => question[name] !== value)) throw new QueryFault(fault)
-  const limit = asked.text('limit')
+  const limit = requested.text('limit')
   const whole = new URLSearchParams({ ...question, ...(limit !== undefined && { limit }) })
   return {
     query: readQuery(whole.toString(), [...known, 'limit']),

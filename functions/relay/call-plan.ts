@@ -233,15 +233,15 @@ const MAX_AGE_SECONDS = 3600
  * clients send `Access-Control-Expose-Headers` as a request header.
  */
 function answerPreflight(req: IncomingMessage): Response {
-  const asked = req.headers['access-control-request-headers']
-  const isList = asked !== undefined && /^[\w!#$%&'*+.^`|~, \t-]{1,4096}$/.test(asked)
+  const requested = req.headers['access-control-request-headers']
+  const isList = requested !== undefined && /^[\w!#$%&'*+.^`|~, \t-]{1,4096}$/.test(requested)
   return new Response(null, {
     status: 204,
     headers: {
       Allow: ALLOW,
       'Access-Control-Allow-Origin': '*',
       'Access-Control-Allow-Methods': ALLOW,
-      'Access-Control-Allow-Headers': isList ? asked : DEFAULT_HEADERS,
+      'Access-Control-Allow-Headers': isList ? requested : DEFAULT_HEADERS,
       'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
       'Access-Control-Max-Age': String(MAX_AGE_SECONDS),
       Vary: 'Access-Control-Request-Headers',

@@ -299,7 +299,7 @@ export function createAnswerWriter(
     isHeadSent = true
     res.write('', 'latin1')
   }
-  const toldWhenDrained = (isTaken: boolean) => {
+  const reportedWhenDrained = (isTaken: boolean) => {
     if (!isTaken) res.once('drain', onDrain)
     return isTaken
   }
@@ -323,14 +323,14 @@ export function createAnswerWriter(
         const isTaken = res.write(chunk.toString('latin1'), 'latin1')
         // Node would hold it to the end of the tick and send this text and an empty chunk.
         res.socket?.uncork()
-        return toldWhenDrained(isTaken)
+        return reportedWhenDrained(isTaken)
       }
       const isTaken = isGivenBack(res, chunk)
         ? res.write(chunk, (error) => {
             if (error == null) giveBack(chunk)
           })
         : res.write(chunk)
-      return toldWhenDrained(isTaken)
+      return reportedWhenDrained(isTaken)
     },
     end(): void {
       isHeadSent = true

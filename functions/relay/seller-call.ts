@@ -74,19 +74,19 @@ class OneCall implements SellerCall {
   #isOver = false
 
   constructor(
-    asked: SellerRequest,
+    requested: SellerRequest,
     guard: GuardOptions,
     limits: RelayLimits,
     clock: AnswerClock,
     listener: SellerListener,
   ) {
-    this.#asked = asked
+    this.#asked = requested
     this.#limits = limits
     this.#clock = clock
     this.#listener = listener
     // A body may fail while the seller is still being dialled.
-    asked.body?.once('error', (error: Error) => this.#fail(error))
-    this.#hangUp = dialGuarded(asked.target, guard, (error, socket) => {
+    requested.body?.once('error', (error: Error) => this.#fail(error))
+    this.#hangUp = dialGuarded(requested.target, guard, (error, socket) => {
       if (error !== null) this.#fail(error)
       else this.#ask(socket)
     })

@@ -35,8 +35,8 @@ export function toSearchTexts({
   tasks,
 }: Pick<ReleaseFile, 'texts' | 'also_search'> & Partial<Pick<ReleaseFile, 'tasks'>>): SearchTexts {
   const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
-  const said = { featured_label, sponsored_policy, also_search, ranking, attribution }
-  return { featured: showcase, ...said, ...(tasks !== undefined && { tasks }) }
+  const stated = { featured_label, sponsored_policy, also_search, ranking, attribution }
+  return { featured: showcase, ...stated, ...(tasks !== undefined && { tasks }) }
 }
 
 export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTexts {
@@ -57,9 +57,9 @@ export function prepareTexts(index: SearchIndex, texts: SearchTexts): PreparedTe
 }
 
 function featuredRows(index: SearchIndex, ids: readonly string[]): RankedRow[] {
-  const { standings } = index
+  const { trustMarks } = index
   return ids
     .map((id) => findId(index, id))
     .filter((row) => row >= index.firstParty.start)
-    .map((row) => ({ row, relevance: multiplierOf(standings[row] ?? NO_TRUST) }))
+    .map((row) => ({ row, relevance: multiplierOf(trustMarks[row] ?? NO_TRUST) }))
 }

@@ -85,9 +85,9 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
   return async function compare(target: string): Promise<ChosenListings> {
     const current = release()
     const given = idsIn(new URLSearchParams(splitTarget(target).query))
-    const asked = [...new Set(given.map((id) => currentId(current, id)))]
-    const known = asked.filter((id) => current.listings.has(id))
-    const unknown = asked.filter((id) => !current.listings.has(id))
+    const requested = [...new Set(given.map((id) => currentId(current, id)))]
+    const known = requested.filter((id) => current.listings.has(id))
+    const unknown = requested.filter((id) => !current.listings.has(id))
     const leftOut = unknown.slice(0, MOST_NAMED).map((id) => toReason(current, id))
     const more = unknown.length - leftOut.length
     if (more > 0) leftOut.push(`${more} more ids are unknown.`)
@@ -118,15 +118,15 @@ export function createKit(
 ): Handler {
   const { problem, release } = parts
   return createCountedGet(parts, async (query, { context }) => {
-    const asked = readQuery(query)
-    if ('problems' in asked) return asked
+    const requested = readQuery(query)
+    if ('problems' in requested) return requested
     const { listing_id: id = '' } = context.params ?? {}
     // Only ids of the release reach its files: an id is never part of another address.
     const isListed = release().listings.has(id)
     const whole = isListed ? await readBuilt<KitView>(release(), kitPath(id)) : null
     if (whole === null)
       return problem('listing-not-found', { detail: toUnknownText(release(), id) })
-    const view = asked.view === 'compact' ? toCompactKit(whole, asked) : whole
+    const view = requested.view === 'compact' ? toCompactKit(whole, requested) : whole
     if (view !== null) return { view }
     const detail = `unknown operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and others names them`
     return { problems: [toQueryError('operation', detail)] }

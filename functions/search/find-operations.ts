@@ -40,17 +40,17 @@ export function createFindOperations({
     if ('problems' in parsed) return parsed
     const { query } = parsed
     const end = query.offset + query.limit
-    const asked = {
+    const requested = {
       ...query,
       offset: 0,
       limit: Math.max(LOOKED_AT, end),
     }
-    const { organic, notes, suggested, task } = searchIndex(index, asked)
+    const { organic, notes, suggested, task } = searchIndex(index, requested)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
     const read = createRowReader(index, facts)
     const rows = orderOperations(index, {
       ...{ q: query.q ?? '', end, task, facts, read },
-      lists: [organic.rows, findDoing(index, asked, task)],
+      lists: [organic.rows, findDoing(index, requested, task)],
     })
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
@@ -66,12 +66,12 @@ export function createFindOperations({
 /** What does a task: by the words of the question or, where no such row has one, by trust. */
 function findDoing(
   index: SearchIndex,
-  asked: SearchQuery,
+  requested: SearchQuery,
   task: string | null,
 ): readonly RankedRow[] {
   if (task === null) return []
-  const { rows } = rankIndex(index, { ...asked, task })
-  return rows.length > 0 ? rows : rankIndex(index, { ...asked, task, q: undefined }).rows
+  const { rows } = rankIndex(index, { ...requested, task })
+  return rows.length > 0 ? rows : rankIndex(index, { ...requested, task, q: undefined }).rows
 }
 
 /** What `effect=` leaves out although it may do what was asked. */
@@ -94,7 +94,9 @@ type Result = OperationsAnswer['results'][number]
 function toResult({ row, relevance }: RankedRow, query: SearchQuery, read: ReadRow): Result {
   const { listing, operation, digest, filled } = read(row)
   const { offers, ...others } = operation
-  const passing = offers?.filter((offer) => isAsked(offer, operation, query)).slice(0, MAX_OFFERS)
+  const passing = offers
+    ?.filter((offer) => isRequested(offer, operation, query))
+    .slice(0, MAX_OFFERS)
   const example = filled()
   return {
     listing,
@@ -110,16 +112,16 @@ function toResult({ row, relevance }: RankedRow, query: SearchQuery, read: ReadR
 }
 
 /** Whether an offer passes the filters that its operation passed. */
-function isAsked(
+function isRequested(
   { rail, network, min_usd }: NonNullable<Result['operation']['offers']>[number],
   { price }: Result['operation'],
-  asked: SearchQuery,
+  requested: SearchQuery,
 ): boolean {
   const usd = min_usd ?? price?.min_usd ?? 0
   return (
-    (asked.rail === undefined || asked.rail === rail) &&
-    (asked.network === undefined || asked.network === network) &&
-    (asked.max_price_usd === undefined || usd <= asked.max_price_usd)
+    (requested.rail === undefined || requested.rail === rail) &&
+    (requested.network === undefined || requested.network === network) &&
+    (requested.max_price_usd === undefined || usd <= requested.max_price_usd)
   )
 }
 
@@ -153,15 +155,15 @@ type Shorten = (result: Result) => Result
 
 /** What a row can omit, the least needed first. Whose it is and what it costs, it always says. */
 function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
-  const isSaidTwice = example !== undefined && input !== undefined
+  const isStatedTwice = example !== undefined && input !== undefined
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
-  const isExampleKept = example !== undefined && (!isSaidTwice || shown === 'input')
+  const isExampleKept = example !== undefined && (!isStatedTwice || shown === 'input')
   const isInExample = url !== undefined && example?.url?.startsWith(`${url}?`) === true
   return [
     without('relay_url'),
     without('output'),
     without('effect'),
-    ...(isSaidTwice ? [without(shown)] : []),
+    ...(isStatedTwice ? [without(shown)] : []),
     ...(isExampleKept && isInExample && at > 0 ? [without('url')] : []),
     withShortDescription,
     without('description'),

@@ -1,6 +1,6 @@
 import type { ArgumentSlot } from '../../src/domain/arguments/argument-slots.ts'
 import {
-  countSaid,
+  countStated,
   fillArguments,
   type ShownExample,
 } from '../../src/domain/arguments/fill-arguments.ts'
@@ -35,7 +35,7 @@ export function orderOperations(
   index: SearchIndex,
   { q, lists, end, task, facts, read }: Ordering,
 ) {
-  const effect = findAskedEffect(index, q)
+  const effect = findRequestedEffect(index, q)
   const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
   const once = new Map(ordered.map((row) => [row.row, row]))
   const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
@@ -59,13 +59,13 @@ const ANSWERS: Record<Effect, readonly Effect[]> = {
 }
 
 /** The effect a query asks for, by its first verb that implies one; null where none does. */
-function findAskedEffect({ words }: SearchIndex, q: string): Effect | null {
-  const said = splitText(q)
+function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
+  const stated = splitText(q)
   // `pay with MPP` is a filter.
-  const phrases = findPhrases(said, words.phrases)
+  const phrases = findPhrases(stated, words.phrases)
   let weak: Effect | null = null
-  for (const [at, word] of said.entries()) {
-    if (phrases.has(word) || ARTICLES.has(said[at - 1]?.whole ?? '')) continue
+  for (const [at, word] of stated.entries()) {
+    if (phrases.has(word) || ARTICLES.has(stated[at - 1]?.whole ?? '')) continue
     const effect = words.effectOf(word.whole)
     if (words.isWeakVerb(word.whole)) weak ??= 'read'
     else if (effect !== null) return effect
@@ -81,19 +81,19 @@ function findAskedEffect({ words }: SearchIndex, q: string): Effect | null {
 function putFittingFirst<Row extends RankedRow>(
   index: SearchIndex,
   rows: readonly Row[],
-  asked: Effect | null,
+  requested: Effect | null,
 ): Row[] {
   const [best] = rows
-  if (asked === null || best === undefined) return [...rows]
+  if (requested === null || best === undefined) return [...rows]
   const isFirst = ({ row, relevance }: Row) =>
-    relevance >= best.relevance * MIN_FITTING && doesAsked(index, row, asked)
+    relevance >= best.relevance * MIN_FITTING && doesRequested(index, row, requested)
   return [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))]
 }
 
 /** Whether a row is not known to have another effect. */
-function doesAsked(index: SearchIndex, row: number, asked: Effect | null): boolean {
-  if (asked === null) return true
-  const others = EFFECTS.filter((effect) => !ANSWERS[asked].includes(effect))
+function doesRequested(index: SearchIndex, row: number, requested: Effect | null): boolean {
+  if (requested === null) return true
+  const others = EFFECTS.filter((effect) => !ANSWERS[requested].includes(effect))
   return !others.some((effect) =>
     hasValue(index, index.filterPlaces.get(`effect:${effect}`) ?? -1, row),
   )
@@ -106,7 +106,7 @@ const OF_ONE_LISTING = 2
 const COMPARED = 8
 
 /** The part of the query that orders the found rows. */
-interface Asked {
+interface Requested {
   q: string
   rows: readonly FoundRow[]
   /** How many rows are shown. */
@@ -120,13 +120,13 @@ interface Asked {
  * no others, swaps places with the best: querying a database needs `execute_sql`, not
  * `explain_query`, and creating an event `create_event`, not `get_event`.
  */
-function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Asked) {
+function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Requested) {
   const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
-  const asked = new Set(meant.map(stemWord))
-  const countSaid = (row: number) => {
+  const requested = new Set(meant.map(stemWord))
+  const countStated = (row: number) => {
     const { name = '' } = read(row).operation
     const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
-    return words.every((word) => asked.has(stemWord(word))) ? words.length : 0
+    return words.every((word) => requested.has(stemWord(word))) ? words.length : 0
   }
   const ordered = [...rows]
   const byListing = Map.groupBy(rows, ({ listing }) => listing)
@@ -136,13 +136,13 @@ function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Asked
     const close = own
       .slice(0, COMPARED)
       .filter(({ relevance }) => relevance >= best.relevance * MIN_FITTING)
-      .filter(({ row }) => doesAsked(index, row, effect))
+      .filter(({ row }) => doesRequested(index, row, effect))
     // Reading names costs as much as the search, so only where there is a choice.
     if (close.length < 2 || !close.includes(best)) continue
     const [named] = close
-      .map((row) => ({ row, said: countSaid(row.row) }))
-      .sort((a, b) => b.said - a.said)
-    if (named === undefined || named.said === 0) continue
+      .map((row) => ({ row, stated: countStated(row.row) }))
+      .sort((a, b) => b.stated - a.stated)
+    if (named === undefined || named.stated === 0) continue
     ordered[rows.indexOf(named.row)] = best
     ordered[rows.indexOf(best)] = named.row
   }
@@ -182,14 +182,14 @@ function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
     const count = (counts.get(row.listing) ?? 0) + 1
     counts.set(row.listing, count)
     const isFree = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
-    const isFirst = isFree && (count === 1 || isDeed(read(row.row).operation))
+    const isFirst = isFree && (count === 1 || isAction(read(row.row).operation))
     if (isFirst) first.push(row)
     else later.push(row)
   }
   return [...first, ...later]
 }
 
-function isDeed({ name, method }: FoundOperation['operation']): boolean {
+function isAction({ name, method }: FoundOperation['operation']): boolean {
   return name !== undefined || method !== undefined
 }
 
@@ -211,12 +211,12 @@ function putCallableFirst(
   const most = largestOf(head.map(({ relevance }) => relevance))
   const close = head
     .filter(
-      ({ row, relevance }) => relevance >= most * MIN_FITTING && doesAsked(index, row, effect),
+      ({ row, relevance }) => relevance >= most * MIN_FITTING && doesRequested(index, row, effect),
     )
     .slice(0, READ)
-  const standing = new Map(close.map((row) => [row, toStanding(read(row.row), facts)]))
-  const ordered = close.toSorted((a, b) => (standing.get(b) ?? 0) - (standing.get(a) ?? 0))
-  return [...ordered, ...rows.filter((row) => !standing.has(row))]
+  const ranks = new Map(close.map((row) => [row, toRank(read(row.row), facts)]))
+  const ordered = close.toSorted((a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0))
+  return [...ordered, ...rows.filter((row) => !ranks.has(row))]
 }
 
 interface Wanted {
@@ -228,12 +228,12 @@ interface Wanted {
 }
 
 /** How many values of the query it takes; one that can be called as shown comes first. */
-function toStanding({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
+function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
   const { example, url = '', bring } = operation
-  const said = example === undefined ? 0 : countSaid(url, example, slots, facts)
-  if (said === 0) return 0
+  const stated = example === undefined ? 0 : countStated(url, example, slots, facts)
+  if (stated === 0) return 0
   const isComplete = bring === undefined && !/<[A-Z0-9_]+>/.test(JSON.stringify(filled()))
-  return isComplete ? said + CALLABLE : said
+  return isComplete ? stated + CALLABLE : stated
 }
 
 /** More than a query can contain. */

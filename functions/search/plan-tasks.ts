@@ -24,9 +24,9 @@ export function createPlanTask({ release, config }: Pick<Parts, 'release' | 'con
     const tasks = await release().protocolData.tasks()
     const found = tasks.get(id)
     if (found === undefined) return { unknown: toUnknownText(id, [...tasks.keys()]) }
-    const asked = readQuestion(found.task, query)
-    if ('problems' in asked) return asked
-    return { plan: planTask(found.task, found.sellers, asked, config.BASE_URL) }
+    const requested = readQuestion(found.task, query)
+    if ('problems' in requested) return requested
+    return { plan: planTask(found.task, found.sellers, requested, config.BASE_URL) }
   }
 }
 

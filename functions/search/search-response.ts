@@ -143,7 +143,7 @@ function factsOf(index: SearchIndex, row: number): string {
   const holds = (value: string) => hasValue(index, index.filterPlaces.get(value) ?? 0, row)
   const [low, high] = [valueAt(index.minUsd, row), valueAt(index.maxUsd, row)]
   const auth: AuthType = AUTH_TYPES.find((type) => holds(`auth:${type}`)) ?? 'unknown'
-  const trust = trustOf(index.standings[row] ?? NO_TRUST)
+  const trust = trustOf(index.trustMarks[row] ?? NO_TRUST)
   const paid = index.paidTexts[index.paidCodes[row] ?? 0] ?? ''
   const members = JSON.stringify({
     price: Number.isNaN(low) ? null : { min_usd: low, max_usd: high },

@@ -15,7 +15,7 @@ import { writeSearchResponse } from './search-response.ts'
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
 /** Hashes of recent queries: most are made once, and those are not worth keeping. */
-const ASKED_ONCE = 2 ** 14
+const REQUESTED_ONCE = 2 ** 14
 
 /** Agents repeat only short queries; longer texts are not worth the memory. */
 const MAX_REMEMBERED_CHARACTERS = 256
@@ -124,7 +124,7 @@ interface AnsweredQuery {
 function createAnsweredQueries(most = REMEMBERED_QUERIES) {
   let of: SearchIndex | undefined
   let remembered = new Map<string, AnsweredQuery>()
-  const askedOnce = new Uint32Array(ASKED_ONCE)
+  const requestedOnce = new Uint32Array(REQUESTED_ONCE)
   return {
     find(index: SearchIndex, rawQuery: string): AnsweredQuery | undefined {
       if (index !== of) return undefined
@@ -137,8 +137,8 @@ function createAnsweredQueries(most = REMEMBERED_QUERIES) {
     keep(index: SearchIndex, rawQuery: string, answered: AnsweredQuery): void {
       if (rawQuery.length > MAX_REMEMBERED_CHARACTERS || most === 0) return
       const hash = hashText(rawQuery)
-      const isSecond = askedOnce[hash % ASKED_ONCE] === hash
-      askedOnce[hash % ASKED_ONCE] = hash
+      const isSecond = requestedOnce[hash % REQUESTED_ONCE] === hash
+      requestedOnce[hash % REQUESTED_ONCE] = hash
       if (!isSecond) return
       if (index !== of) remembered = new Map()
       of = index

@@ -151,13 +151,13 @@ export async function notifySeller(
 }
 
 /** What owners are told of when it changes: kept with the claim as it was last told. */
-const ToldSchema = v.object({
+const ReportedSchema = v.object({
   price: v.string(),
   /** Absent where no probe said anything. */
   probe: v.optional(v.string()),
   disputed: v.boolean(),
 })
-type Told = v.InferOutput<typeof ToldSchema>
+type Reported = v.InferOutput<typeof ReportedSchema>
 
 /**
  * Mails to owners whose listing stopped speaking, asks another price or is disputed since they were
@@ -180,16 +180,16 @@ export async function notifyOwners({
     .where('claim.state', '=', 'verified')
     .execute()
   let queued = 0
-  for (const { id, told, email, mails_off_at, ...claim } of claims) {
+  for (const { id, told: reported, email, mails_off_at, ...claim } of claims) {
     const listing = release().listings.get(claim.listing_id)
     // One that was removed, or moved to another host, has no news for this owner.
     if (listing === undefined || !isOwned(release(), claim)) continue
-    const is = toTold(listing)
+    const is = toReported(listing)
     const text = JSON.stringify(is)
-    if (text === told) continue
-    const news = mails_off_at === null ? findNews(parseTold(told), is) : []
+    if (text === reported) continue
+    const news = mails_off_at === null ? findNews(parseReported(reported), is) : []
     await store.db.transaction().execute(async (trx) => {
-      if (!(await record(trx, id, { was: told, is: text })) || news.length === 0) return
+      if (!(await record(trx, id, { was: reported, is: text })) || news.length === 0) return
       const { listing_id } = claim
       await mails.add(trx, email, { kind: 'listing_news', listing_id, news })
       queued += 1
@@ -199,7 +199,7 @@ export async function notifyOwners({
   return queued
 }
 
-function toTold({ pricing, probe, disputed }: LiveListing): Told {
+function toReported({ pricing, probe, disputed }: LiveListing): Reported {
   return {
     price: toPriceText(pricing),
     ...(probe !== undefined && { probe }),
@@ -207,13 +207,13 @@ function toTold({ pricing, probe, disputed }: LiveListing): Told {
   }
 }
 
-function parseTold(text: string | null): Told | null {
-  const parsed = v.safeParse(ToldSchema, parseJson(text ?? ''))
+function parseReported(text: string | null): Reported | null {
+  const parsed = v.safeParse(ReportedSchema, parseJson(text ?? ''))
   return parsed.success ? parsed.output : null
 }
 
 /** A sentence for each; none before anything was told. */
-function findNews(was: Told | null, is: Told): string[] {
+function findNews(was: Reported | null, is: Reported): string[] {
   if (was === null) return []
   const isSilent = speaks(was.probe) && is.probe !== undefined && !speaks(is.probe)
   return [

@@ -5,7 +5,7 @@ import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type {
   DashboardPage,
   Found,
-  Said,
+  Outcome,
   SignedInPage,
   SignInPage,
 } from '../../src/domain/views/seller-pages.ts'
@@ -48,7 +48,7 @@ export function createSellerPagesFeature(parts: Parts, handlers: SellerHandlers)
 
 type Read = (name: string) => string
 type Ask = Endpoints['ask']
-type Act = (ask: Ask, read: Read) => Promise<Said>
+type Act = (ask: Ask, read: Read) => Promise<Outcome>
 
 /** Actions of the page's forms, by their field `do`. */
 const ACTS = {
@@ -123,7 +123,7 @@ async function showDashboard(
   read: Read,
   isSent: boolean,
 ): Promise<DashboardPage['answer']> {
-  const said = isSent ? await act(ask, read) : null
+  const outcome = isSent ? await act(ask, read) : null
   const wantedId = read('listing') || read('listing_id')
   const me = await orRefused(() => ask<Me>('me'))
   if ('kind' in me)
@@ -131,31 +131,31 @@ async function showDashboard(
   const cards = await toCards(ask, release(), me)
   const wanted = await readListed(release(), wantedId)
   // A message about none of their claims is shown at the form for a new one.
-  const isKnown = said?.at === 'mails' || me.claims.some(({ id }) => id === said?.at)
+  const isKnown = outcome?.at === 'mails' || me.claims.some(({ id }) => id === outcome?.at)
   return {
     kind: 'signed_in',
     ...{ me, ...cards, wanted, wantedId, now: clock.now() },
     next_build: publishedAt() + DAY_MS,
-    said: said === null || isKnown ? said : { ...said, at: 'new' },
+    outcome: outcome === null || isKnown ? outcome : { ...outcome, at: 'new' },
   }
 }
 
 /** Errors are shown where the form was. */
-async function act(ask: Ask, read: Read): Promise<Said> {
+async function act(ask: Ask, read: Read): Promise<Outcome> {
   const work = new Map<string, Act>(Object.entries(ACTS)).get(read('do'))
-  const said = await orRefused(async (): Promise<Said | Refused> => {
+  const outcome = await orRefused(async (): Promise<Outcome | Refused> => {
     if (work !== undefined) return work(ask, read)
     const reason = `do: expected ${Object.keys(ACTS).join(', ')} or sign_out.`
     return { kind: 'refused', code: 'invalid-parameter', reason }
   })
-  if (!('kind' in said)) return said
+  if (!('kind' in outcome)) return outcome
   const payout = read('payout')
   const about = payout === '' ? {} : { payout, ...textToSign(read) }
-  return { at: read('claim_id') || 'new', refused: said, ...about }
+  return { at: read('claim_id') || 'new', refused: outcome, ...about }
 }
 
 /** The text that the form shows to be signed, for another try. */
-function textToSign(read: Read): Pick<Said, 'challenge'> {
+function textToSign(read: Read): Pick<Outcome, 'challenge'> {
   // A form ends its lines as mail does.
   const challenge = read('challenge').replaceAll('\r\n', '\n')
   return challenge === '' ? {} : { challenge }

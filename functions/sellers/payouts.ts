@@ -48,8 +48,8 @@ export function createPayoutsFeature(parts: Parts) {
 function createPayoutStart(parts: Parts): StoreRoute {
   const { ledger, clock, config } = parts
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, claim) => {
-    const asked = { baseUrl: config.BASE_URL, payout }
-    return { challenge: await openChallenge(ledger.store.db, claim, asked, clock.now()) }
+    const requested = { baseUrl: config.BASE_URL, payout }
+    return { challenge: await openChallenge(ledger.store.db, claim, requested, clock.now()) }
   })
 }
 
@@ -60,18 +60,20 @@ function createPayoutCheck(parts: Parts): StoreRoute {
   return createOwnerRoute(parts, 'payout', PayoutCheckBodySchema, async (body, claim) => {
     const { payout, signature } = body
     const key = { claim_id: claim.id, payout: normalizePayout(payout) }
-    const asked = await db
+    const requested = await db
       .selectFrom('payout_challenge')
       .select('challenge')
       .where((eb) => eb.and(key))
       .where('expires_at', '>', clock.now())
       .executeTakeFirst()
     const seen =
-      asked === undefined ? NO_CHALLENGE : await look(parts, asked.challenge, payout, signature)
+      requested === undefined
+        ? NO_CHALLENGE
+        : await look(parts, requested.challenge, payout, signature)
     const { isContract = false, ...sight } = seen
     const signed =
-      asked !== undefined && seen.verified
-        ? { payout, ...asked, contractSignature: isContract ? signature : null }
+      requested !== undefined && seen.verified
+        ? { payout, ...requested, contractSignature: isContract ? signature : null }
         : null
     const proven = signed && (await recordPayoutProof(db, claim, signed, clock.now()))
     const known = db
@@ -329,8 +331,8 @@ async function isSignedByContract(
     const code = await rpc.call('eth_getCode', [wallet, 'latest'], v.string())
     // An address without code "answers" every call with nothing.
     if (!/^0x[0-9a-f]{2}/i.test(code)) return 'no_contract'
-    const said = await rpc.call('eth_call', [{ to: wallet, data }, 'latest'], v.string())
-    return YES.test(said) ? 'yes' : 'no'
+    const stated = await rpc.call('eth_call', [{ to: wallet, data }, 'latest'], v.string())
+    return YES.test(stated) ? 'yes' : 'no'
   } catch (error) {
     if (error instanceof RpcError) return error.kind === 'reverted' ? 'no' : null
     throw error

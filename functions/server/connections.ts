@@ -17,7 +17,7 @@ export interface RequestQueue {
    * whose body broke, if one did. Pending answers come first; if that request already has one, no
    * other follows.
    */
-  breakOff(socket: Duplex, answer: (asked: IncomingMessage | null) => Promise<string>): void
+  breakOff(socket: Duplex, answer: (requested: IncomingMessage | null) => Promise<string>): void
 }
 
 /** Emitted on a request whose body turns out not to be HTTP: nothing more of it will come. */

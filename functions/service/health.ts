@@ -43,19 +43,19 @@ export function createReadyz({ ledger, problem, log, clock, release }: HealthPar
 }
 
 function createStoreCheck(ping: Store['ping'], clock: Clock) {
-  let asked: Promise<string | null> | null = null
+  let requested: Promise<string | null> | null = null
   let tookWriteAt = Number.NEGATIVE_INFINITY
   const ask = async () => {
     const fault = await findFault(ping)
-    asked = null
+    requested = null
     if (fault === null) tookWriteAt = clock.now()
     return fault
   }
   return async (): Promise<string | null> => {
     const age = clock.now() - tookWriteAt
     if (age >= 0 && age < TRUSTED_MS) return null
-    asked ??= ask()
-    return asked
+    requested ??= ask()
+    return requested
   }
 }
 

@@ -288,8 +288,8 @@ function answerUnreadable(server: Server, turns: RequestQueue, { problem, config
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused) return void socket.destroy()
     const fault = toUnreadable(error)
     answered.add(socket)
-    turns.breakOff(socket, (asked) => {
-      const isCall = (asked?.url ?? fault.target).startsWith(CALL_PREFIX)
+    turns.breakOff(socket, (requested) => {
+      const isCall = (requested?.url ?? fault.target).startsWith(CALL_PREFIX)
       const response = toFaultProblem(fault, isCall, problem)
       for (const [name, value] of Object.entries(transport)) response.headers.set(name, value)
       return toRawAnswer(response)

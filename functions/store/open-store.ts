@@ -104,11 +104,11 @@ function openPostgresStore(url: string, log: Log): Store {
 function boundQueries(client: pg.Client): void {
   const { query } = client
   const bounded = (...given: unknown[]): unknown => {
-    const asked: unknown = Reflect.apply(query, client, given)
-    if (!(asked instanceof Promise)) return asked
+    const requested: unknown = Reflect.apply(query, client, given)
+    if (!(requested instanceof Promise)) return requested
     return askStore(async (patienceMs) => {
-      if (patienceMs === undefined) return asked
-      return within(patienceMs, asked).catch((error: unknown) => {
+      if (patienceMs === undefined) return requested
+      return within(patienceMs, requested).catch((error: unknown) => {
         if (codeOf(error) === 'ETIMEOUT') client.end().catch(() => undefined)
         throw error
       })

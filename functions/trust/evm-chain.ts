@@ -146,7 +146,7 @@ export function toTransfer(log: TimedLog, network: string, at: number): Transfer
   }
 }
 
-interface Asked {
+interface Requested {
   address: string
   topics: Topics
   from: number
@@ -154,20 +154,20 @@ interface Asked {
 }
 
 /** A node that answers something other than was asked is not trusted at all. */
-function checkLogs(logs: TimedLog[], asked: Asked): TimedLog[] {
-  const wanted = asked.topics.map((topic) =>
+function checkLogs(logs: TimedLog[], requested: Requested): TimedLog[] {
+  const wanted = requested.topics.map((topic) =>
     topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),
   )
   const seen = new Map<string, TimedLog>()
   const hashes = new Map<number, string>()
   for (const log of logs) {
-    const isAsked =
-      log.address === asked.address &&
-      log.blockNumber >= asked.from &&
-      log.blockNumber <= asked.to &&
-      (asked.topics.length === 1 || log.topics.length === asked.topics.length) &&
+    const isRequested =
+      log.address === requested.address &&
+      log.blockNumber >= requested.from &&
+      log.blockNumber <= requested.to &&
+      (requested.topics.length === 1 || log.topics.length === requested.topics.length) &&
       wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
-    if (!isAsked) throw new RpcError('eth_getLogs: a log that was not requested')
+    if (!isRequested) throw new RpcError('eth_getLogs: a log that was not requested')
     const known = hashes.get(log.blockNumber) ?? log.blockHash
     if (known !== log.blockHash) throw new RpcError('eth_getLogs: two blocks of the same height')
     hashes.set(log.blockNumber, log.blockHash)

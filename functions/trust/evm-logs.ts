@@ -153,11 +153,11 @@ async function readCalls(
   const byPayout = Map.groupBy(largest, ({ topics }) => toAddress(topics[2]))
   const wanted = new Set([...byPayout.values()].flatMap(firstTransactions))
   const payments: Payment[] = []
-  let asked = 0
+  let requested = 0
   for (const [hash, own] of Map.groupBy(largest, ({ transactionHash }) => transactionHash)) {
     const [first] = own
     if (first === undefined || !wanted.has(hash)) continue
-    if (++asked % CALLS_A_STEP === 0) await onStep()
+    if (++requested % CALLS_A_STEP === 0) await onStep()
     const call = await chain.call(first)
     for (const payment of rule.read({ logs: own, call, coin })) payments.push(payment)
   }

@@ -401,7 +401,7 @@ async function toFundingTransfers(
 /** Half of the smallest crowd that can be a burst: their funder may be one party or a bridge. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
 /** How many of those are looked up together. */
-const MOST_ASKED = 50
+const MOST_REQUESTED = 50
 
 /** Wallets that funded the most payers. */
 function findManyHanded(given: readonly TimedLog[]): string[] {
@@ -410,7 +410,7 @@ function findManyHanded(given: readonly TimedLog[]): string[] {
     .map(([wallet, own]) => ({ wallet, payers: new Set(own.map(({ topics }) => topics[2])).size }))
     .filter(({ payers }) => payers >= MANY)
     .sort((one, other) => other.payers - one.payers)
-    .slice(0, MOST_ASKED)
+    .slice(0, MOST_REQUESTED)
     .map(({ wallet }) => wallet)
 }
 

@@ -187,8 +187,8 @@ async function findCalled(
       .execute()
     const byTransaction = Map.groupBy(hints, ({ transaction_id }) => transaction_id)
     for (const one of some) {
-      const said = byTransaction.get(one.transaction) ?? []
-      const own = said.find(({ listing_id }) => listingsOf.get(one.payee)?.includes(listing_id))
+      const stated = byTransaction.get(one.transaction) ?? []
+      const own = stated.find(({ listing_id }) => listingsOf.get(one.payee)?.includes(listing_id))
       if (own !== undefined) called.set(one, own.listing_id)
     }
   }

@@ -122,8 +122,8 @@ async function askWithin(
 
 /** npm's code and first words, else the last line; the operator's registry address is removed. */
 function toFault(output: string): string {
-  const said = /npm error code (\w+)\s+npm error (.*)/.exec(output)
-  const line = said === null ? output : `${said[1]} ${said[2]}`
+  const stated = /npm error code (\w+)\s+npm error (.*)/.exec(output)
+  const line = stated === null ? output : `${stated[1]} ${stated[2]}`
   return lastLineOf(line.replace(/\bhttps?:\/\/\S+/g, 'the registry'))
 }
 

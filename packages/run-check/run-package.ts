@@ -59,7 +59,9 @@ export async function runPackage(
       const result = toResult('unknown', `the package could not be fetched: ${fetched}`)
       return { result, placeholders: [] }
     }
-    return await runWithSettings(plan, (asked) => runProgram(sandbox, asked, fetched, limits))
+    return await runWithSettings(plan, (requested) =>
+      runProgram(sandbox, requested, fetched, limits),
+    )
   } finally {
     await rm(root, { recursive: true, force: true, maxRetries: 3 })
   }
@@ -77,13 +79,13 @@ async function runWithSettings(
   plan: PackagePlan,
   run: (plan: PackagePlan) => Promise<{ result: RunResult; end: ReturnType<StdioSession['end']> }>,
 ) {
-  let asked = plan
+  let requested = plan
   for (let start = 1; ; start += 1) {
-    const { result, end } = await run(asked)
-    const wanted = result.outcome === 'runs_as_declared' ? {} : namesOfSettings(end, asked)
+    const { result, end } = await run(requested)
+    const wanted = result.outcome === 'runs_as_declared' ? {} : namesOfSettings(end, requested)
     if (start === MAX_STARTS || Object.keys(wanted).length === 0)
-      return { result, placeholders: placeholdersOf(asked) }
-    asked = { ...asked, env: { ...asked.env, ...wanted } }
+      return { result, placeholders: placeholdersOf(requested) }
+    requested = { ...requested, env: { ...requested.env, ...wanted } }
   }
 }
 

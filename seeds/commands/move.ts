@@ -26,7 +26,7 @@ if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.en
  * Where it is listed already, that listing's own words stay.
  */
 export async function move(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const { from, to, by, saidAt } = readArguments(args)
+  const { from, to, by, statedAt } = readArguments(args)
   const { CONTENT_DIR: contentDir } = parseConfig(env)
   const [former, listing] = [listingFileOf(from), listingFileOf(to)]
   const read = (file: string) => readIfThere(join(contentDir, file))
@@ -36,7 +36,7 @@ export async function move(args: readonly string[], env: NodeJS.ProcessEnv): Pro
   const seen = [await read(evidenceFileOf(former)), await read(evidenceFileOf(listing))]
   const [evidence, own] = seen.map((each) => membersOf(each ?? undefined))
   await withContent(contentDir, async (writer) => {
-    const moved = { reason: 'moved', by, moved_to: to, ...(saidAt && { said_at: saidAt }) }
+    const moved = { reason: 'moved', by, moved_to: to, ...(statedAt && { said_at: statedAt }) }
     const at = new Date().toISOString()
     if (!isListed) await writer.write(listing, text)
     if (seen[0] !== null)
@@ -59,8 +59,8 @@ function readArguments(args: readonly string[]) {
   const [from = '', to = ''] = words
   if (from === to || !isListingId(from) || !isListingId(to))
     throw wrongCommand(USAGE, 'expected two ids of listings')
-  const saidAt = withAsciiHosts(values['said-at'])
-  const fault = saidAt === undefined ? null : findUrlFault(saidAt, { allowPrivate: false })
+  const statedAt = withAsciiHosts(values['said-at'])
+  const fault = statedAt === undefined ? null : findUrlFault(statedAt, { allowPrivate: false })
   if (fault !== null) throw wrongCommand(USAGE, `--said-at: ${fault}`)
-  return { from, to, by: values.by ?? 'an editor', saidAt }
+  return { from, to, by: values.by ?? 'an editor', statedAt }
 }

@@ -64,12 +64,12 @@ async function refresh(words: readonly string[], config: Config) {
   const stop = untilStopped()
   for (const [name, step] of Object.entries(toSteps(words, config))) {
     if (stop.aborted) throw new OperatorError('Stopped: run it again to go on where it was.')
-    const said = await step().catch((error: unknown) => {
+    const stated = await step().catch((error: unknown) => {
       const text = error instanceof Error ? error.message : String(error)
       console.error(error instanceof OperatorError ? text : error)
       return [text]
     })
-    for (const text of said) faults.push(`${name}: ${text}`)
+    for (const text of stated) faults.push(`${name}: ${text}`)
   }
   // Content with errors cannot be compared; the check has said so.
   const { content: now } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })

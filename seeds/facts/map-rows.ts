@@ -59,14 +59,14 @@ export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>
 export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
 
 /** A source's facts of one service, member by member: the table that an importer fills in. */
-export interface Told extends Partial<Omit<Seed, 'facts'>> {
+export interface Reported extends Partial<Omit<Seed, 'facts'>> {
   /** Its key in the source. */
   key: string
   prefix: Seed['prefix']
   /** Its names, best first. */
   names: readonly Foreign[]
   /** Its own descriptions, best first. */
-  said: readonly Foreign[]
+  stated: readonly Foreign[]
   tags?: readonly unknown[]
   /** Text for guessing its categories, in addition to its name, its description and its tags. */
   words?: readonly Foreign[]
@@ -78,18 +78,18 @@ export interface Told extends Partial<Omit<Seed, 'facts'>> {
 type Foreign = string | null | undefined
 
 /** The mapping that all importers share: only a valid listing with harmless words goes on. */
-export function mapTold({ dropped, ...told }: Told, rules: MapRules): MappedSeed {
-  const seed = toSeed(told, rules)
+export function mapReported({ dropped, ...reported }: Reported, rules: MapRules): MappedSeed {
+  const seed = toSeed(reported, rules)
   if (!('reason' in seed)) return finishSeed(seed, dropped)
-  return refuse(told.key, { ...seed, rows: told.rows ?? 1 })
+  return refuse(reported.key, { ...seed, rows: reported.rows ?? 1 })
 }
 
 /** @returns its seed, or why it is not one */
 export function toSeed(
-  { names, said, words = [], facts, tags: foreign = [], ...told }: Told,
+  { names, stated, words = [], facts, tags: foreign = [], ...reported }: Reported,
   rules: MapRules,
 ): Seed | Fault {
-  const texts = toSeedTexts(names, said)
+  const texts = toSeedTexts(names, stated)
   if ('reason' in texts) return texts
   if ('reason' in facts) return facts
   const { name, summary, description, suspicious } = texts
@@ -101,7 +101,7 @@ export function toSeed(
     published: null,
     rows: 1,
     suspicious,
-    ...told,
+    ...reported,
     facts: { name, summary, categories, ...(tags.length > 0 && { tags }), ...facts },
   }
 }

@@ -29,18 +29,18 @@ export interface SeedTexts {
  */
 export function toSeedTexts(
   names: readonly (string | null | undefined)[],
-  said: readonly (string | null | undefined)[],
+  stated: readonly (string | null | undefined)[],
 ): SeedTexts | Fault {
   const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
   if (name === '') return faultOf('no_name', 'expected a readable title')
-  const description = firstReadable(said)
+  const description = firstReadable(stated)
   if (description === null) return faultOf('no_description', 'expected a sentence in description')
   const summary = cutText(description, MAX_SUMMARY_LENGTH)
   for (const [field, text] of Object.entries({ title: name, description: summary })) {
     const fault = findTextFault(text)
     if (fault !== null) return faultOf('misleading_text', `${field}: ${fault}`)
   }
-  const suspicious = findInstruction([...names, ...said].filter((text) => text).join(' '))
+  const suspicious = findInstruction([...names, ...stated].filter((text) => text).join(' '))
   return { name, summary, description, ...(suspicious !== null && { suspicious }) }
 }
 

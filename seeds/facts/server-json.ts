@@ -80,7 +80,7 @@ export interface RegistryRow {
   /** Where a saved row was found, if it says so; a row of the live API is its own source. */
   foundAt: readonly string[]
   /** The author of the words where it is not the registry. */
-  told?: SourceRef
+  reported?: SourceRef
   tags?: readonly string[]
 }
 
@@ -137,7 +137,7 @@ export interface SourceRef {
  * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
  */
 export function findSource(
-  { server, status, statusMessage, foundAt, told }: RegistryRow,
+  { server, status, statusMessage, foundAt, reported }: RegistryRow,
   sources: readonly SourceRow[],
 ): SourceRef | Fault {
   if (status !== 'active' && status !== 'deprecated' && status !== '') {
@@ -145,9 +145,9 @@ export function findSource(
     const detail = `expected status active, got ${status}${why}`
     return { reason: status === 'deleted' ? 'deleted' : 'inactive', detail }
   }
-  if (told !== undefined && sources.some((row) => row.id === told.source && isUsed(row)))
-    return told
-  if (told === undefined && foundAt.length === 0)
+  if (reported !== undefined && sources.some((row) => row.id === reported.source && isUsed(row)))
+    return reported
+  if (reported === undefined && foundAt.length === 0)
     return { source: REGISTRY_SOURCE, ref: registryEntryUrl(server.name) }
   for (const ref of foundAt) {
     const [owner] = sources
@@ -155,7 +155,7 @@ export function findSource(
       .sort((a, b) => b.url.length - a.url.length)
     if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
   }
-  const places = told?.ref ?? foundAt.join(', ')
+  const places = reported?.ref ?? foundAt.join(', ')
   return faultOf('source_terms', `expected a source whose terms allow it, found at ${places}`)
 }
 
@@ -225,9 +225,9 @@ export function mapInvoke(server: RegistryServer, rules: HostRules) {
 function mapRemote(value: unknown, rules: HostRules): Mapped {
   const result = v.safeParse(RemoteSchema, value)
   if (!result.success) return toFault('remote', result.issues[0])
-  const { type: transport, url, ...told } = result.output
-  const headers = toHeaders(told.headers)
-  const variables = toVariables(told.variables).filter(({ name }) => url.includes(`{${name}}`))
+  const { type: transport, url, ...reported } = result.output
+  const headers = toHeaders(reported.headers)
+  const variables = toVariables(reported.variables).filter(({ name }) => url.includes(`{${name}}`))
   return (
     findAddressFault({ url, variables }, rules) ?? {
       ...{ kind: 'mcp', transport, url },
@@ -344,13 +344,13 @@ export function toVariables(values: unknown): Setting[] {
     const input = named.find(({ name }) => name === setting.name) ?? {}
     const example = toText(memberOf(input, 'placeholder'))
     const fixed = [memberOf(input, 'value'), memberOf(input, 'default')].map(toText)
-    const said = fixed.find((each) => each !== null) ?? null
+    const stated = fixed.find((each) => each !== null) ?? null
     const listed = memberOf(input, 'choices')
     const choices = (Array.isArray(listed) ? listed : []).flatMap((each) => toText(each) ?? [])
     return {
       ...setting,
       ...(example !== null && { example: withPlaces(example) }),
-      ...(said !== null && !setting.secret && { default: said }),
+      ...(stated !== null && !setting.secret && { default: stated }),
       ...(choices.length > 0 && { choices: choices.slice(0, MAX_CHOICES) }),
     }
   })

@@ -61,14 +61,14 @@ export function planRows(input: RowsInput): RowsPlan {
   const { chosen, known, isComplete, isListedOnly } = input
   const rows = new Map(Object.entries(known.rows))
   const plan: Omit<RowsPlan, 'file' | 'waiting'> = { outcomes: [], refused: [], withdrawn: [] }
-  const told = chosen.seeds.filter((seed) => isTold(input, seed, plan, rows))
-  for (const seed of told) rows.set(seed.key, toRow(input, seed))
+  const reported = chosen.seeds.filter((seed) => isReported(input, seed, plan, rows))
+  for (const seed of reported) rows.set(seed.key, toRow(input, seed))
   for (const seed of isListedOnly ? [] : chosen.held)
     if (known.rows[seed.key]?.held !== undefined || !rows.has(seed.key))
       rows.set(seed.key, toRow(input, seed))
   const gone = findGone(input, rows)
   const placed = input.place({ rows: Object.fromEntries(rows) })
-  for (const seed of told) settle(input, seed, { plan, rows, taken: placed.get(seed.key) })
+  for (const seed of reported) settle(input, seed, { plan, rows, taken: placed.get(seed.key) })
   for (const key of gone) {
     const taken = placed.get(key)
     if (taken === undefined) rows.delete(key)
@@ -86,7 +86,7 @@ type Rows = Map<string, SourceRow>
 type Draft = Omit<RowsPlan, 'file' | 'waiting'>
 
 /** @returns false for rows that people keep out or manage themselves. */
-function isTold({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Rows): boolean {
+function isReported({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Rows): boolean {
   const { key, rows: count } = seed
   const rule = findHandsOff(handsOff, seed)
   if (rule === undefined) return true

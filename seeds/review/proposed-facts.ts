@@ -130,21 +130,21 @@ function findNamings(file: ListingFile, { tables, evidence, taken }: Content) {
   const isOwn = (url: string) => known.has(ownerAt(hostOf(url) ?? '', tables.sharedHosts))
   const { url, http, payout: published } = file.facts
   const isEnough = [url, ...http.map((each) => each.url)].every(isOwn) && published.length === 0
-  const told = (taken.get(file.id) ?? []).flatMap(({ importer, row }) =>
+  const reported = (taken.get(file.id) ?? []).flatMap(({ importer, row }) =>
     (row.payees ?? []).map((each) => ({
       ...each,
       by: importer,
       at: `${row.added ?? file.facts.added}T00:00:00.000Z`,
     })),
   )
-  const accounts = new Set(told.map(({ payee }) => normalizePayout(payee)))
+  const accounts = new Set(reported.map(({ payee }) => normalizePayout(payee)))
   const seen = (evidence.get(file.id)?.interface?.payouts ?? []).flatMap(({ payout, seen_at }) =>
     isEnough || accounts.has(normalizePayout(payout))
       ? [{ payee: payout, by: 'its 402', at: seen_at, isEnough }]
       : [],
   )
   const own = published.map((payee) => ({ payee, by: PUBLISHED, at: '' }))
-  return [...told, ...seen, ...own].map((naming) => ({
+  return [...reported, ...seen, ...own].map((naming) => ({
     isEnough: false,
     shared_with: 1,
     ...naming,
@@ -241,7 +241,7 @@ function toTag(name: string): string {
 
 function toQuestion({ kind }: ProposedFact, { file, at, values, note, lacks }: Proposal): Question {
   // Asked again once nothing is lacking.
-  const asked = [file.id, values, ...(lacks === undefined ? [] : ['lacking'])]
-  const [id, why] = [`${kind}-${questionId(asked)}`, `proposed_${kind}`]
+  const requested = [file.id, values, ...(lacks === undefined ? [] : ['lacking'])]
+  const [id, why] = [`${kind}-${questionId(requested)}`, `proposed_${kind}`]
   return { id, at, why, from: kind, listing: file.id, note }
 }

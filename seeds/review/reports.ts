@@ -234,7 +234,7 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
       key: url,
       prefix: prefixes[kind],
       names: [sight.server?.name, api?.title, card?.name, title, host],
-      said: [api?.description, card?.description, note, toPlainSummary(found, host)],
+      stated: [api?.description, card?.description, note, toPlainSummary(found, host)],
       words: (sight.tools ?? []).map(({ name }) => name),
       facts,
     },

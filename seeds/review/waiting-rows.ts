@@ -31,7 +31,7 @@ import {
 } from './questions.ts'
 
 /** A question about rows, and the rows. */
-interface Asked {
+interface Requested {
   question: Question
   rows: readonly NamedRow[]
 }
@@ -51,14 +51,14 @@ export function createRowQueue(
   { now, listed }: Context,
 ): ReviewSource {
   const { contentDir } = place
-  const asked = new Map<string, Asked>()
+  const requested = new Map<string, Requested>()
   const checkFile = createFileCheck(place)
   return {
     kind: importer,
     async list() {
       const settled = await readSettled(contentDir)
-      for (const each of findAsked(importer, listed())) asked.set(each.question.id, each)
-      return [...asked.values()]
+      for (const each of findRequested(importer, listed())) requested.set(each.question.id, each)
+      return [...requested.values()]
         .map(({ question }) => question)
         .filter(({ id }) => !Object.hasOwn(settled, id))
     },
@@ -67,7 +67,7 @@ export function createRowQueue(
     settle: (questions, decision) =>
       withContent(contentDir, async (writer) => {
         const settled = await settleEach(questions, async (question) => {
-          const known = asked.get(question.id) ?? { question, rows: [] }
+          const known = requested.get(question.id) ?? { question, rows: [] }
           const check = (file: ReviewFile) => checkFile(file, known.rows)
           const settling = { decision, check, now, listed, file: question.file }
           return carryOut(place, writer, known, settling)
@@ -83,7 +83,7 @@ export function createRowQueue(
 
 const NOT_LISTED = 'not_listed_yet'
 
-function findAsked(importer: string, listed: Listed): Asked[] {
+function findRequested(importer: string, listed: Listed): Requested[] {
   const { taken } = listed.place()
   const opened = listed.place(undefined, true).taken
   const isOurs = (rows: readonly NamedRow[]) => rows[0]?.importer === importer
@@ -95,7 +95,7 @@ function findAsked(importer: string, listed: Listed): Asked[] {
   ]
 }
 
-function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Asked[] {
+function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Requested[] {
   const live = rows.filter(({ row }) => row.withdrawn === undefined)
   const [first] = live
   if (first === undefined || written.has(id)) return []
@@ -124,15 +124,22 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Aske
 }
 
 /** A listing with facts of its own that no source has any more: its maintainers decide. */
-function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Asked[] {
+function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Requested[] {
   const notice = toWithdrawnNotice(rows)
   const facts = written.get(id)?.facts
   if (notice === null || facts?.url === undefined || facts.kind === undefined) return []
   const [first] = rows
   const from = first?.importer ?? ''
   const note = `${notice.note} People wrote more of ${listingFileOf(id)} than its words.`
-  const asked = questionId([from, first?.key, 'withdrawn'])
-  const question = { id: asked, at: notice.at, why: 'withdrawn_at_source', from, listing: id, note }
+  const requested = questionId([from, first?.key, 'withdrawn'])
+  const question = {
+    id: requested,
+    at: notice.at,
+    why: 'withdrawn_at_source',
+    from,
+    listing: id,
+    note,
+  }
   return [{ question, rows }]
 }
 
@@ -146,7 +153,7 @@ interface Settling extends Context {
 async function carryOut(
   place: ReviewPlace,
   writer: ContentWriter,
-  { question, rows }: Asked,
+  { question, rows }: Requested,
   { decision, check, now, listed, file }: Settling,
 ): Promise<string[]> {
   if (decision.decision === 'refused')

@@ -2,7 +2,7 @@ import { type AgentCard, readAgentCard } from '../../src/domain/discovery/agent-
 import { readSkills } from '../../src/domain/probe/mcp.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'
-import { gatherSeeds, type MappedSeed, mapTold, refuse } from '../facts/map-rows.ts'
+import { gatherSeeds, type MappedSeed, mapReported, refuse } from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault } from '../facts/refusal.ts'
 import { toSeedLine } from '../facts/seed-texts.ts'
 import { followAddresses, ReadDocument } from '../fetch/read-sellers.ts'
@@ -18,13 +18,13 @@ export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mappe
   const fault = findCallableUrlFault(url, rules)
   if (fault !== null) return refuse(url, fault)
   const { skills, ...seen } = toInterface(card, rules.now)
-  const said = card.skills.map(({ description }) => textOf(description))
-  return mapTold(
+  const stated = card.skills.map(({ description }) => textOf(description))
+  return mapReported(
     {
       key: url,
       prefix: 'a2a',
       names: [card.name],
-      said: [card.description, ...said],
+      stated: [card.description, ...stated],
       tags: card.skills.flatMap(({ tags }) => (Array.isArray(tags) ? tags : [])),
       words: (skills ?? []).map(({ name }) => name),
       facts: {
@@ -44,8 +44,8 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
 /** What an agent reads before it decides to send a message, as evidence: its skills as plain text. */
 export function toInterface(card: AgentCard, now: string) {
-  const told = card.skills.filter(({ name, id, description }) => (name ?? id) && description)
-  const { items, isCut } = readSkills(told)
+  const reported = card.skills.filter(({ name, id, description }) => (name ?? id) && description)
+  const { items, isCut } = readSkills(reported)
   const skills = items.flatMap(({ id, ...skill }) => {
     const [name, description] = [toSeedLine(skill.name, 200), toSeedLine(skill.description, 1000)]
     if (name === null || description === null) return []

@@ -99,9 +99,9 @@ function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
 /** A document whose payee is a template's is a mistake that somebody should hear of. */
 function toPlaceholders({ target, found: { api, manifest } }: FoundTarget): Refusal[] {
   return [api, manifest].flatMap((document): Refusal[] => {
-    const said = document?.placeholder
-    if (said === undefined) return []
-    const detail = `payTo: expected a wallet, got the placeholder ${JSON.stringify(said)}`
+    const stated = document?.placeholder
+    if (stated === undefined) return []
+    const detail = `payTo: expected a wallet, got the placeholder ${JSON.stringify(stated)}`
     return [{ reason: 'known_fake', name: target.id, detail }]
   })
 }
@@ -142,9 +142,9 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
 
 function toInterfaceOf(kind: Kind, found: FoundSeller, rules: MapRules) {
   const { api, manifest, card, serverCard } = found
-  const said = [api, manifest].flatMap((each) => each?.operations ?? [])
-  if (kind === 'http_api' && said.length > 0) {
-    const operations = withPlainWords(uniteOperations(said))
+  const stated = [api, manifest].flatMap((each) => each?.operations ?? [])
+  if (kind === 'http_api' && stated.length > 0) {
+    const operations = withPlainWords(uniteOperations(stated))
     const isCut = api?.truncated === true || manifest?.truncated === true
     const from = (api?.operations.length ?? 0) > 0 ? 'openapi' : 'x402'
     return { interface: { at: rules.now, from, operations, ...(isCut && { truncated: true }) } }

@@ -120,9 +120,9 @@ function mapFound(files: readonly ReadDocument[], rules: MapRules): MappedSeed {
     const detail = 'expected a package.json or a server.json beside a manifest.json'
     return refuse(name.slice(0, 250), { reason: 'no_invoke', detail, rows })
   }
-  const told = { source: SOURCE, ref: refOf(found) }
+  const reported = { source: SOURCE, ref: refOf(found) }
   const tags = platformsOf(found.bundle)
-  const mapped = mapServerWith({ server, told, tags }, toolsOf(found.bundle), rules)
+  const mapped = mapServerWith({ server, reported, tags }, toolsOf(found.bundle), rules)
   return mapped.ok
     ? { ...mapped, seed: { ...mapped.seed, rows } }
     : { ...mapped, refusal: { ...mapped.refusal, rows } }
@@ -165,9 +165,9 @@ function toServer({ own, server, bundle }: Found): RegistryServer | null {
 function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
   return Object.entries(server?.mcp_config?.env ?? {}).flatMap(([name, value]) => {
     const [, key = ''] = /\$\{user_config\.([\w-]+)\}/.exec(String(value)) ?? []
-    const asked = user_config?.[key]
-    if (!isJsonObject(asked)) return []
-    const { description, title, required, sensitive, default: fallback } = asked
+    const requested = user_config?.[key]
+    if (!isJsonObject(requested)) return []
+    const { description, title, required, sensitive, default: fallback } = requested
     const isPlain = typeof fallback === 'string' && fallback !== '' && !fallback.includes('${')
     return [
       {

@@ -39,7 +39,7 @@ type Row = v.InferOutput<typeof RowSchema>
 
 /** A server in the registry's terms, and names and parameters of its tools as evidence. */
 export function mapServerWith(
-  row: Pick<RegistryRow, 'server' | 'told' | 'tags'>,
+  row: Pick<RegistryRow, 'server' | 'reported' | 'tags'>,
   words: readonly unknown[],
   rules: MapRules,
 ): MappedSeed {
@@ -145,9 +145,9 @@ function createCatalogSource({ source, entryUrl, ...about }: Catalog): SeedSourc
       takesYaml: true,
     },
     choose: chooseRows(RowSchema, 'name', (row, rules) => {
-      const told = { source, ref: entryUrl(row.name) }
+      const reported = { source, ref: entryUrl(row.name) }
       const server = toServer(row, about.id)
-      const mapped = mapServerWith({ server, told }, (row.tools ?? []).flatMap(toTool), rules)
+      const mapped = mapServerWith({ server, reported }, (row.tools ?? []).flatMap(toTool), rules)
       return withUse(mapped, row, source)
     }),
   }

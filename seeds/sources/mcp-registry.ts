@@ -5,7 +5,7 @@ import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
 import { endpointsOf } from '../../src/domain/sources/listing-marks.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import type { ChosenSeeds, MapRules, SeedSource } from '../facts/map-rows.ts'
-import { gatherSeeds, type MappedSeed, mapTold, refuse, type Seed } from '../facts/map-rows.ts'
+import { gatherSeeds, type MappedSeed, mapReported, refuse, type Seed } from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault, type HostRules } from '../facts/refusal.ts'
 import { toSeedLine } from '../facts/seed-texts.ts'
 import {
@@ -33,14 +33,14 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
   const source = findSource(row, rules.sources)
   if ('reason' in source) return refuse(name, source)
   const callable = mapCallable(server, rules)
-  return mapTold(
+  return mapReported(
     {
       key: name,
       prefix: 'mcp',
       slug: registrySlug(name),
       published,
       names: [nameOf(server)],
-      said: [server.description],
+      stated: [server.description],
       tags: row.tags ?? [],
       ...(row.status === 'deprecated' && { deprecated: toDeprecated(row) }),
       facts:

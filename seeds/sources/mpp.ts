@@ -4,7 +4,7 @@ import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import { collapseOperations } from '../../src/domain/sources/unite-operations.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'
-import { chooseRows, type MappedSeed, mapTold, PAID_API, refuse } from '../facts/map-rows.ts'
+import { chooseRows, type MappedSeed, mapReported, PAID_API, refuse } from '../facts/map-rows.ts'
 import {
   type Fault,
   faultOf,
@@ -67,12 +67,12 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
   const { http, pricing, left } = collapseOperations(operations)
   const sources = [{ source: SOURCE, ref: `${CATALOGUE}#${id}` }]
   const facts = { ...PAID_API, url, pricing, http, ...discoveryOf(service, rules), sources }
-  return mapTold(
+  return mapReported(
     {
       key: id,
       prefix: 'x402',
       names: [service.name],
-      said: [service.description],
+      stated: [service.description],
       tags: [...(service.tags ?? []), ...(service.categories ?? [])],
       ...(status === 'deprecated' && { deprecated: {} }),
       facts:
@@ -99,17 +99,17 @@ function mapEndpoint(
   if (path === undefined) return { fault: UNNAMED }
   const fault = findOperationAddressFault(base + path, rules)
   if (fault !== null) return { name, fault }
-  const said = { ...value, ...value.payment }
-  const isFixed = said.dynamic !== true && (said.amount ?? null) !== null
+  const stated = { ...value, ...value.payment }
+  const isFixed = stated.dynamic !== true && (stated.amount ?? null) !== null
   // The amounts are in the coin of the first way to pay.
-  const payment = toPayment(said, value.payment ?? payments?.[0] ?? {}, isFixed)
+  const payment = toPayment(stated, value.payment ?? payments?.[0] ?? {}, isFixed)
   const description = value.description ?? value.desc ?? undefined
   const entry = { route: name, ...present({ description }), ...payment }
   const read = readPaidEntry(entry, { base, ref: base })
   if (read === null || read.operation.assumed !== undefined) return { name, fault: UNNAMED }
   const [operation = read.operation] = withPlainWords([read.operation])
   const { price } = operation
-  const isOther = isFixed && !['request', 'url', 'record'].includes(said.unitType ?? 'request')
+  const isOther = isFixed && !['request', 'url', 'record'].includes(stated.unitType ?? 'request')
   return {
     name,
     operation: price && isOther ? { ...operation, price: { ...price, per: 'other' } } : operation,

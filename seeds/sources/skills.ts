@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/sources/skill-facts.ts'
 import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
 import type { ListedFacts, MapRules, SeedSource, SellerReader } from '../facts/map-rows.ts'
-import { chooseRows, type MappedSeed, mapTold, refuse, type Seed } from '../facts/map-rows.ts'
+import { chooseRows, type MappedSeed, mapReported, refuse, type Seed } from '../facts/map-rows.ts'
 import {
   type Fault,
   faultOf,
@@ -71,14 +71,14 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
     )
   const below = folder === '' ? '' : `/tree/HEAD/${folder}`
   const url = host === null ? `https://github.com/${repo}${below}` : `${repo}/${path}`
-  const mapped = mapTold(
+  const mapped = mapReported(
     {
       key,
       prefix: 'kit',
       slug: slugOf(key),
       names: [`${read.name} by ${owner}`],
       // An agent follows all of it, so all of it is scanned for orders against its user.
-      said: [read.description, read.body],
+      stated: [read.description, read.body],
       facts: { ...FREE_KIT, url, sources: [{ source: SKILL_SOURCE, ref: url }] },
     },
     rules,
@@ -211,7 +211,7 @@ export function readSkill(text: string): ReadSkill | Fault {
 function quoteColons(yaml: string): string {
   return yaml.replace(
     /^([\w-]+): +([^\s'"[\]{}|>&*!%@#`].*: .*|[^\s'"[\]{}|>&*!%@#`].*:)$/gm,
-    (_, name: string, said: string) => `${name}: ${JSON.stringify(said.trim())}`,
+    (_, name: string, stated: string) => `${name}: ${JSON.stringify(stated.trim())}`,
   )
 }
 
@@ -232,8 +232,8 @@ const SAYS_NOTHING = /^(?:none|unknown|tbd|other|noassertion|unlicensed|license|
  *
  * @example toLicence('Complete terms in LICENSE.txt') → 'see LICENSE.txt'
  */
-export function toLicence(said: string | null | undefined): string | null {
-  const text = said?.trim() ?? ''
+export function toLicence(stated: string | null | undefined): string | null {
+  const text = stated?.trim() ?? ''
   if (text === '' || text.length > 300 || SAYS_NOTHING.test(text)) return null
   const isTwo = / (?:OR|AND|WITH) /.test(text)
   const known = isTwo ? undefined : WELL_KNOWN.find(([pattern]) => pattern.test(text))?.[1]

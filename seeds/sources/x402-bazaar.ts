@@ -9,7 +9,7 @@ import type { ChosenSeeds, MapRules, Seed, SeedSource } from '../facts/map-rows.
 import {
   gatherSeeds,
   type MappedSeed,
-  mapTold,
+  mapReported,
   PAID_API,
   parseRow,
   refuse,
@@ -101,7 +101,7 @@ interface Endpoint {
   origin: string
   operation: Operation
   /** Its seller's sentence. */
-  said: string | undefined
+  stated: string | undefined
   dropped: Refusal[]
   payees: string[]
 }
@@ -121,8 +121,8 @@ function mapEndpoint(row: Row, rules: MapRules) {
     return refuse(resource, faultOf('known_fake', `expected a wallet, got ${JSON.stringify(fake)}`))
   const [operation = read.operation] = withPlainWords([read.operation])
   const dropped = unpriced === undefined ? [] : [{ ...unpriced, name: resource }]
-  const said = row.description ?? read.operation.description
-  return { row, origin: originOf(operation.url) ?? '', operation, said, dropped, payees }
+  const stated = row.description ?? read.operation.description
+  return { row, origin: originOf(operation.url) ?? '', operation, stated, dropped, payees }
 }
 
 /** All endpoints of one origin as one listing. */
@@ -130,16 +130,16 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
   const { http, pricing, left } = collapseOperations(endpoints.map(({ operation }) => operation))
   const host = URL.parse(origin)?.host ?? origin
   const rows = endpoints.length
-  const said = endpoints.map((each) => each.said)
-  return mapTold(
+  const stated = endpoints.map((each) => each.stated)
+  return mapReported(
     {
       key: origin,
       prefix: 'x402',
       rows,
       names: [...endpoints.map(({ row }) => row.serviceName), host],
-      said: [rows === 1 ? said[0] : null, describe(host, http)],
+      stated: [rows === 1 ? stated[0] : null, describe(host, http)],
       tags: endpoints.flatMap(({ row }) => row.tags ?? []),
-      words: [...said, ...http.map(({ url }) => pathOf(url))],
+      words: [...stated, ...http.map(({ url }) => pathOf(url))],
       payees: toPayees(endpoints.flatMap(({ payees }) => payees)),
       facts: { ...PAID_API, url: origin, pricing, http, sources: [sourceOf(host)] },
       dropped: [...endpoints.flatMap(({ dropped }) => dropped), ...leftOut(origin, left)],
@@ -153,13 +153,13 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
 function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
-  return mapTold(
+  return mapReported(
     {
       key: `mcp ${url}`,
       prefix: 'mcp',
       rows,
       names: [...endpoints.map(({ row }) => row.serviceName), host],
-      said: [...endpoints.map((each) => each.said), `${rows} paid tools at ${host}.`],
+      stated: [...endpoints.map((each) => each.stated), `${rows} paid tools at ${host}.`],
       facts: {
         kind: 'mcp_server',
         url,

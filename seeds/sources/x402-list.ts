@@ -10,7 +10,7 @@ import type { MapRules, SeedSource } from '../facts/map-rows.ts'
 import {
   chooseRows,
   type MappedSeed,
-  mapTold,
+  mapReported,
   PAID_API,
   refuse,
   type SeedEvidence,
@@ -56,14 +56,14 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
     return refuse(name, faultOf('test_network', 'expected a main network'))
   const host = URL.parse(url)?.host ?? ''
   const { pricing, dropped } = toPrices(service, networks)
-  return mapTold(
+  return mapReported(
     {
       key: name,
       prefix: 'x402',
       slug: addressSlug(originOf(url) ?? url),
       published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0] ?? null,
       names: [service.name, host],
-      said: [service.description, `Paid API at ${host}.`],
+      stated: [service.description, `Paid API at ${host}.`],
       words: [service.category],
       facts: {
         ...PAID_API,
@@ -128,7 +128,7 @@ function toMeasured({ assessment, last_checked_at }: Service, now: string) {
 
 function toSignals({ assessment, ...row }: Service): Record<string, unknown> {
   const p95 = assessment?.response_p95_ms
-  const said: Record<string, unknown> = {
+  const entry: Record<string, unknown> = {
     status: row.status,
     verified: row.verified,
     uptime_24h: row.uptime_24h,
@@ -138,9 +138,9 @@ function toSignals({ assessment, ...row }: Service): Record<string, unknown> {
     risk_level: assessment?.risk_level,
     endpoint_count: row.endpoint_count,
   }
-  const isSaid = ([name, value]: [string, unknown]) =>
+  const isStated = ([name, value]: [string, unknown]) =>
     value !== null && value !== undefined && v.is(SignalsSchema, { [name]: value })
-  return Object.fromEntries(Object.entries(said).filter(isSaid))
+  return Object.fromEntries(Object.entries(entry).filter(isStated))
 }
 
 function toInstant(value: string | null | undefined): string | null {

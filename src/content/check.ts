@@ -411,7 +411,7 @@ interface Known {
 }
 
 function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string | null {
-  const { id, reason, moved_to, listing, said_at } = tombstone
+  const { id, reason, moved_to, listing, said_at: stated_at } = tombstone
   if (moved_to === undefined)
     return reason === 'moved'
       ? 'moved_to: expected the id it has now, as the reason is moved'
@@ -423,8 +423,8 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   const target = byId.get(end)
   if (target === undefined) return `moved_to: expected a listing that exists, got ${end}`
   const [was, is] = [urlIn(listing), target.facts.url ?? ''].map((url) => holderOf(url, shared))
-  if (was === is || (said_at !== undefined && holderOf(said_at, shared) === was)) return null
-  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that says so, got ${said_at ?? 'none'}; where nobody says so, ${end} is another service: give reason withdrawn and replaced_by`
+  if (was === is || (stated_at !== undefined && holderOf(stated_at, shared) === was)) return null
+  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that says so, got ${stated_at ?? 'none'}; where nobody says so, ${end} is another service: give reason withdrawn and replaced_by`
 }
 
 /** The URL in the kept text of a listing; empty where it has none. */

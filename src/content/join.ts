@@ -10,7 +10,7 @@ import { placeRows } from '../domain/sources/place-rows.ts'
 import { type NamedRow, orderRows, type SourceFile } from '../domain/sources/source-row.ts'
 import { hasPrices, type PastPrices, splitPrices } from '../domain/trust/age.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
-import type { Said } from '../domain/views/listing-view.ts'
+import type { Stated } from '../domain/views/listing-view.ts'
 import type { RowDays } from '../domain/views/stats-view.ts'
 import { readMoves } from './check.ts'
 import type { Fault } from './faults.ts'
@@ -45,7 +45,7 @@ export interface JoinedContent {
   tombstones: Map<string, Tombstone>
   /** Former content of listings that their sources withdrew, by id. */
   withdrawn: Map<string, ListingFacts>
-  said: Map<string, Said[]>
+  stated: Map<string, Stated[]>
   /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
   /** Prices of catalogues that are past their limit of age, by id. */
@@ -71,7 +71,7 @@ export function joinContent(parts: ContentParts): JoinedContent {
     evidence: new Map(measured),
     tombstones: new Map(tombstones),
     withdrawn: new Map(),
-    said: new Map(),
+    stated: new Map(),
     origins: new Map(),
     pastPrices: new Map(),
     rowDays: new Map(),
@@ -119,11 +119,11 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))
   const origins = toOrigins(file.facts, sayers)
   joined.origins.set(id, origins)
-  const said = live.flatMap((named) => {
+  const stated = live.flatMap((named) => {
     const part = toPart(named, origins, evidence.interface)
     return (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))
   })
-  if (said.length > 0) joined.said.set(id, said)
+  if (stated.length > 0) joined.stated.set(id, stated)
 }
 
 /** The rows of a listing without prices that are past their limit, and the days of what is left. */

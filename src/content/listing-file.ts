@@ -216,8 +216,8 @@ export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Pa
     const partial = { id, file, facts, yaml, lacks: lacking }
     return { listing: null, partial, faults: toLackFaults(partial, rows) }
   }
-  const said = [written.digest, rows.map(({ row }) => [row.facts, row.added])]
-  const digest = rows.length === 0 ? written.digest : hash('sha256', JSON.stringify(said))
+  const stated = [written.digest, rows.map(({ row }) => [row.facts, row.added])]
+  const digest = rows.length === 0 ? written.digest : hash('sha256', JSON.stringify(stated))
   return { listing: { ...written, facts: whole, digest }, partial: null, faults: [] }
 }
 
@@ -241,11 +241,11 @@ export function toLackFaults(
   const unsaid = 'no facts: expected some in the file, or a row of a source for this listing'
   if (rows.length === 0 && facts.kind === undefined && facts.url === undefined)
     if (lacks.includes('kind') && lacks.includes('url')) return [faultOf(file, unsaid)]
-  const isSaid = (field: string) =>
+  const isStated = (field: string) =>
     rows.some(({ row }) => (field === 'added' ? row.added : readFact(row.facts, field)))
   const lineOf = createLineFinder(yaml)
   return lacks
-    .filter((field) => !isSaid(field))
+    .filter((field) => !isStated(field))
     .map((field) => {
       const line = lineOf([field])
       return toFault(file, { line, message: 'expected a value, got none' }, field)

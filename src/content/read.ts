@@ -14,7 +14,7 @@ import {
 } from '../domain/sources/source-row.ts'
 import type { PastPrices } from '../domain/trust/age.ts'
 import { type Evidence, EvidenceSchema } from '../domain/trust/evidence.ts'
-import type { Said } from '../domain/views/listing-view.ts'
+import type { Stated } from '../domain/views/listing-view.ts'
 import type { RowDays } from '../domain/views/stats-view.ts'
 import { parseJson } from '../domain/wire/json.ts'
 import { findNearestName } from '../domain/wire/nearest-name.ts'
@@ -37,7 +37,7 @@ export interface Content {
   /** Former content of listings that their sources withdrew, by id. */
   withdrawn: Map<string, ListingFacts>
   /** The sources' facts on listings with several of them, by id. */
-  said: Map<string, Said[]>
+  stated: Map<string, Stated[]>
   /** The source of each fact of listings with sources, by id. */
   origins: Map<string, Origins>
   /** Prices of catalogues that are past their limit of age, by id. */

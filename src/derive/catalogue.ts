@@ -13,7 +13,7 @@ import type { OptedOutListing } from '../domain/listing/live-listing.ts'
 import { createMarkFinder } from '../domain/listing/marks.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../domain/listing/target-url.ts'
 import { type ClaimRules, GITHUB_ISSUER, hostOf } from '../domain/owners/claim-rules.ts'
-import { NO_PAYOUTS } from '../domain/owners/payout-standing.ts'
+import { NO_PAYOUTS } from '../domain/owners/payout-state.ts'
 import { toDriftNotices } from '../domain/probe/drift.ts'
 import { combineEvidence } from '../domain/probe/merge.ts'
 import { planProbe } from '../domain/probe/plan.ts'
@@ -31,7 +31,7 @@ import {
   hostAt,
   isClaimed,
   isOptedOut,
-  readPayoutStandings,
+  readPayoutStates,
   toPayoutNotices,
 } from './payouts.ts'
 
@@ -56,7 +56,7 @@ export interface Catalogue {
   mark: string | null
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
-  said: Content['said']
+  stated: Content['stated']
   rowDays: Content['rowDays']
   ledger: LedgerFacts
   /** Sorted by id. */
@@ -80,9 +80,9 @@ export function createCatalogue(
   { baseUrl, rules, issuer = GITHUB_ISSUER, asOf, ledger }: CatalogueOptions,
 ): Catalogue {
   const tables = placeTables(content.tables, baseUrl)
-  const { said } = content
+  const { stated } = content
   const files = readListed(content, ledger, baseUrl)
-  const standings = readPayoutStandings(content, ledger, baseUrl)
+  const states = readPayoutStates(content, ledger, baseUrl)
   const judged = judgeOwnSales(files, ledger, tables)
   const delivered = countDelivered(ledger.judgedCalls, ledger.payments, judged.listings)
   const evidenceOf = createEvidenceReader(content, ledger)
@@ -96,7 +96,7 @@ export function createCatalogue(
       asOf,
       content.pastPrices.get(id),
     )
-    const standing = standings.get(id) ?? NO_PAYOUTS
+    const state = states.get(id) ?? NO_PAYOUTS
     const known = {
       id,
       evidence,
@@ -107,15 +107,15 @@ export function createCatalogue(
       provedAt: ledger.provedAt.get(id),
       delivered: delivered.get(id),
       notices: [
-        ...toPayoutNotices(file, evidence, standing),
+        ...toPayoutNotices(file, evidence, state),
         ...toDrifted(file, evidence, isPaid),
         ...toDisputeNotice(ledger.disputes.get(id) ?? []),
       ],
-      payouts: standing,
+      payouts: state,
     }
     // A score fades by the day; of everything else the day changes only what crosses a limit.
     const day = evidence.measured === undefined ? null : asOf
-    const read = [digest, known, said.get(id), paid.get(id), day]
+    const read = [digest, known, stated.get(id), paid.get(id), day]
     const key = hash('sha256', JSON.stringify(read))
     return { ...known, facts: file.facts, description: file.description, key }
   })
@@ -137,7 +137,7 @@ export function createCatalogue(
     mark: content.mark,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     claimRules: { ...rules, sharedHosts: tables.sharedHosts, issuer },
-    said,
+    stated,
     rowDays: content.rowDays,
     ledger,
     gone,

@@ -7,8 +7,8 @@ import {
   judgePayouts,
   listPayees,
   type PayoutFacts,
-  type PayoutStanding,
-} from '../domain/owners/payout-standing.ts'
+  type PayoutState,
+} from '../domain/owners/payout-state.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
 import type { Notice } from '../domain/trust/interface.ts'
 import type { LedgerFacts, LedgerPayee } from '../domain/trust/ledger-facts.ts'
@@ -41,11 +41,11 @@ export function isOptedOut(
 }
 
 /** Which payouts count for which listing of the directory. */
-export function readPayoutStandings(
+export function readPayoutStates(
   content: Parameters<typeof readPayoutFacts>[0],
   ledger: Parameters<typeof readPayoutFacts>[1],
   baseUrl: string,
-): Map<string, PayoutStanding> {
+): Map<string, PayoutState> {
   return judgePayouts(readPayoutFacts(content, ledger, baseUrl))
 }
 
@@ -121,7 +121,7 @@ function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<str
 export function toPayoutNotices(
   { facts }: Pick<ListingFile, 'facts'>,
   evidence: Evidence,
-  { contested }: PayoutStanding,
+  { contested }: PayoutState,
 ): Notice[] {
   if (contested.length === 0) return []
   const seen = (evidence.interface?.payouts ?? [])

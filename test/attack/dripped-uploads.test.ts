@@ -93,10 +93,10 @@ test('an upload that is fast enough but takes too long in all is ended, too', as
 })
 
 test('an upload that the seller is slow to take is not a fault of its caller', async () => {
-  const asked = Promise.withResolvers<IncomingMessage>()
+  const requested = Promise.withResolvers<IncomingMessage>()
   const slow = await startSeller((req, res) => {
     req.pause()
-    asked.resolve(req)
+    requested.resolve(req)
     req.on('end', () => res.end('done'))
   })
   const upload = Promise.withResolvers<IncomingMessage>()
@@ -111,7 +111,7 @@ test('an upload that the seller is slow to take is not a fault of its caller', a
     method: 'POST',
     body: Buffer.alloc(10 * 1024 * 1024),
   })
-  const [stopped, held] = await Promise.all([asked.promise, upload.promise])
+  const [stopped, held] = await Promise.all([requested.promise, upload.promise])
   let waitedMs = 0
   const wait = () => {
     if (held.isPaused()) {

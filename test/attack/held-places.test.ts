@@ -13,7 +13,7 @@ import {
 import { aTransaction, settledHeaders } from '../receipts/observed-relay.ts'
 
 /** What a seller never answers, and what it does answer, in the order it was asked. */
-let asked: { socket: Socket; text: string }[] = []
+let requested: { socket: Socket; text: string }[] = []
 let seller: Awaited<ReturnType<typeof startRawSeller>>
 let world: RelayWorld
 const [SETTLED] = Object.entries(settledHeaders('x402-v2', aTransaction(7))).map((pair) =>
@@ -24,13 +24,13 @@ let settled: string[] = []
 beforeEach(async () => {
   seller = await startRawSeller((socket, text) => {
     if (text.includes('GET /ok')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
-    else asked.push({ socket, text })
+    else requested.push({ socket, text })
   })
 })
 afterEach(async () => {
   await world.close()
   await seller.close()
-  asked = []
+  requested = []
   settled = []
 })
 
@@ -73,7 +73,7 @@ const honest = () =>
   request(`${world.url}/x402.seller-0?endpoint=/ok`, {
     headers: { 'X-Forwarded-For': '203.0.113.9' },
   })
-const open = () => asked.filter(({ socket }) => !socket.destroyed).length
+const open = () => requested.filter(({ socket }) => !socket.destroyed).length
 const LEFT = { perClient: 4, perNetwork: 8, inAll: 8 }
 
 test.each([
@@ -84,9 +84,9 @@ test.each([
   async (_name, lines) => {
     await start({ draining: LEFT })
     for (const client of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) {
-      const before = asked.length
+      const before = requested.length
       const sockets = Array.from({ length: 40 }, (_, n) => ask(toCall(client, n, lines)))
-      await expect.poll(() => asked.length).toBe(before + 40)
+      await expect.poll(() => requested.length).toBe(before + 40)
       for (const socket of sockets) socket.destroy()
       await expect.poll(open).toBeLessThanOrEqual(LEFT.inAll)
     }
@@ -99,13 +99,13 @@ test('of what is read on the largest holder’s oldest is ended first', async ()
   await start({ draining: { perClient: 3, perNetwork: 3, inAll: 4 } })
   const leave = async (client: string, name: string) => {
     const socket = ask(toCall(client, 0, paid, name))
-    await expect.poll(() => asked.some(({ text }) => text.includes(`/${name} `))).toBe(true)
+    await expect.poll(() => requested.some(({ text }) => text.includes(`/${name} `))).toBe(true)
     const before = open()
     socket.destroy()
     return before
   }
   const openNames = () =>
-    asked.filter(({ socket }) => !socket.destroyed).map(({ text }) => text.split(' ')[1])
+    requested.filter(({ socket }) => !socket.destroyed).map(({ text }) => text.split(' ')[1])
   for (const name of ['a1', 'a2', 'a3']) await leave('198.51.100.1', name)
   await leave('198.51.100.2', 'b1')
   await leave('198.51.100.3', 'c1')
@@ -117,11 +117,11 @@ test('of what is read on the largest holder’s oldest is ended first', async ()
 test('a settlement that comes after its caller left is still noted', async () => {
   await start({ inFlight: { ...RELAY_LIMITS.inFlight, inAll: 1 } })
   const socket = ask(toCall('198.51.100.1', 0, paid))
-  await expect.poll(() => asked.length).toBe(1)
+  await expect.poll(() => requested.length).toBe(1)
   socket.destroy()
   // The only place is free again while the seller is still read.
   await expect.poll(async () => (await honest()).statusCode).toBe(200)
-  asked[0]?.socket.end(`HTTP/1.1 200 OK\r\n${SETTLED}\r\nContent-Length: 2\r\n\r\nhi`)
+  requested[0]?.socket.end(`HTTP/1.1 200 OK\r\n${SETTLED}\r\nContent-Length: 2\r\n\r\nhi`)
   await expect.poll(() => settled.join()).toContain(aTransaction(7))
 })
 
@@ -145,14 +145,14 @@ test('who gives way hears so at once, and its payment is still read on', async (
   const inFlight = { ...RELAY_LIMITS.inFlight, perListing: 2 }
   await start({ inFlight })
   const [oldest] = [0, 0].map(() => exchangeRaw(world.port, toCall('198.51.100.1', 0, paid)))
-  await expect.poll(() => asked.length).toBe(2)
+  await expect.poll(() => requested.length).toBe(2)
   expect((await honest()).statusCode).toBe(200)
   const answer = await oldest
   expect(answer?.status).toBe(503)
   expect(answer?.lines.join('\n').toLowerCase()).toContain('retry-after: 1')
   expect(answer?.body).toContain('may have settled')
   expect(open()).toBe(2)
-  asked[0]?.socket.end(`HTTP/1.1 200 OK\r\n${SETTLED}\r\n\r\n`)
+  requested[0]?.socket.end(`HTTP/1.1 200 OK\r\n${SETTLED}\r\n\r\n`)
   await expect.poll(() => settled.join()).toContain(aTransaction(7))
 })
 
@@ -171,8 +171,8 @@ test('a hundred /64s of one /48 hold what their network may', async () => {
 test('a redirect is let go with its head, however long its body', async () => {
   await start()
   const answered = exchangeRaw(world.port, toCall('198.51.100.1', 0, paid))
-  await expect.poll(() => asked.length).toBe(1)
-  asked[0]?.socket.write('HTTP/1.1 307 Go\r\nLocation: /other\r\nContent-Length: 9999\r\n\r\nx')
+  await expect.poll(() => requested.length).toBe(1)
+  requested[0]?.socket.write('HTTP/1.1 307 Go\r\nLocation: /other\r\nContent-Length: 9999\r\n\r\nx')
   expect((await answered).status).toBe(502)
   await expect.poll(open).toBe(0)
 })

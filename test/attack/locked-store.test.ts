@@ -62,9 +62,9 @@ const NEED_IT = [...[ROUTES.login, ROUTES.session_start, ROUTES.session_end]]
 
 /** Every write at once, several of each: they wait for the store together, not one after another. */
 async function expectUnavailable(url: string) {
-  const asked = Array.from({ length: 4 }, () => WRITES).flat()
+  const requested = Array.from({ length: 4 }, () => WRITES).flat()
   const answers = await Promise.all(
-    asked.map(async (operation) => {
+    requested.map(async (operation) => {
       const { status } = await write(url, operation)
       return { ...operation, status }
     }),

@@ -92,10 +92,10 @@ test('requests of a connection are answered in order, one at a time', async () =
 
 test('no work is begun for a connection that is gone', async () => {
   const begun: string[] = []
-  const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>()
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
   const server = await answering(async (req, res) => {
     begun.push(req.url ?? '')
-    await isLetGo
+    await isReleased
     res.end()
   })
   const socket = connect(server.port, '127.0.0.1')
@@ -103,7 +103,7 @@ test('no work is begun for a connection that is gone', async () => {
   await expect.poll(() => begun).toEqual(['/first'])
   socket.destroy()
   await expect.poll(() => server.connections()).toBe(0)
-  letGo()
+  release()
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(begun).toEqual(['/first'])
 })

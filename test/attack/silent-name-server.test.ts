@@ -40,9 +40,9 @@ const DEADLINE_MS = 5000
 describe('twelve calls to a listing whose name server is silent', () => {
   let seller: Seller
   let world: RelayWorld
-  let asked = 0
+  let requested = 0
   beforeEach(async () => {
-    asked = 0
+    requested = 0
     names.silentFor.add('silent.example')
     seller = await startSeller((_req, res) => res.end('paid'))
     world = await startRelay({
@@ -56,7 +56,7 @@ describe('twelve calls to a listing whose name server is silent', () => {
         async () => [],
       ),
       onRequest: () => {
-        asked += 1
+        requested += 1
       },
     })
   })
@@ -73,7 +73,7 @@ describe('twelve calls to a listing whose name server is silent', () => {
       over.push(answer.statusCode)
       return problemOf(answer)
     })
-    await expect.poll(() => asked).toBe(12)
+    await expect.poll(() => requested).toBe(12)
     await expect.poll(() => queriesFor('silent.example').length).toBe(2)
     const good = await request(`${world.url}/x402.good`)
     expect([good.statusCode, await good.body.text()]).toEqual([200, 'paid'])

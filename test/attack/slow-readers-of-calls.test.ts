@@ -31,7 +31,7 @@ afterEach(async () => {
 
 interface BigSeller {
   origin: string
-  asked(): number
+  requested(): number
   /** Answers that were written to their end, and those whose connection broke before. */
   whole(): number
   torn(): number
@@ -39,10 +39,10 @@ interface BigSeller {
 
 /** A seller whose every answer has more bytes than the sockets on its way can hold. */
 async function bigSeller(bytes = 32 * MIB): Promise<BigSeller> {
-  const counts = { asked: 0, whole: 0, torn: 0 }
+  const counts = { requested: 0, whole: 0, torn: 0 }
   const chunk = Buffer.alloc(64 * 1024)
   const seller = await startSeller((_req, res) => {
-    counts.asked += 1
+    counts.requested += 1
     res.once('close', () => {
       counts[res.writableFinished ? 'whole' : 'torn'] += 1
     })
@@ -52,7 +52,7 @@ async function bigSeller(bytes = 32 * MIB): Promise<BigSeller> {
   open.push(seller.close)
   return {
     origin: seller.origin,
-    asked: () => counts.asked,
+    requested: () => counts.requested,
     whole: () => counts.whole,
     torn: () => counts.torn,
   }
@@ -127,9 +127,9 @@ test('a client that reads none of its answers holds an eighth of the places at m
   expect(perListingAndClient).toBe(perListing / 8)
   const { url, port } = await startWaypost(seller.origin, {})
   for (let n = 0; n < perListingAndClient + 8; n += 1) neverRead(port, '198.51.100.1')
-  await expect.poll(seller.asked).toBe(perListingAndClient)
+  await expect.poll(seller.requested).toBe(perListingAndClient)
   expect(await callAs(url, '198.51.100.9')).toEqual([200, 32 * MIB])
-  expect(seller.asked()).toBe(perListingAndClient + 1)
+  expect(seller.requested()).toBe(perListingAndClient + 1)
 })
 
 test('a reader below the least rate is cut, and its place and the seller are free again', async () => {
@@ -139,7 +139,7 @@ test('a reader below the least rate is cut, and its place and the seller are fre
   const inFlight = allInFlight(1)
   const { url, port } = await startWaypost(seller.origin, { readers: STRICT, limits: { inFlight } })
   neverRead(port, '198.51.100.1')
-  await expect.poll(seller.asked).toBe(1)
+  await expect.poll(seller.requested).toBe(1)
   const wait = () => {
     vi.advanceTimersByTime(STRICT.everyMs)
     return seller.torn()
@@ -153,7 +153,7 @@ test('while a reader takes nothing its seller is not the one that is late', asyn
   const { port } = await startWaypost(seller.origin, { limits: { idleBodyMs: 200 } })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const socket = neverRead(port, '198.51.100.1')
-  await expect.poll(seller.asked).toBe(1)
+  await expect.poll(seller.requested).toBe(1)
   // The seller's clock stands still once it is the reader that is waited for.
   await expect.poll(vi.getTimerCount).toBe(0)
   vi.advanceTimersByTime(900)
@@ -177,7 +177,7 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
   })
   neverRead(waypost.port, '198.51.100.1', `X-PAYMENT: ${PAYMENT}\r\n`)
-  await expect.poll(seller.asked).toBe(1)
+  await expect.poll(seller.requested).toBe(1)
   const wait = () => {
     // Only the look at readers is due: nothing is waited for but the reader.
     if (vi.getTimerCount() === 1) vi.advanceTimersByTime(STRICT.everyMs)
@@ -189,9 +189,9 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
 })
 
 test('a paid call whose reader is gone is given up when its answer has no end', async () => {
-  const asked: ServerResponse[] = []
+  const requested: ServerResponse[] = []
   const seller = await startSeller((_req, res) => {
-    asked.push(res)
+    requested.push(res)
     res.writeHead(200)
     const timer = setInterval(() => res.write('x'), 20)
     res.once('close', () => clearInterval(timer))
@@ -199,9 +199,9 @@ test('a paid call whose reader is gone is given up when its answer has no end', 
   open.push(seller.close)
   const { port } = await startWaypost(seller.origin, { limits: { paidResponseHeadersMs: 400 } })
   const socket = neverRead(port, '198.51.100.1', `X-PAYMENT: ${PAYMENT}\r\n`)
-  await expect.poll(() => asked.length).toBe(1)
+  await expect.poll(() => requested.length).toBe(1)
   socket.destroy()
-  await expect.poll(() => asked[0]?.destroyed).toBe(true)
+  await expect.poll(() => requested[0]?.destroyed).toBe(true)
 })
 
 test('a seller may think longer than a connection of ours may stand still', async () => {

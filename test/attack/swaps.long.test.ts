@@ -33,14 +33,14 @@ test('swapping releases under load leaves nothing behind', async () => {
   let settled = 0
   for (let swap = 0; swap < SWAPS; swap += 1) {
     switchRelease(outDir, placeSuccessor(swap))
-    const asked = ['/search?q=weather', '/api/v1/search?q=tide', '/listing/x402.weather'].map(
+    const requested = ['/search?q=weather', '/api/v1/search?q=tide', '/listing/x402.weather'].map(
       async (path) => {
         const answer = await fetch(waypost.url + path)
         statuses.add(answer.status)
         await answer.arrayBuffer()
       },
     )
-    await Promise.all([waypost.service.refresh(), ...asked])
+    await Promise.all([waypost.service.refresh(), ...requested])
     if (swap === SETTLED) settled = await heap()
   }
   expect([...statuses]).toEqual([200])

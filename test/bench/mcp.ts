@@ -106,7 +106,7 @@ function toCall(query: string, _meta: object, headers: Record<string, string>) {
 }
 
 async function ask(toRequest: (q: string) => Parameters<typeof pool.request>[0], from: number) {
-  for (let asked = from; asked < A_ROUND; asked += CONNECTIONS) {
+  for (let requested = from; requested < A_ROUND; requested += CONNECTIONS) {
     const { statusCode, body } = await pool.request(toRequest(queries[next++] ?? ''))
     const text = await body.text()
     if (statusCode !== 200 || !text.includes('"total"')) throw new Error(text.slice(0, 300))

@@ -14,7 +14,7 @@ import { toSearchDocument } from '../../src/build/indexes.ts'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/query-words.ts'
 import { askForMostUsed } from '../search/most-used.ts'
 import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
-import { countDeeds, judgeDeeds } from '../tasks/judge-deeds.ts'
+import { countTasks, judgeTasks } from '../tasks/judge-deeds.ts'
 import { ABLATIONS, type Ablation, type Edit } from './ablations.ts'
 import {
   COLLECTIONS,
@@ -74,8 +74,10 @@ if (sharedDir === null)
 else await ablate(sharedDir)
 
 async function ablate(shared: string): Promise<void> {
-  const [each, ...asked] = process.argv.slice(2).filter((word) => word !== '--')
-  const wanted = (each === 'each' || each === undefined ? asked : [each, ...asked]).join(' ')
+  const [each, ...requested] = process.argv.slice(2).filter((word) => word !== '--')
+  const wanted = (each === 'each' || each === undefined ? requested : [each, ...requested]).join(
+    ' ',
+  )
   const measure = createMeasure(shared)
   const [whole, ...others] = ABLATIONS
   if (whole === undefined) return
@@ -151,21 +153,21 @@ function createMeasure(shared: string) {
     const engines = await loadWithout(ablation)
     const used = withoutLists(words, ablation)
     const { rank, notes } = engines.createEngine(corpus, used)
-    const means = groups.map(({ name, questions: asked }) => {
-      const sum = asked.reduce((total, { q, grades }) => total + ndcg(rank(q), grades), 0)
-      return [name, sum / asked.length] as const
+    const means = groups.map(({ name, questions: requested }) => {
+      const sum = requested.reduce((total, { q, grades }) => total + ndcg(rank(q), grades), 0)
+      return [name, sum / requested.length] as const
     })
     const right = excluded.filter(({ q, grades }) => (grades.get(rank(q)[0] ?? '') ?? 0) >= RIGHT)
-    const told = silent.filter(({ q, missing = '' }) =>
+    const reported = silent.filter(({ q, missing = '' }) =>
       notes(q).some((note) => note.includes(missing)),
     )
     const named = askForMostUsed(listings, engines.createEngine(own, used).first)
     const first = named.filter((answer) => answer.wanted.includes(answer.first))
-    const deeds = judgeDeeds(engines.createOperationsEngine(operationDocuments, used))
+    const tasks = judgeTasks(engines.createOperationsEngine(operationDocuments, used))
     const done = (['isRight', 'isFilled', 'isCallable'] as const).map((key) =>
-      countDeeds(deeds, key),
+      countTasks(tasks, key),
     )
-    const counts = [right.length, told.length, first.length, done.join(', ')]
+    const counts = [right.length, reported.length, first.length, done.join(', ')]
     return { groups: new Map(means), counts: counts.join(' | ') }
   }
 }

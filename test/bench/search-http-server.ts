@@ -80,9 +80,9 @@ server.listen(0, '127.0.0.1', () => {
 })
 
 function repeatAnswers(search: Search): Search {
-  const asked = queries === undefined ? [] : readFileSync(queries, 'utf8').split('\n')
+  const requested = queries === undefined ? [] : readFileSync(queries, 'utf8').split('\n')
   const first = search('limit=20')
-  const replies = asked.map((q) => search(`q=${encodeURIComponent(q)}`))
+  const replies = requested.map((q) => search(`q=${encodeURIComponent(q)}`))
   let next = 0
   return () => replies[next++ % replies.length] ?? first
 }

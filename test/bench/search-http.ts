@@ -135,7 +135,7 @@ async function measure(
     share?: number | undefined
   },
 ): Promise<number> {
-  const asked = { connections: CONNECTIONS, ...(coding !== undefined && { coding }) }
+  const requested = { connections: CONNECTIONS, ...(coding !== undefined && { coding }) }
   const idle = await usage(port)
   const resident = [idle.rssMb]
   let from = 0
@@ -146,14 +146,14 @@ async function measure(
     return some
   }
   for (const requests of WARM_UP) {
-    await load(port, next(requests), { ...asked, requests })
+    await load(port, next(requests), { ...requested, requests })
     resident.push((await usage(port)).rssMb)
   }
   const before = await usage(port)
-  const many = await load(port, next(REQUESTS), { ...asked, requests: REQUESTS })
+  const many = await load(port, next(REQUESTS), { ...requested, requests: REQUESTS })
   const after = await usage(port)
   resident.push(after.rssMb)
-  const alone = await load(port, next(ALONE), { ...asked, connections: 1, requests: ALONE })
+  const alone = await load(port, next(ALONE), { ...requested, connections: 1, requests: ALONE })
   const each = many.answers / (after.cpuSeconds - before.cpuSeconds)
   const line = [
     name.padEnd(50),

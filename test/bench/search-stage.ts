@@ -52,8 +52,8 @@ async function serve(loadEngine: () => Promise<Engine>) {
   const firstAnswerMs = performance.now()
   // What an engine compiles and loads at its first answers is there before anything is timed.
   for (let n = 0; n < 10; n += 1) for (const q of WARM_UP) search(q)
-  const asked: string[] = JSON.parse(readFileSync(queries, 'utf8'))
-  const timings = asked.map((q) => {
+  const requested: string[] = JSON.parse(readFileSync(queries, 'utf8'))
+  const timings = requested.map((q) => {
     const begun = performance.now()
     search(q)
     return { q, ms: performance.now() - begun }
@@ -67,17 +67,17 @@ async function serve(loadEngine: () => Promise<Engine>) {
     p99: percentile(sorted, 0.99),
     slowest: timings.at(-1)?.q,
     ...(engine.readTask !== undefined && {
-      taskShare: timeOf(asked, engine.readTask(file)) / sumOf(sorted),
+      taskShare: timeOf(requested, engine.readTask(file)) / sumOf(sorted),
     }),
     rssMb: megabytes(process.memoryUsage().rss),
   }
 }
 
 /** Of all questions, each once, after as many others. */
-function timeOf(asked: readonly string[], read: (q: string) => unknown): number {
-  for (const q of asked) read(`${q} again`)
+function timeOf(requested: readonly string[], read: (q: string) => unknown): number {
+  for (const q of requested) read(`${q} again`)
   const begun = performance.now()
-  for (const q of asked) read(q)
+  for (const q of requested) read(q)
   return performance.now() - begun
 }
 

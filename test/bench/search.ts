@@ -45,21 +45,21 @@ type Measured = v.InferOutput<typeof BuiltSchema> &
 /** Each is asked once, so that a hundredth of them is ten; of a peer that takes a tenth of a second, two. */
 const QUERIES = { few: 200, many: 1_000 }
 
-const asked = process.argv.slice(2)
-for (const size of asked.length > 0 ? asked : DEFAULT_SIZES)
+const requested = process.argv.slice(2)
+for (const size of requested.length > 0 ? requested : DEFAULT_SIZES)
   if (size === 'operations') bench(PEERS_AT, 'operations', ['waypost', 'fts5'])
   else bench(Number(size), 'listings', ENGINES)
 
 function bench(size: number, what: 'listings' | 'operations', engines: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'search-bench-'))
-  const asked = createFreshQueries(
+  const requested = createFreshQueries(
     what === 'listings' ? readListings() : operationDocuments.map(({ texts }) => toNamed(texts)),
     QUERIES.many,
   )
   const queriesFor = (engine: string) => {
     const isSlow = size >= PEERS_AT && (engine === 'orama' || engine === 'minisearch')
     const file = join(folder, `${engine}.json`)
-    writeFileSync(file, JSON.stringify(asked.slice(0, isSlow ? QUERIES.few : QUERIES.many)))
+    writeFileSync(file, JSON.stringify(requested.slice(0, isSlow ? QUERIES.few : QUERIES.many)))
     return file
   }
   const load = loadavg()[0]?.toFixed(1)

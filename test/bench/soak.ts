@@ -52,7 +52,7 @@ const pool = new Pool(env.BASE_URL, { connections: 64 })
 const words = readFileSync('test/bench/paraphrases.tsv', 'utf8').split(/[\s,]+/)
 const json = { 'content-type': 'application/json' }
 /** Of ten requests, in turn; a query is never asked twice. */
-const MIXTURE: ((n: number) => Asked)[] = [
+const MIXTURE: ((n: number) => Requested)[] = [
   (n) => ({ path: `/api/v1/search?q=${toQuery(n)}` }),
   (n) => ({ path: `/api/v1/search?q=${toQuery(n)}&view=compact&limit=5` }),
   () => ({ path: '/listing/x402.weather', headers: { 'accept-encoding': 'br' } }),
@@ -66,7 +66,7 @@ const MIXTURE: ((n: number) => Asked)[] = [
 ]
 const MCP = { ...json, accept: 'application/json, text/event-stream' }
 
-interface Asked {
+interface Requested {
   path: string
   headers?: Record<string, string>
   body?: string
@@ -152,9 +152,9 @@ async function askSteadily(): Promise<void> {
   const underway = new Set<Promise<void>>()
   for (let seconds = 0; seconds < minutes * 60; seconds = (performance.now() - started) / 1000) {
     for (; sent < seconds * rate; sent += 1) {
-      const asked = MIXTURE[sent % MIXTURE.length]?.(sent)
-      if (asked === undefined) continue
-      const asking = ask(asked).finally(() => underway.delete(asking))
+      const requested = MIXTURE[sent % MIXTURE.length]?.(sent)
+      if (requested === undefined) continue
+      const asking = ask(requested).finally(() => underway.delete(asking))
       underway.add(asking)
     }
     await new Promise((later) => setTimeout(later, TICK_MS))
@@ -162,7 +162,7 @@ async function askSteadily(): Promise<void> {
   await Promise.all(underway)
 }
 
-async function ask({ path, headers = {}, body, expected = 200 }: Asked): Promise<void> {
+async function ask({ path, headers = {}, body, expected = 200 }: Requested): Promise<void> {
   const before = performance.now()
   const kind = path.split('?')[0]
   try {

@@ -8,7 +8,7 @@ import { readOverflow } from './page-audit.ts'
  * What people open a page for is in the first window of it, on a phone and on a small desktop: what it
  * costs, how it is paid, what comes back, whether it can be trusted, and the command that calls it.
  */
-const ASKED: readonly [path: string, ...texts: string[]][] = [
+const REQUESTED: readonly [path: string, ...texts: string[]][] = [
   ['/', '.task-cards .money'],
   ['/kind/http_api', 'tbody th a'],
   [
@@ -38,7 +38,7 @@ test.each(WINDOWS)(
   async (size) => {
     const { page, close } = await openPage(browser, demo.url, { viewport: size })
     const below: string[] = []
-    for (const [path, ...texts] of ASKED) {
+    for (const [path, ...texts] of REQUESTED) {
       await page.goto(path)
       for (const text of texts) {
         const box = await page.locator(`${text}:visible`).first().boundingBox({ timeout: 5_000 })

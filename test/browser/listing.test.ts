@@ -40,7 +40,7 @@ test('a button copies the snippet it stands beside', async () => {
   const block = page.locator('.connect .copy').first()
   const code = await block.locator('code').textContent()
   // The word stands for a moment only: it is caught as it comes.
-  const said = page.evaluate(() => {
+  const stated = page.evaluate(() => {
     const button = document.querySelector('.connect [data-copy]')
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     const watch = new MutationObserver(() => resolve(button?.textContent))
@@ -48,7 +48,7 @@ test('a button copies the snippet it stands beside', async () => {
     return promise
   })
   await block.locator('[data-copy]').click()
-  expect(await said).toBe('Copied')
+  expect(await stated).toBe('Copied')
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code)
   await close()
 })

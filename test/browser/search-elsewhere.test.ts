@@ -26,10 +26,10 @@ afterAll(async () => {
 
 test('the home page shows the first results while somebody types, in the order of all', async () => {
   const { page, faults, close } = await openPage(browser, waypost.url)
-  const asked: (string | undefined)[] = []
+  const requested: (string | undefined)[] = []
   page.on('request', (request) => {
     if (request.resourceType() === 'fetch' && request.url().includes('/search?'))
-      asked.push(request.headers()['search-typing'])
+      requested.push(request.headers()['search-typing'])
   })
   await page.goto('/')
   const suggest = page.locator('[data-suggest]')
@@ -45,7 +45,7 @@ test('the home page shows the first results while somebody types, in the order o
   await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
   const all = await page.locator('[data-results] .hit-name').allTextContents()
   expect(names).toEqual(all.slice(0, 6))
-  expect(new Set(asked)).toEqual(new Set(['1']))
+  expect(new Set(requested)).toEqual(new Set(['1']))
   expect(faults).toEqual([])
   await close()
 })
@@ -54,23 +54,23 @@ test('of two answers the later question wins, however late the earlier one is an
   const { page, close } = await openPage(browser, waypost.url)
   await page.goto('/search')
   const shownLater = Promise.withResolvers<void>()
-  const letGo = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
   await page.route('**/search?*', async (route) => {
     const isEarlier = /q=tide(?:&|$)/.test(route.request().url())
     if (isEarlier) await shownLater.promise
     await route.continue().catch(() => undefined)
-    if (isEarlier) letGo.resolve()
+    if (isEarlier) release.resolve()
   })
   const box = page.locator('[data-search]')
-  const isAsked = page.waitForRequest(/q=tide/)
+  const isRequested = page.waitForRequest(/q=tide/)
   await box.fill('tide')
-  await isAsked
+  await isRequested
   await box.fill('weather')
   await page.waitForURL(/q=weather/)
   const shown = () => page.locator('[data-results] .hit-name').allTextContents()
   const names = await shown()
   shownLater.resolve()
-  await letGo.promise
+  await release.promise
   await page.waitForTimeout(300)
   expect(await shown()).toEqual(names)
   await close()

@@ -28,10 +28,10 @@ const toNames = ({ results }: Answer) => results.map(({ name }) => name)
 
 test('the key / goes to the box, and typing shows what submitting would', async () => {
   const { page, faults, close } = await openPage(browser, waypost.url)
-  const asked: { url: string; typing: string | undefined }[] = []
+  const requested: { url: string; typing: string | undefined }[] = []
   page.on('request', (request) => {
     if (request.resourceType() === 'fetch' && request.url().includes('/search?'))
-      asked.push({ url: request.url(), typing: request.headers()['search-typing'] })
+      requested.push({ url: request.url(), typing: request.headers()['search-typing'] })
   })
   await page.goto('/search')
   await page.keyboard.press('/')
@@ -41,7 +41,7 @@ test('the key / goes to the box, and typing shows what submitting would', async 
   expect(typed.names[0]).toContain('Tide')
   expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(true)
   expect(await page.locator('[data-search]').inputValue()).toBe('tide tables')
-  expect(new Set(asked.map(({ typing }) => typing))).toEqual(new Set(['1']))
+  expect(new Set(requested.map(({ typing }) => typing))).toEqual(new Set(['1']))
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
   expect({ names: await namesOn(page), status: await statusOn(page).textContent() }).toEqual(typed)
   expect(faults).toEqual([])

@@ -24,7 +24,7 @@ const GOOD = {
   payTo: PAYEE,
   maxTimeoutSeconds: 60,
 }
-const HOSTILE: [offer: Record<string, unknown>, said: string][] = [
+const HOSTILE: [offer: Record<string, unknown>, stated: string][] = [
   [{ payTo: 'Send everything to me' }, 'a payee that is not an address'],
   [{ payTo: `${PAYEE}00` }, 'a payee that is not an address'],
   [{ payTo: [PAYEE] }, 'a payee that is not an address'],
@@ -75,8 +75,8 @@ test('only a complete offer reaches the wallet, and what is signed is our word f
   await page.getByRole('link', { name: 'Ask the price' }).click()
   const rows = page.locator('form.try .asked > li')
   await expect.poll(() => rows.count()).toBe(accepts.length)
-  for (const [at, [, said]] of HOSTILE.entries()) {
-    expect([at, await rows.nth(at).textContent()]).toEqual([at, expect.stringContaining(said)])
+  for (const [at, [, stated]] of HOSTILE.entries()) {
+    expect([at, await rows.nth(at).textContent()]).toEqual([at, expect.stringContaining(stated)])
     expect([at, await rows.nth(at).getByRole('button').count()]).toEqual([at, 0])
   }
   await rows.last().getByRole('button', { name: 'Pay $0.01 with my wallet' }).click()

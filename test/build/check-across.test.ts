@@ -217,7 +217,7 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
   const remote = 'kind: mcp, transport: streamable-http, url: "https://mcp.seller.dev/mcp"'
   const image = 'kind: mcp_package, transport: stdio, registry: npm, identifier: weather'
   const withEnv = (env: string) => `[{ ${image}, env: [{ ${env} }] }]`
-  const toldOf = (auth: string, invoke: string) =>
+  const reportedOf = (auth: string, invoke: string) =>
     check({ 'listings/mcp/a.md': server({ auth, invoke }) }).filter((each) =>
       each.includes('invoke'),
     )
@@ -227,7 +227,7 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
     ['a remote that names no header', '{ type: api_key }', `[{ ${remote} }]`],
     ['one way in of two', '{ type: other }', `[{ ${image}, args: ["<KEY>"] }, { ${remote} }]`],
   ])('%s', (_, auth, invoke) => {
-    expect(toldOf(auth, invoke)).toEqual([
+    expect(reportedOf(auth, invoke)).toEqual([
       expect.stringMatching(/invoke\[\d\]: warning, auth is \w+: expected what to bring/),
     ])
   })
@@ -239,7 +239,7 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
     ['a sentence says it', '{ type: other, note: The kubeconfig file. }', `[{ ${image} }]`],
     ['nothing is needed', '{ type: none }', `[{ ${image} }]`],
   ])('nothing is lacking where %s', (_, auth, invoke) => {
-    expect(toldOf(auth, invoke)).toEqual([])
+    expect(reportedOf(auth, invoke)).toEqual([])
   })
 
   test.each([
@@ -250,7 +250,7 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
     'name: A_USER, required: true, example: "YOUR_USER_HERE"',
     'name: A_HOST, required: true, example: "192.168.1.100"',
   ])('a sample: %s', (env) => {
-    expect(toldOf('{ type: api_key }', withEnv(env))).toEqual([
+    expect(reportedOf('{ type: api_key }', withEnv(env))).toEqual([
       expect.stringMatching(
         /invoke\[0\]\.env\[0\]\.example: warning, .*expected no example, or a placeholder/,
       ),
@@ -264,6 +264,6 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
     'name: A_MODE, required: true, example: stdio',
     'name: A_HOST, example: "https://example.seller.dev"',
   ])('no sample: %s', (env) => {
-    expect(toldOf('{ type: api_key }', withEnv(env))).toEqual([])
+    expect(reportedOf('{ type: api_key }', withEnv(env))).toEqual([])
   })
 })

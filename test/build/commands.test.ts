@@ -15,7 +15,7 @@ function run(command: string, env: Record<string, string>) {
     encoding: 'utf8',
     timeout: 60_000,
   })
-  return { status: done.status, said: done.stdout + done.stderr }
+  return { status: done.status, stated: done.stdout + done.stderr }
 }
 
 describe('npm run check', () => {
@@ -39,17 +39,17 @@ describe('npm run check', () => {
 })
 
 test.each(['build', 'start'])('npm run %s says the same', (command) => {
-  const { status, said } = run(command, { CONTENT_DIR: '/nowhere' })
+  const { status, stated } = run(command, { CONTENT_DIR: '/nowhere' })
   expect(status).toBe(1)
-  expect(said).toMatch(/CONTENT_DIR \/nowhere: expected a content folder/)
-  expect(said).not.toMatch(/\n\s+at |node:internal/)
+  expect(stated).toMatch(/CONTENT_DIR \/nowhere: expected a content folder/)
+  expect(stated).not.toMatch(/\n\s+at |node:internal/)
 })
 
 test('npm run build says so when OUT_DIR cannot be written to', () => {
-  const { status, said } = run('build', { OUT_DIR: '/dev/null/dist' })
+  const { status, stated } = run('build', { OUT_DIR: '/dev/null/dist' })
   expect(status).toBe(1)
-  expect(said).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
-  expect(said).not.toMatch(/\n\s+at /)
+  expect(stated).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
+  expect(stated).not.toMatch(/\n\s+at /)
 })
 
 test('npm run serve ends, and says so, when its port is taken', async () => {
@@ -58,14 +58,14 @@ test('npm run serve ends, and says so, when its port is taken', async () => {
   const address = other.address()
   const PORT = String(typeof address === 'object' ? address?.port : '')
   const { OUT_DIR } = FIXTURE_ENV
-  const { status, said } = run('serve', {
+  const { status, stated } = run('serve', {
     OUT_DIR,
     PORT,
     STATE_DIR: mkdtempSync(join(tmpdir(), 'taken-')),
   })
   other.close()
-  expect(said).toMatch(/127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)/)
-  expect(said).not.toMatch(/\n\s+at /)
+  expect(stated).toMatch(/127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)/)
+  expect(stated).not.toMatch(/\n\s+at /)
   expect(status).toBe(1)
 }, 120_000)
 
@@ -75,9 +75,9 @@ test('npm run build begins no release before the content is read and sound', () 
   cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
   writeFileSync(join(content, 'listings/mcp/bad.md'), '---\nname: Bad\n---\n')
   const out = join(folder, 'dist')
-  const { status, said } = run('build', { CONTENT_DIR: content, OUT_DIR: out })
+  const { status, stated } = run('build', { CONTENT_DIR: content, OUT_DIR: out })
   expect(status).toBe(1)
-  expect(said).toMatch(/The content has errors, so nothing was built/)
+  expect(stated).toMatch(/The content has errors, so nothing was built/)
   // Neither a folder for the release nor a bundle of the pages, which take most of a build.
   expect(existsSync(join(out, 'releases'))).toBe(false)
   expect(existsSync(join(out, 'cache/pages'))).toBe(false)

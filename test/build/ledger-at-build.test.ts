@@ -146,9 +146,9 @@ test('a payout that only a seller’s own 402 names counts for nothing, and cont
     }),
   }
   const { catalogue } = build({ ...thief, [FILE]: listingText({ payout: `["${PAYOUT}"]` }) })
-  const standing = { owned: [], contested: [], sharers: 1 }
-  expect(catalogue.byId.get('x402.thief')).toMatchObject({ payouts: standing, notices: [] })
-  expect(catalogue.byId.get(ID)).toMatchObject({ payouts: { ...standing, owned: [PAYOUT] } })
+  const state = { owned: [], contested: [], sharers: 1 }
+  expect(catalogue.byId.get('x402.thief')).toMatchObject({ payouts: state, notices: [] })
+  expect(catalogue.byId.get(ID)).toMatchObject({ payouts: { ...state, owned: [PAYOUT] } })
 })
 
 const aLedgerRow: LedgerPayment = {

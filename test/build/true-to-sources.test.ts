@@ -119,11 +119,11 @@ interface Compared {
 
 /** Each field that both speak of. */
 function compare({ facts }: Listed, saved: Saved): Compared[] {
-  const { source, key, facts: said, named } = saved
-  if (facts.kind !== said.kind) return []
+  const { source, key, facts: stated, named } = saved
+  if (facts.kind !== stated.kind) return []
   if (facts.kind === 'a2a_agent') return compareAgent(facts, saved)
-  if (facts.kind === 'mcp_server') return compareServer(facts, said, `${source} ${key}`)
-  return (said.http ?? []).flatMap((operation) => {
+  if (facts.kind === 'mcp_server') return compareServer(facts, stated, `${source} ${key}`)
+  return (stated.http ?? []).flatMap((operation) => {
     const own = facts.http.find(
       (each) =>
         operationMark(each.url) === operationMark(operation.url) &&
@@ -139,9 +139,9 @@ function compare({ facts }: Listed, saved: Saved): Compared[] {
 }
 
 /** A rail that only one of them speaks of is not a contradiction; a network of the same rail is. */
-function compareOperation(own: Operation, said: Operation, source: string): Compared[] {
+function compareOperation(own: Operation, stated: Operation, source: string): Compared[] {
   const name = `${own.method} ${new URL(own.url).pathname}`
-  return (said.offers ?? []).flatMap(({ rail, network, min_usd, max_usd }) => {
+  return (stated.offers ?? []).flatMap(({ rail, network, min_usd, max_usd }) => {
     const text = `${name} ${rail} on ${network ?? 'no network'}: ${source} says $${min_usd}`
     const onRail = (own.offers ?? []).filter((each) => each.rail === rail)
     if (onRail.length === 0) {
@@ -152,7 +152,7 @@ function compareOperation(own: Operation, said: Operation, source: string): Comp
     }
     const offer = onRail.find((each) => each.network === network)
     if (offer === undefined) return [{ text: `${text}, we name no such network`, isSame: false }]
-    if (own.price?.per !== said.price?.per) return []
+    if (own.price?.per !== stated.price?.per) return []
     // What is asked for decides such a price, and a catalogue saw one of them.
     const isOpen = offer.max_usd >= 10 * offer.min_usd
     const isSame = isOpen
@@ -166,16 +166,16 @@ function compareOperation(own: Operation, said: Operation, source: string): Comp
 const CATALOGUES = new Set(['cdp_bazaar', 'mpp_services'])
 
 /** Networks of x402 that the catalogue does not name. */
-function findUnsaid(own: Operation, said: Operation, named: string): Compared[] {
+function findUnsaid(own: Operation, stated: Operation, named: string): Compared[] {
   if (named === '') return []
   return (own.offers ?? [])
     .filter(({ rail, network }) => rail === 'x402' && network !== undefined)
     .map(({ network = '' }) => ({
       text: `${own.method} ${new URL(own.url).pathname}: we offer x402 on ${network}, the Bazaar does not`,
       isSame:
-        (said.offers ?? []).some((offer) => offer.network === network) ||
-        (said.offers ?? []).length === 0 ||
-        isDropped(named, network, said),
+        (stated.offers ?? []).some((offer) => offer.network === network) ||
+        (stated.offers ?? []).length === 0 ||
+        isDropped(named, network, stated),
     }))
 }
 
@@ -186,8 +186,8 @@ function isDropped(named: string, network: string, { url }: Operation): boolean 
 }
 
 /** The same remote or package, and what the source says of it. */
-function compareServer(facts: ListingFacts, said: SeedFacts, name: string): Compared[] {
-  return (said.invoke ?? []).flatMap((entry) => {
+function compareServer(facts: ListingFacts, stated: SeedFacts, name: string): Compared[] {
+  return (stated.invoke ?? []).flatMap((entry) => {
     const [mark] = endpointsOf([entry])
     const own = facts.invoke.find((each) => endpointsOf([each])[0] === mark)
     if (own === undefined) return []
@@ -197,14 +197,14 @@ function compareServer(facts: ListingFacts, said: SeedFacts, name: string): Comp
 }
 
 /** An agent's listing is named by its page, and known by its card. */
-function compareAgent(facts: ListingFacts, { facts: said, skills }: Saved): Compared[] {
-  const card = said.discovery?.agent_card
+function compareAgent(facts: ListingFacts, { facts: stated, skills }: Saved): Compared[] {
+  const card = stated.discovery?.agent_card
   if (card === undefined || card !== facts.discovery.agent_card) return []
-  const auth = said.auth?.type ?? 'unknown'
+  const auth = stated.auth?.type ?? 'unknown'
   const own = facts.auth.type
-  const isSaid = auth !== 'unknown' && own !== 'unknown'
+  const isStated = auth !== 'unknown' && own !== 'unknown'
   return [
-    ...(isSaid ? [{ text: `auth is ${auth}, we say ${own}`, isSame: auth === own }] : []),
+    ...(isStated ? [{ text: `auth is ${auth}, we say ${own}`, isSame: auth === own }] : []),
     ...(facts.skills ?? []).map(({ id }) => ({
       text: `we list the skill ${id}, its card does not`,
       isSame: skills.size === 0 || skills.has(id),

@@ -159,13 +159,13 @@ describe('names', () => {
 
 test('a rebinding name never reaches the canary in 4,000 calls', { timeout: 240_000 }, async () => {
   const before = sellerHits
-  let asked = 0
+  let requested = 0
   let calls = 0
   // Odd questions get the seller, even ones the canary: a guard that resolved a second time to
   // dial, or trusted an earlier verdict, would sooner or later dial the canary.
   const resolver = answering(() => {
-    asked += 1
-    return asked % 2 === 1 ? [SELLER] : [CANARY]
+    requested += 1
+    return requested % 2 === 1 ? [SELLER] : [CANARY]
   })
   const dispatcher = createAgent({
     resolver,
@@ -189,5 +189,5 @@ test('a rebinding name never reaches the canary in 4,000 calls', { timeout: 240_
   expect(outcomes.seller + outcomes.refused).toBe(calls)
   expect(outcomes.refused).toBeGreaterThan(1000)
   expect(sellerHits - before).toBe(outcomes.seller)
-  expect(asked).toBe(calls)
+  expect(requested).toBe(calls)
 })

@@ -27,10 +27,10 @@ describe('slow', () => {
     ['a head that drips', drippingHead],
     ['endless interim answers', endless103],
   ])('%s: 504 by our own clock', async (_name, script) => {
-    const told = await tell(script, { limits: { responseHeadersMs: 300, idleBodyMs: HOUR_MS } })
-    isOwn(told, 504, 'seller-timeout', 'http_response_timeout')
-    expect(told.answer.body).toContain('may have settled')
-    expect(told.requests).toHaveLength(1)
+    const reported = await tell(script, { limits: { responseHeadersMs: 300, idleBodyMs: HOUR_MS } })
+    isOwn(reported, 504, 'seller-timeout', 'http_response_timeout')
+    expect(reported.answer.body).toContain('may have settled')
+    expect(reported.requests).toHaveLength(1)
   })
 
   const payload = { signature: '0x' }
@@ -48,16 +48,16 @@ describe('slow', () => {
     `Authorization: Payment ${mpp}`,
     `Payment-Authorization: Payment ${mpp}`,
   ])('a call paid by %s outlives an unpaid one that began later', async (line) => {
-    const asked: Socket[] = []
-    const seller = await startRawSeller((socket) => asked.push(socket))
+    const requested: Socket[] = []
+    const seller = await startRawSeller((socket) => requested.push(socket))
     const world = await startRelay({
       listings: [aListing(seller.origin)],
       limits: { responseHeadersMs: 300, paidResponseHeadersMs: HOUR_MS },
     })
     const first = exchangeRaw(world.port, withLine(line))
-    await expect.poll(() => asked.length).toBe(1)
+    await expect.poll(() => requested.length).toBe(1)
     expect((await exchangeRaw(world.port, GET)).status).toBe(504)
-    asked[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
+    requested[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
     expect(await first).toMatchObject({ status: 200, body: 'hi' })
     await world.close()
     await seller.close()
@@ -71,29 +71,29 @@ describe('slow', () => {
     `Authorization: Bearer ${mpp}`,
   ])('%s reads as no payment and waits no longer than an unpaid call', async (line) => {
     const limits = { responseHeadersMs: 100, paidResponseHeadersMs: HOUR_MS }
-    const told = await tell(silent, { request: withLine(line), limits })
-    isOwn(told, 504, 'seller-timeout', 'http_response_timeout')
+    const reported = await tell(silent, { request: withLine(line), limits })
+    isOwn(reported, 504, 'seller-timeout', 'http_response_timeout')
   })
 
   test('interim answers don’t disturb the final one', async () => {
-    const told = await tell((socket) => {
+    const reported = await tell((socket) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nSet-Cookie: a=b\r\n\r\n')
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
     })
-    expect(told.answer.status).toBe(200)
-    expect(told.answer.body).toBe('hi')
-    expect(told.answer.text).not.toMatch(/early|set-cookie/i)
+    expect(reported.answer.status).toBe(200)
+    expect(reported.answer.body).toBe('hi')
+    expect(reported.answer.text).not.toMatch(/early|set-cookie/i)
   })
 
   test('a body that falls silent: the caller’s connection is torn', async () => {
-    const told = await tell(
+    const reported = await tell(
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
       },
       { limits: { idleBodyMs: 300 } },
     )
-    expect(told.answer.status).toBe(200)
-    expect(told.answer.body).toBe('2\r\nhi\r\n')
+    expect(reported.answer.status).toBe(200)
+    expect(reported.answer.body).toBe('2\r\nhi\r\n')
   })
 
   test('a TLS handshake that stalls ends at the connect deadline', async () => {
@@ -153,13 +153,13 @@ describe('lost', () => {
   })
 
   test.each(['GET', 'POST'])('reset after the %s was read: 502, sent once', async (method) => {
-    const told = await tell((socket) => socket.resetAndDestroy(), {
+    const reported = await tell((socket) => socket.resetAndDestroy(), {
       request: PAID.replace('GET', method),
     })
-    isOwn(told, 502, 'seller-unreachable', 'connection_terminated')
-    expect(told.answer.body).toContain('may have settled')
+    isOwn(reported, 502, 'seller-unreachable', 'connection_terminated')
+    expect(reported.answer.body).toContain('may have settled')
     await sleep(50)
-    expect(told.requests).toHaveLength(1)
+    expect(reported.requests).toHaveLength(1)
   })
 
   test.each([
@@ -173,13 +173,13 @@ describe('lost', () => {
     ],
     ['the connection’s end', 'X: y\r\n\r\nhalf', (socket: Socket) => socket.resetAndDestroy()],
   ])('mid-body, framed by %s: torn, never a clean end', async (_name, rest, leave) => {
-    const told = await tell((socket) => {
+    const reported = await tell((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${rest}`)
       setTimeout(() => leave(socket), 50)
     })
-    expect(told.answer.status).toBe(200)
-    expect(told.answer.body).toContain('half')
-    expect(told.answer.body).not.toContain('0\r\n\r\n')
+    expect(reported.answer.status).toBe(200)
+    expect(reported.answer.body).toContain('half')
+    expect(reported.answer.body).not.toContain('0\r\n\r\n')
   })
 })
 

@@ -28,18 +28,18 @@ describe('malformed', () => {
     ['nothing at all', '', 'connection_terminated'],
     ['half a head', `${head}X-A: `, 'connection_terminated'],
   ])('%s: 502', async (_name, bytes, error = 'http_protocol_error') => {
-    const told = await tell((socket) => socket.end(Buffer.from(bytes, 'latin1')))
-    isOwn(told, 502, 'seller-unreachable', error)
-    expect(told.answer.text).not.toMatch(/set-cookie/i)
-    expect(told.requests).toHaveLength(1)
+    const reported = await tell((socket) => socket.end(Buffer.from(bytes, 'latin1')))
+    isOwn(reported, 502, 'seller-unreachable', error)
+    expect(reported.answer.text).not.toMatch(/set-cookie/i)
+    expect(reported.requests).toHaveLength(1)
   })
 
   test('a reason phrase beyond ASCII does no harm', async () => {
-    const told = await tell((socket) =>
+    const reported = await tell((socket) =>
       socket.end(Buffer.from('HTTP/1.1 200 caf\xe9\r\nContent-Length: 2\r\n\r\nhi', 'latin1')),
     )
-    expect(told.answer.status).toBe(200)
-    expect(told.answer.body).toBe('hi')
+    expect(reported.answer.status).toBe(200)
+    expect(reported.answer.body).toBe('hi')
   })
 })
 
@@ -52,20 +52,20 @@ describe('redirects are neither followed nor passed on', () => {
     [308, 'https://evil.example/z', 'https://evil.example/z'],
     [300, 'a', /\/a$/],
   ])('%i to %s', async (status, location, expected) => {
-    const told = await tell(
+    const reported = await tell(
       (socket) =>
         socket.end(
           `HTTP/1.1 ${status} Go\r\nLocation: ${location}\r\nPAYMENT-RESPONSE: eyJ9\r\nContent-Length: 0\r\n\r\n`,
         ),
       { request: PAID },
     )
-    isOwn(told, 502, 'seller-redirected', 'http_protocol_error')
-    expect(told.answer.lines.join('\n')).not.toMatch(/^location:/im)
-    expect(told.answer.lines.join('\n')).toMatch(/^payment-response: eyJ9$/im)
-    const problem = JSON.parse(told.answer.body)
+    isOwn(reported, 502, 'seller-redirected', 'http_protocol_error')
+    expect(reported.answer.lines.join('\n')).not.toMatch(/^location:/im)
+    expect(reported.answer.lines.join('\n')).toMatch(/^payment-response: eyJ9$/im)
+    const problem = JSON.parse(reported.answer.body)
     expect(problem.location).toEqual(
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     )
-    expect(told.requests).toHaveLength(1)
+    expect(reported.requests).toHaveLength(1)
   })
 })

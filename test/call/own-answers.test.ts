@@ -147,18 +147,18 @@ describe('methods', () => {
   })
 
   test('a preflight gets the headers it asks for', async () => {
-    const asked = 'payment-signature, authorization, access-control-expose-headers, x-custom'
+    const requested = 'payment-signature, authorization, access-control-expose-headers, x-custom'
     const answer = await call('x402.seller', {
       method: 'OPTIONS',
       headers: {
         Origin: 'https://agent.example',
         'Access-Control-Request-Method': 'POST',
-        'Access-Control-Request-Headers': asked,
+        'Access-Control-Request-Headers': requested,
       },
     })
     expect(answer.statusCode).toBe(204)
     expect(answer.headers['access-control-allow-origin']).toBe('*')
-    expect(answer.headers['access-control-allow-headers']).toBe(asked)
+    expect(answer.headers['access-control-allow-headers']).toBe(requested)
     expect(answer.headers['access-control-allow-methods']).toBe(ALLOW)
     await answer.body.dump()
   })

@@ -139,16 +139,16 @@ describe('an early answer', () => {
 describe('a caller that hangs up', () => {
   /** The caller is gone before the seller says a word; `ended` is how the seller's side closed. */
   async function hangUp(payment: string) {
-    const asked = Promise.withResolvers<ServerResponse>()
+    const requested = Promise.withResolvers<ServerResponse>()
     const seller = await startSeller((req, res) => {
-      req.resume().once('end', () => asked.resolve(res))
+      req.resume().once('end', () => requested.resolve(res))
     })
     const world = await startRelay({ listings: [aListing(seller.origin)] })
     const socket = connect(world.port, '127.0.0.1')
     socket.write(
       `POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: 2\r\n${payment}\r\nhi`,
     )
-    const answer = await asked.promise
+    const answer = await requested.promise
     const ended = new Promise<'whole' | 'early'>((resolve) =>
       answer.once('close', () => resolve(answer.writableFinished ? 'whole' : 'early')),
     )

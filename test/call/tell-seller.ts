@@ -6,7 +6,7 @@ import { aListing, exchangeRaw, type RawAnswer, startRawSeller, startRelay } fro
 export const GET = 'GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n'
 export const PAID = GET.replace('\r\n\r\n', '\r\nX-PAYMENT: secret-marker-payment\r\n\r\n')
 
-export interface Told {
+export interface Reported {
   answer: RawAnswer
   requests: string[]
   logged: string[]
@@ -16,7 +16,7 @@ export interface Told {
 export async function tell(
   script: (socket: Socket, received: string) => void,
   { request = GET, limits = {} }: { request?: string; limits?: Partial<RelayLimits> } = {},
-): Promise<Told> {
+): Promise<Reported> {
   const seller = await startRawSeller(script)
   const world = await startRelay({ listings: [aListing(seller.origin)], limits })
   try {
@@ -29,7 +29,7 @@ export async function tell(
 }
 
 /** The answer is ours, and says so. */
-export function isOwn({ answer }: Told, status: number, code: string, error: string): void {
+export function isOwn({ answer }: Reported, status: number, code: string, error: string): void {
   expect(answer.status, answer.text.slice(0, 300)).toBe(status)
   expect(answer.body).toContain(`"code":"${code}"`)
   expect(answer.lines.join('\n').toLowerCase()).toContain(

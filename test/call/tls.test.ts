@@ -17,7 +17,7 @@ if (missing !== null) console.warn(`test/call/tls: skipped, because ${missing}`)
 describe.skipIf(missing !== null)('a seller over TLS', () => {
   const dir = mkdtempSync(join(tmpdir(), 'waypost-tls-'))
   const usual = getCACertificates('default')
-  const asked: (string | undefined)[] = []
+  const requested: (string | undefined)[] = []
   let seller: Server
   let world: RelayWorld
 
@@ -30,7 +30,7 @@ describe.skipIf(missing !== null)('a seller over TLS', () => {
     }
     seller = createServer(options, (req, res) => {
       // The types know node:http's socket; over TLS it is a TLSSocket with the name asked for.
-      asked.push('servername' in req.socket ? String(req.socket.servername) : undefined)
+      requested.push('servername' in req.socket ? String(req.socket.servername) : undefined)
       res.end(`hello ${req.headers.host}`)
     })
     const port = await listen(seller)
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('a seller over TLS', () => {
     const answer = await request(`${world.url}/x402.named`)
     expect(answer.statusCode).toBe(200)
     expect(await answer.body.text()).toMatch(`hello ${NAME}:`)
-    expect(asked.at(-1)).toBe(NAME)
+    expect(requested.at(-1)).toBe(NAME)
   })
 
   test('is judged by its name, not by the address or by a Host the caller sends', async () => {

@@ -209,7 +209,7 @@ function judge(req: IncomingMessage, body: string): { status: number; answer: ob
     findBodyFault(shape.body, body)
   if (fault !== null) return { status: 400, answer: { fault } }
   if (shape.paid === true) return { status: 402, answer: { accepts: [] } }
-  return { status: 200, answer: shape.answer ?? { said: ANSWERED } }
+  return { status: 200, answer: shape.answer ?? { stated: ANSWERED } }
 }
 
 function findBodyFault(shape: object | undefined, body: string): string | null {

@@ -13,7 +13,7 @@ import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex } from '../../src/search/index/load-index.ts'
 import { BASE_URL as baseUrl, catalogue, content } from '../support/own-catalogue.ts'
 import { ANSWERED, type DocumentedSellers, openDocumentedSellers } from './documented-sellers.ts'
-import { fillIn, sendTold, type ToldRequest } from './told-requests.ts'
+import { fillIn, type ReportedRequest, sendReported } from './filled-requests.ts'
 
 /**
  * Can a program that reads only search and kit.json do a task? It takes the first result and sends
@@ -55,12 +55,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-function firstKit(asked: Record<string, string>): KitView {
-  const reply = search(new URLSearchParams(asked).toString())
+function firstKit(requested: Record<string, string>): KitView {
+  const reply = search(new URLSearchParams(requested).toString())
   if (reply.status !== 200) throw new Error(JSON.stringify(reply.problems))
   const { results } = JSON.parse(new TextDecoder().decode(reply.body))
   const listing = listings.find(({ id }) => id === results[0]?.id)
-  if (listing === undefined) throw new Error(`nothing found for ${asked.q}`)
+  if (listing === undefined) throw new Error(`nothing found for ${requested.q}`)
   return toKitView(listing, { baseUrl, trust: toTrustView(listing.trust, '') })
 }
 
@@ -70,10 +70,10 @@ function operationOf(kit: KitView): KitOperation {
   return operation
 }
 
-const send = (request: ToldRequest) => sendTold(sellers.port, request)
+const send = (request: ReportedRequest) => sendReported(sellers.port, request)
 
 const TERMS = { status: 402, answer: { accepts: [] } }
-const SERVED = { status: 200, answer: { said: ANSWERED } }
+const SERVED = { status: 200, answer: { stated: ANSWERED } }
 
 describe('from words to the first right request', () => {
   test('search the web for less than a cent', async () => {

@@ -47,7 +47,7 @@ const operations = toKitOperations(
   }),
   RELAY,
 )
-const fill = (asked = {}) => fillCall(operations, asked, 'x402')
+const fill = (requested = {}) => fillCall(operations, requested, 'x402')
 
 describe('operations and rails', () => {
   test('the relay stands only beside what is sold on x402', () => {

@@ -88,9 +88,9 @@ describe('what a probe saw of an operation', () => {
   })
 
   test('is summed up in a sentence where several were called', () => {
-    const said = (...seen: (Seen | undefined)[]) => toSeenSentence(kitOf(seen).operations)
-    expect(said(spoke(0.02), undefined)).toBeNull()
-    expect(said(spoke(0.02), spoke(0.03), { outcome: 'dead', status: 404 }, undefined)).toBe(
+    const stated = (...seen: (Seen | undefined)[]) => toSeenSentence(kitOf(seen).operations)
+    expect(stated(spoke(0.02), undefined)).toBeNull()
+    expect(stated(spoke(0.02), spoke(0.03), { outcome: 'dead', status: 404 }, undefined)).toBe(
       '3 of 4 operations were called on 2026-11-20, without paying: 2 spoke, 1 of them for more than is listed.',
     )
     const operations: Pick<KitOperation, 'seen'>[] = kitOf([

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deriveListing } from '../../src/domain/derived/derived-listing.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-state.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { aListing, listen, startRelay } from '../call/relay-world.ts'
 import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
@@ -294,9 +294,9 @@ describe('what pays', () => {
       await run('bash', ['-euc', here], { env: { ...process.env, PAYMENT: 'signed' } })
       expect(seen.map(({ headers }) => headers['payment-signature'])).toEqual([undefined, 'signed'])
       for (const { method, url } of seen) {
-        const asked = new URL(url, origin)
-        expect([method, asked.pathname]).toEqual(['GET', '/paid/a%20b'])
-        expect(Object.fromEntries(asked.searchParams)).toEqual({ q: NASTY })
+        const requested = new URL(url, origin)
+        expect([method, requested.pathname]).toEqual(['GET', '/paid/a%20b'])
+        expect(Object.fromEntries(requested.searchParams)).toEqual({ q: NASTY })
       }
     } finally {
       await relay.close()

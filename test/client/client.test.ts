@@ -50,9 +50,9 @@ describe('the client, against the service', () => {
   })
 
   test('hands on the service’s own words about what was wrong', async () => {
-    const asked = waypost.search({ limit: 0 })
-    await expect(asked).rejects.toThrow(WaypostError)
-    await expect(asked).rejects.toMatchObject({
+    const requested = waypost.search({ limit: 0 })
+    await expect(requested).rejects.toThrow(WaypostError)
+    await expect(requested).rejects.toMatchObject({
       code: 'invalid-parameter',
       status: 400,
       problem: { errors: [{ in: 'query', name: 'limit' }] },
@@ -62,26 +62,26 @@ describe('the client, against the service', () => {
 
   test('a base address that is none is refused, one below a path is kept', async () => {
     expect(() => createWaypost({ baseUrl: 'waypost.example' })).toThrow(/http\(s\) address/)
-    const asked: string[] = []
+    const requested: string[] = []
     const below = createWaypost({
       baseUrl: 'https://tools.example/directory/',
       fetch: async (url) => {
-        asked.push(String(url))
+        requested.push(String(url))
         return Response.json({})
       },
     })
     await below.stats()
-    expect(asked).toEqual(['https://tools.example/directory/api/v1/stats'])
+    expect(requested).toEqual(['https://tools.example/directory/api/v1/stats'])
   })
 })
 
 describe('a service that fails for a moment', () => {
   let seller: Seller
   let answers: ((res: ServerResponse, req: IncomingMessage) => void)[] = []
-  let asked = 0
+  let requested = 0
   beforeAll(async () => {
     seller = await startSeller((req, res) => {
-      asked += 1
+      requested += 1
       answers.shift()?.(res, req)
     })
   })
@@ -99,7 +99,7 @@ describe('a service that fails for a moment', () => {
     work: (client: Waypost) => Promise<Result>,
   ): Promise<Result | WaypostError> => {
     answers = given
-    asked = 0
+    requested = 0
     const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 60_000 })
     return work(client).catch((error) => error)
   }
@@ -109,7 +109,7 @@ describe('a service that fails for a moment', () => {
     const result = await ask([again, broken, again, answer(200, { ok: 1 })], (client) =>
       client.stats(),
     )
-    expect([result, asked]).toEqual([{ ok: 1 }, 4])
+    expect([result, requested]).toEqual([{ ok: 1 }, 4])
   })
 
   test.each([
@@ -120,18 +120,18 @@ describe('a service that fails for a moment', () => {
     const given = statuses.map((each) => answer(each, {}, { 'retry-after': retryAfter }))
     const result = await ask(given, (client) => client.stats())
     expect(result).toMatchObject({ status, retryAfter: Number(retryAfter) })
-    expect(asked).toBe(times)
+    expect(requested).toBe(times)
   })
 
   test('what may change something is asked again only where nothing was done', async () => {
     const report = { about: 'https://a.example', kind: 'new' } as const
     const once = await ask([answer(503)], (client) => client.report(report))
-    expect([once, asked]).toEqual([expect.objectContaining({ status: 503 }), 1])
+    expect([once, requested]).toEqual([expect.objectContaining({ status: 503 }), 1])
     const limited = answer(429, {}, { 'retry-after': '0' })
     await ask([limited, answer(202)], (client) => client.report(report))
-    expect(asked).toBe(2)
+    expect(requested).toBe(2)
     const call = await ask([broken], (client) => client.call('x402.a'))
-    expect([call, asked]).toEqual([expect.objectContaining({ code: 'unreachable' }), 1])
+    expect([call, requested]).toEqual([expect.objectContaining({ code: 'unreachable' }), 1])
   })
 
   test('text that is not JSON, silence, and a caller that has had enough', async () => {

@@ -152,8 +152,8 @@ describe('the command', () => {
 
   test('lint tells what a service answers, and when to come back', async () => {
     const url = 'https://nobody.waypost-check.example/mcp'
-    const asked = await waypost('lint', url, '--as', 'mcp')
-    expect([asked.code, asked.stdout]).toEqual([3, expect.stringContaining('Not reached.')])
+    const requested = await waypost('lint', url, '--as', 'mcp')
+    expect([requested.code, requested.stdout]).toEqual([3, expect.stringContaining('Not reached.')])
     const limited = await waypost('lint', url)
     expect([limited.code, limited.stderr]).toEqual([1, expect.stringMatching(/again in \d+ s/)])
   })

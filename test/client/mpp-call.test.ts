@@ -20,7 +20,7 @@ const DIGEST = 'd'.repeat(43)
 const PAYEE = '0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc'
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-interface Asked {
+interface Requested {
   amount?: string
   chainId?: number
   currency?: string
@@ -32,7 +32,7 @@ function aChallenge({
   chainId = 84532,
   currency = USDC,
   recipient = PAYEE,
-}: Asked) {
+}: Requested) {
   const request = encode({ amount, currency, recipient, methodDetails: { chainId } })
   return `Payment id="c1", realm="seller.example", method="evm", intent="charge", request="${request}"`
 }
@@ -148,38 +148,42 @@ describe('a call that is paid by MPP', () => {
     },
   )
 
-  const refusals: [what: string, asked: Record<string, string>, budget: object, message: RegExp][] =
+  const refusals: [
+    what: string,
+    requested: Record<string, string>,
+    budget: object,
+    message: RegExp,
+  ][] = [
+    ['above the budget', {}, { maxUsd: 0.009 }, /\$0\.01, the budget is \$0\.009/],
+    ['on a test network', {}, { allowTestCoins: false }, /no dollar coin/],
     [
-      ['above the budget', {}, { maxUsd: 0.009 }, /\$0\.01, the budget is \$0\.009/],
-      ['on a test network', {}, { allowTestCoins: false }, /no dollar coin/],
-      [
-        'on a network without a dollar we know',
-        { 'www-authenticate': aChallenge({ chainId: 7 }) },
-        {},
-        /no dollar coin/,
-      ],
-      [
-        'in a coin of anybody',
-        { 'www-authenticate': aChallenge({ currency: PAYEE }) },
-        {},
-        /no dollar coin/,
-      ],
-      [
-        'whose request is no JSON',
-        { 'www-authenticate': aChallenge({}).replace(/request="[^"]+"/, 'request="!"') },
-        {},
-        /no dollar coin/,
-      ],
-      [
-        'without an id',
-        { 'www-authenticate': aChallenge({}).replace('id="c1", ', '') },
-        {},
-        /no dollar coin/,
-      ],
-      ['of another scheme', { 'www-authenticate': 'Bearer realm="x"' }, {}, /no dollar coin/],
-    ]
-  test.each(refusals)('%s is not signed', async (_, asked, budget, message) => {
-    asks = { ...asks, ...asked }
+      'on a network without a dollar we know',
+      { 'www-authenticate': aChallenge({ chainId: 7 }) },
+      {},
+      /no dollar coin/,
+    ],
+    [
+      'in a coin of anybody',
+      { 'www-authenticate': aChallenge({ currency: PAYEE }) },
+      {},
+      /no dollar coin/,
+    ],
+    [
+      'whose request is no JSON',
+      { 'www-authenticate': aChallenge({}).replace(/request="[^"]+"/, 'request="!"') },
+      {},
+      /no dollar coin/,
+    ],
+    [
+      'without an id',
+      { 'www-authenticate': aChallenge({}).replace('id="c1", ', '') },
+      {},
+      /no dollar coin/,
+    ],
+    ['of another scheme', { 'www-authenticate': 'Bearer realm="x"' }, {}, /no dollar coin/],
+  ]
+  test.each(refusals)('%s is not signed', async (_, requested, budget, message) => {
+    asks = { ...asks, ...requested }
     await expect(call({}, budget)).rejects.toThrow(message)
     expect([signed.length, requests.length]).toEqual([0, 1])
   })

@@ -57,7 +57,7 @@ const answersAt = (base: string): Record<string, unknown> => ({
     ...{ payees: [EVIL], payment: { rails: [EVIL], relay: null }, snippets: { curl: EVIL } },
     ...{ operations: [operation], invoke: [{ transport: EVIL }], tools: [], skills: [], price },
   },
-  '/api/v1/call/x402.a': { said: EVIL, relayable: true },
+  '/api/v1/call/x402.a': { stated: EVIL, relayable: true },
   '/api/v1/tasks': {
     tasks: [{ id: EVIL, name: EVIL, sellers: 1, example: { q: EVIL }, plan: EVIL }],
   },
@@ -71,7 +71,7 @@ const answersAt = (base: string): Record<string, unknown> => ({
       },
     ],
   },
-  '/seller': { said: EVIL },
+  '/seller': { stated: EVIL },
   '/api/v1/lint': {
     ...{ target: EVIL, took_for: 'mcp', saw: EVIL, asked: [], right: [EVIL], verdict: 'clean' },
     problems: [{ what: EVIL, change: EVIL }],

@@ -77,52 +77,61 @@ async function publish(now: number): Promise<void> {
   }
 }
 
-async function verify(...args: string[]): Promise<{ code: number | null; said: string }> {
+async function verify(...args: string[]): Promise<{ code: number | null; stated: string }> {
   const command = ['packages/client/cli/waypost-cli.ts', 'verify', ...args, '--base', base]
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  let stated = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (stated += text))
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { code, said }
+  return { code, stated }
 }
 
 test('a receipt whose day is published is verified, with its answer, by id or address', async () => {
   const answer = ['--secret', SECRET, '--answer', join(folder, 'answer.json')]
   expect(await verify(`${base}/api/v1/receipts/${id}`, ...answer)).toMatchObject({ code: 0 })
-  const { code, said } = await verify(id, ...answer, '--json')
-  expect([code, JSON.parse(said)]).toMatchObject([
+  const { code, stated } = await verify(id, ...answer, '--json')
+  expect([code, JSON.parse(stated)]).toMatchObject([
     0,
     {
       ...{ day: 'published', ok: true, receipt: { id } },
-      checks: { isAsked: true, isSigned: true, isDaySigned: true, isInDay: true, isAnswer: true },
+      checks: {
+        isRequested: true,
+        isSigned: true,
+        isDaySigned: true,
+        isInDay: true,
+        isAnswer: true,
+      },
     },
   ])
   const other = await verify(id, '--secret', SECRET, '--answer', 'package.json')
-  expect([other.code, other.said]).toEqual([1, expect.stringContaining('NO: it is of this answer')])
+  expect([other.code, other.stated]).toEqual([
+    1,
+    expect.stringContaining('NO: it is of this answer'),
+  ])
 })
 
 test('a secret that begins with a dash is a secret, and a forgotten one is named', async () => {
   const answer = ['--answer', join(folder, 'answer.json')]
   const dashed = await verify(id, '--secret', `-${SECRET.slice(1)}`, ...answer)
-  expect([dashed.code, dashed.said]).toEqual([
+  expect([dashed.code, dashed.stated]).toEqual([
     1,
     expect.stringContaining('NO: it is of this answer'),
   ])
   const forgotten = await verify(id, '--secret', ...answer)
-  expect([forgotten.code, forgotten.said]).toEqual([2, expect.stringContaining("'--secret'")])
+  expect([forgotten.code, forgotten.stated]).toEqual([2, expect.stringContaining("'--secret'")])
 })
 
 test('one whose day is not published yet says so, and is right all the same', async () => {
   await publish(NOON + 60_000)
-  const { code, said } = await verify(id)
-  expect([code, said]).toEqual([0, expect.stringContaining('not yet: 2026-11-20')])
-  expect(said).not.toContain('NO:')
+  const { code, stated } = await verify(id)
+  expect([code, stated]).toEqual([0, expect.stringContaining('not yet: 2026-11-20')])
+  expect(stated).not.toContain('NO:')
 })
 
 test('one that is not there yet is an error that says what to expect', async () => {
   expect(await verify('A'.repeat(22))).toMatchObject({
     ...{ code: expect.toSatisfy((code) => code !== 0) },
-    said: expect.stringContaining('Not yet.'),
+    stated: expect.stringContaining('Not yet.'),
   })
 })
 
@@ -176,6 +185,6 @@ const HOSTILE: Hostile[] = [
 
 test.each(HOSTILE)('%s is found', async (_, forge, says) => {
   await forge()
-  const { code, said } = await verify(id)
-  expect([code, said]).toEqual([1, expect.stringContaining(says)])
+  const { code, stated } = await verify(id)
+  expect([code, stated]).toEqual([1, expect.stringContaining(says)])
 })

@@ -30,12 +30,12 @@ describe('alerts and dashboard', () => {
   afterAll(() => service.close())
 
   test('ask for figures that a server gives', () => {
-    const asked = [
+    const requested = [
       ...rules.map(({ expr }) => expr),
       ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     ].flatMap((expr) => [...expr.matchAll(FIGURE)].map(([name]) => name.replace(/_bucket$/, '')))
-    expect(asked.length).toBeGreaterThan(15)
-    expect(asked.filter((name) => !served.has(name))).toEqual([])
+    expect(requested.length).toBeGreaterThan(15)
+    expect(requested.filter((name) => !served.has(name))).toEqual([])
   })
 
   test('cover every figure that the manual says to watch', () => {

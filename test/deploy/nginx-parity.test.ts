@@ -32,7 +32,7 @@ const COMPARED = [
   'link',
 ]
 
-interface Asked {
+interface Requested {
   path: string
   method?: string
   headers?: Record<string, string>
@@ -66,16 +66,16 @@ describe.skipIf(!hasNginx)(
       await waypost?.close()
     })
 
-    const both = async (asked: Asked) => [
-      await ask(nginx.url, asked),
+    const both = async (requested: Requested) => [
+      await ask(nginx.url, requested),
       await ask(waypost.url, {
-        ...asked,
-        headers: { ...asked.headers, 'x-forwarded-for': '1.2.3.4' },
+        ...requested,
+        headers: { ...requested.headers, 'x-forwarded-for': '1.2.3.4' },
       }),
     ]
-    async function expectSame(asked: Asked) {
-      const [theirs, ours] = (await both(asked)).map(({ body: _, etag: __, ...head }) => head)
-      expect(theirs, `${asked.method ?? 'GET'} ${asked.path}`).toEqual(ours)
+    async function expectSame(requested: Requested) {
+      const [theirs, ours] = (await both(requested)).map(({ body: _, etag: __, ...head }) => head)
+      expect(theirs, `${requested.method ?? 'GET'} ${requested.path}`).toEqual(ours)
       return ours?.status
     }
 
@@ -153,7 +153,7 @@ describe.skipIf(!hasNginx)(
         await expectSame({ path })
     })
 
-    const FILES_ASKED = [
+    const FILES_REQUESTED = [
       '/docs',
       '/api/v1/listings/x402.weather',
       '/badge/x402.weather.svg',
@@ -161,7 +161,7 @@ describe.skipIf(!hasNginx)(
     ]
 
     test('which coding is sent, and how long the answer is', async () => {
-      for (const path of FILES_ASKED)
+      for (const path of FILES_REQUESTED)
         for (const accepted of [
           ...[undefined, 'gzip', 'GZIP', 'deflate, gzip', 'gzip;q=0.5', 'gzip; q=0.001'],
           ...['gzip;q=0', 'gzip;q=0.000', 'identity', 'deflate', 'x-gzip2', 'identity;q=0.5, gzip'],
@@ -174,15 +174,15 @@ describe.skipIf(!hasNginx)(
     })
 
     test('a file that did not change is not sent again, however its strong tag is listed', async () => {
-      for (const path of FILES_ASKED)
+      for (const path of FILES_REQUESTED)
         for (const coding of ['gzip', 'identity']) {
-          const asked = { path, headers: { 'accept-encoding': coding } }
+          const requested = { path, headers: { 'accept-encoding': coding } }
           const statuses = await Promise.all(
             [nginx.url, waypost.url].map(async (base) => {
-              const { etag } = await ask(base, asked)
+              const { etag } = await ask(base, requested)
               expect(etag).toMatch(/^"[\w-]+"$/)
               const tags = [etag, `"other", ${etag}`, `W/${etag}`, '*', '"other"', etag.slice(1)]
-              const headers = tags.map((tag) => ({ ...asked.headers, 'if-none-match': tag }))
+              const headers = tags.map((tag) => ({ ...requested.headers, 'if-none-match': tag }))
               return Promise.all(
                 headers.map(async (each) => (await ask(base, { path, headers: each })).status),
               )
@@ -273,7 +273,7 @@ interface Answered {
 }
 
 /** Not `fetch`: it would repair addresses, and follow redirects. */
-function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promise<Answered> {
+function ask(base: string, { path, method = 'GET', headers = {} }: Requested): Promise<Answered> {
   const { promise, resolve: done, reject } = Promise.withResolvers<Answered>()
   const { hostname, port } = new URL(base)
   const sent = request({ hostname, port, path, method, headers, agent: false }, (res) => {

@@ -62,9 +62,9 @@ ${here}`,
   try {
     await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 60_000)
   } catch {
-    const said = readFileSync(join(dir, 'error.log'), 'utf8')
+    const stated = readFileSync(join(dir, 'error.log'), 'utf8')
     await stop()
-    throw new Error(`nginx does not answer: ${said}`)
+    throw new Error(`nginx does not answer: ${stated}`)
   }
   return { url, stop }
 }

@@ -219,8 +219,8 @@ describe('a price in a sentence', () => {
     ['Weather (0.02 USDC). Weather of a city. Costs 0.02 USDC.', 0.02],
     ['Depths at sizes of $10k to $500k.\n**Cost: $0.015 USDC per query.**', 0.015],
     ['Many harbours in one call (cheaper than /api/harbour). Flat $0.10/call for up to 20.', 0.1],
-  ])('%s is a guess at the price', (said, usd) => {
-    expect(read(said)).toMatchObject({
+  ])('%s is a guess at the price', (stated, usd) => {
+    expect(read(stated)).toMatchObject({
       price: { min_usd: usd, max_usd: usd, per: 'call' },
       assumed: ['price'],
     })
@@ -231,8 +231,8 @@ describe('a price in a sentence', () => {
     'Costs $0.002 for ten, $0.02 for a hundred.',
     'Finds goods above $5.',
     'Pay what you like.',
-  ])('%s is none', (said) => {
-    expect(read(said)?.price).toBeUndefined()
+  ])('%s is none', (stated) => {
+    expect(read(stated)?.price).toBeUndefined()
   })
 
   test('may stand behind the summary, or in the 402 itself', () => {

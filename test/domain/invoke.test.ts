@@ -95,13 +95,13 @@ describe('identifiers of packages', () => {
     const tried = [most, most + 1].map((length) => {
       const before = mock.calls.length
       const fault = findIdentifierFault(registry, 'a'.repeat(length))
-      return { fault, asked: mock.calls.length - before }
+      return { fault, requested: mock.calls.length - before }
     })
     mockRestore()
     const tooLong = `expected at most ${most} characters, got ${most + 1}`
     expect(tried).toEqual([
-      { fault: null, asked: 1 },
-      { fault: tooLong, asked: 0 },
+      { fault: null, requested: 1 },
+      { fault: tooLong, requested: 0 },
     ])
   })
 

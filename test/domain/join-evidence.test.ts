@@ -19,17 +19,17 @@ describe('of two measures of a listing the newer one counts', () => {
     ['the file', NEW, [OLD]],
     ['a source', OLD, [NEW]],
     ['the second source', OLD, [OLD, NEW]],
-  ])('%s has it', (_, own, told) => {
-    const rows = told.map((as_of) => rowOf(measureOf(as_of)))
+  ])('%s has it', (_, own, reported) => {
+    const rows = reported.map((as_of) => rowOf(measureOf(as_of)))
     expect(joinEvidence(measureOf(own), rows).measured?.as_of).toBe(NEW)
   })
 
   test('and the signals of the newer one are all, with their own day', () => {
     const own = { ...measureOf(OLD), signals: { uptime_30d: 50, p95_ms: 900 } }
-    const told = { ...measureOf(NEW), signals: { uptime_30d: 99 } }
+    const reported = { ...measureOf(NEW), signals: { uptime_30d: 99 } }
     const newer = { as_of: NEW, uptime_30d: 99 }
-    expect(joinEvidence(own, [rowOf(told)]).signals).toEqual(newer)
-    expect(joinEvidence(told, [rowOf(own)]).signals).toEqual(newer)
+    expect(joinEvidence(own, [rowOf(reported)]).signals).toEqual(newer)
+    expect(joinEvidence(reported, [rowOf(own)]).signals).toEqual(newer)
     const dated = { signals: { as_of: OLD, status: 'online' } }
     expect(joinEvidence(dated, [rowOf(measureOf(NEW))])).toMatchObject({
       ...dated,

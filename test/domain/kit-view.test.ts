@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DeriveInput, deriveListing } from '../../src/domain/derived/derived-listing.ts'
 import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-state.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { listen } from '../call/relay-world.ts'
@@ -196,8 +196,8 @@ describe('HTTP snippets run', () => {
 
   test('curl asks, then pays', async () => {
     const curl = snippetsOf('/paid', 'POST', PAID).curl ?? ''
-    const asked = await run('bash', ['-euc', curl])
-    expect(asked.stdout).toContain('answer 402')
+    const requested = await run('bash', ['-euc', curl])
+    expect(requested.stdout).toContain('answer 402')
     const paid = await run('bash', ['-euc', curl], { env: { ...process.env, PAYMENT: 'signed' } })
     expect(paid.stdout).toContain('answer 200')
     expect(seen.at(-1)).toEqual({ method: 'POST', url: '/paid', body: '{}', signature: 'signed' })

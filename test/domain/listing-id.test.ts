@@ -55,13 +55,13 @@ describe('ids', () => {
 
   test('past the longest id no pattern is asked', () => {
     const { mock, mockRestore } = vi.spyOn(RegExp.prototype, 'test')
-    const asked = [115, 116, 1_000_000].map((length) => {
+    const requested = [115, 116, 1_000_000].map((length) => {
       const before = mock.calls.length
       isListingId(`x402.${'a'.repeat(length)}`)
       return mock.calls.length - before
     })
     mockRestore()
-    expect(asked).toEqual([1, 0, 0])
+    expect(requested).toEqual([1, 0, 0])
   })
 
   test.each(['a', 'a-', 'a.', 'a_', 'a-b.'])('%j over and over is not a trap', (piece) => {
@@ -106,8 +106,8 @@ describe('an id that nobody has', () => {
     ['../../etc/passwd', []],
     ['constructor', []],
     ['z'.repeat(8000), []],
-  ])('%s is near %j', (asked, ids) => {
-    expect(near(asked)).toEqual(ids)
+  ])('%s is near %j', (requested, ids) => {
+    expect(near(requested)).toEqual(ids)
   })
 
   test('is compared with a bounded number of others', () => {

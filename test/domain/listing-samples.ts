@@ -6,7 +6,7 @@ import {
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
-import { NO_PAYOUTS } from '../../src/domain/owners/payout-standing.ts'
+import { NO_PAYOUTS } from '../../src/domain/owners/payout-state.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
 
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'

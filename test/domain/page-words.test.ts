@@ -22,8 +22,8 @@ test.each([
   [{ name: 'delete_note', read_only: false }, [{ text: 'writes', tone: 'strong' }]],
   [{ name: 'delete_note' }, []],
   [{ name: 'find_note', destructive: true, read_only: true }, [{ text: 'reads', tone: 'plain' }]],
-])('of %j a page never says more than the seller does', (said, tags) => {
-  const tool = { description: 'x', input_schema: { type: 'object' }, ...said }
+])('of %j a page never says more than the seller does', (stated, tags) => {
+  const tool = { description: 'x', input_schema: { type: 'object' }, ...stated }
   const at = '2026-11-20T00:00:00Z'
   const listing = toListing({
     facts: { kind: 'mcp_server', pricing: { model: 'unknown' } },

@@ -47,17 +47,17 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 const MPP_LINE = `Payment id="a1", realm="seller.example", method="evm", intent="charge", request="${encode({ amount: '1' })}"`
 
 let kit: KitView | null = null
-let asked: CallRequest[] = []
+let requested: CallRequest[] = []
 let answer: Partial<CallAnswer> = {}
 beforeEach(() => {
-  asked = []
+  requested = []
   kit = null
   answer = {}
 })
 
 const { switches } = SITE_TEXTS
 const tool = createCallTool(DIRECTORY, async (request) => {
-  asked.push(request)
+  requested.push(request)
   return { status: 200, headers: {}, body: Buffer.from(''), isCut: false, ...answer }
 })(switches)
 const info = { name: 'waypost', version: '1.0.0' }
@@ -152,7 +152,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       const found = await call({ id })
       expect(found.isError).toBe(true)
       expect(JSON.stringify(found.content)).toMatch(/did you mean x402\.two/)
-      expect(asked).toEqual([])
+      expect(requested).toEqual([])
     }),
   )
 
@@ -165,7 +165,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       await call({ endpoint: '/ask', body: { q: 'dogs' } })
       const json = expect.objectContaining({ 'Content-Type': 'application/json' })
       const sent = { method: 'POST', headers: json }
-      expect(asked).toEqual([
+      expect(requested).toEqual([
         {
           ...sent,
           id: 'x402.one',
@@ -182,7 +182,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       await call({ endpoint: '/a?k=1&city=Bergen', query: { city: 'Oslo', days: 2 } })
       await call({ endpoint: '/a?x=%2f&y', query: '?z=a+b' })
       await call({ endpoint: '/a', query: {} })
-      expect(asked.map(({ id, endpoint }) => [id, endpoint])).toEqual([
+      expect(requested.map(({ id, endpoint }) => [id, endpoint])).toEqual([
         ['x402.one', '/a?k=1&city=Bergen'],
         ['x402.one', '/a?k=1&city=Oslo&days=2'],
         ['x402.one', '/a?x=%2f&y&z=a+b'],
@@ -225,7 +225,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
         isError: true,
         structuredContent: { status: 409, error: { code: 'changed', changed } },
       })
-      expect(asked[0]?.headers['call-expect']).toBe(`payee=${payee[0]}, max_usd=0.0000001`)
+      expect(requested[0]?.headers['call-expect']).toBe(`payee=${payee[0]}, max_usd=0.0000001`)
     }))
 
   test('is told what the relay refused in a sentence, never in a problem document', () =>
@@ -269,7 +269,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
       withCall(async (call) => {
         const large = toPayment('é'.repeat(45_000))
         await call({}, { [key]: large })
-        const header = asked.at(-1)?.headers[field] ?? ''
+        const header = requested.at(-1)?.headers[field] ?? ''
         const sent = Buffer.from(header.replace('Payment ', ''), 'base64').toString('utf8')
         expect(JSON.parse(sent).payload).toEqual(large.payload)
         for (const length of [130_000, 900_000]) {
@@ -277,7 +277,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
           expect(refused.isError).toBe(true)
           expect(JSON.stringify(refused.content)).toMatch(/at most 131072 bytes/)
         }
-        expect(asked).toHaveLength(1)
+        expect(requested).toHaveLength(1)
       }),
   )
 })

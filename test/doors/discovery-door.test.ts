@@ -28,11 +28,11 @@ describe('the x402 discovery shape, read by its official client', () => {
   })
 
   test('leads from page to page, with the search in the cursor', async () => {
-    const asked = { query: 'weather', network: 'base' }
-    const everything = await bazaar().search({ ...asked, limit: 100 })
-    const first = await bazaar().search({ ...asked, limit: 1 })
+    const requested = { query: 'weather', network: 'base' }
+    const everything = await bazaar().search({ ...requested, limit: 100 })
+    const first = await bazaar().search({ ...requested, limit: 1 })
     const cursor = first.pagination?.cursor ?? ''
-    const second = await bazaar().search({ ...asked, limit: 1, cursor })
+    const second = await bazaar().search({ ...requested, limit: 1, cursor })
     const alone = await read(`/discovery/search?limit=1&cursor=${encodeURIComponent(cursor)}`)
     const found = [first, second].flatMap(({ resources }) => resources)
     expect(found).toEqual(everything.resources.slice(0, 2))

@@ -6,7 +6,7 @@ import { type ResourceRow, toResourceRows } from '../../src/domain/protocols/dis
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 
-const URL_ASKED = 'https://api.weather.example/now'
+const URL_REQUESTED = 'https://api.weather.example/now'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const PAYEE = '0x1111111111111111111111111111111111111111'
 const OFFER = {
@@ -25,7 +25,7 @@ function toEvidence(accepts: object[], version = 2): Evidence {
   const inHeader = Buffer.from(JSON.stringify(terms)).toString('base64')
   const headers = version === 2 ? new Map([['payment-required', [inHeader]]]) : new Map()
   const answer = { status: 402, headers, body: JSON.stringify(terms), cut: null, ms: 1 }
-  const operation = { method: 'GET', url: URL_ASKED, isGuess: false } as const
+  const operation = { method: 'GET', url: URL_REQUESTED, isGuess: false } as const
   const finding = judgePayment(answer, operation, ['x402'], 0)
   const declared = { operations: [], networks: [], payouts: [] }
   return mergeFinding({}, finding, { declared }, '2026-11-21T00:00:00Z')

@@ -134,21 +134,21 @@ describe('a request refused before its body came', () => {
   test('is forgotten once its connection is closed', async () => {
     await start('1/60')
     await post('/mcp', '198.51.100.1')
-    const asked: WeakRef<object>[] = []
-    const keep = (message: unknown) => asked.push(new WeakRef(Object(message).request))
+    const requested: WeakRef<object>[] = []
+    const keep = (message: unknown) => requested.push(new WeakRef(Object(message).request))
     subscribe('http.server.request.start', keep)
     const refused = Array.from({ length: 8 }, () =>
       begin('/mcp', '198.51.100.1', 1_000_000, Buffer.alloc(900_000, '"')),
     )
     await firstAnswered(refused, refused.length)
     unsubscribe('http.server.request.start', keep)
-    expect(asked).toHaveLength(refused.length)
+    expect(requested).toHaveLength(refused.length)
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc')
     await expect
       .poll(() => {
         collect()
-        return asked.filter((request) => request.deref() !== undefined).length
+        return requested.filter((request) => request.deref() !== undefined).length
       })
       .toBeLessThanOrEqual(1)
   })

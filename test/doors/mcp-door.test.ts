@@ -104,11 +104,11 @@ describe('a plain call', () => {
   })
 
   test('several count alike: each caller gets its own answer', async () => {
-    const asked = ['weather', 'zzzqqq', 'search'].map((query) =>
+    const requested = ['weather', 'zzzqqq', 'search'].map((query) =>
       call('search_listings', { query }, 7),
     )
-    const alone = await Promise.all(asked.map((message) => post([message])))
-    const answers = await Promise.all(asked.map((message) => post(message)))
+    const alone = await Promise.all(requested.map((message) => post([message])))
+    const answers = await Promise.all(requested.map((message) => post(message)))
     answers.forEach(({ text }, at) => {
       const { id, result } = JSON.parse(text)
       expect(id).toBe(7)

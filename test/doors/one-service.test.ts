@@ -46,8 +46,8 @@ const PROTOCOL_ENDPOINTS: Record<string, (q: string, kind: string) => Promise<st
     return idsOf((await read('/a2a', rpc)).result.parts[0].data.results)
   },
   ard: async (q, kind) => {
-    const asked = { query: { text: q, filter: { kind } }, pageSize: 20 }
-    const { results } = await read('/ard/search', asked)
+    const requested = { query: { text: q, filter: { kind } }, pageSize: 20 }
+    const { results } = await read('/ard/search', requested)
     return results.map(({ identifier }: { identifier: string }) => identifier.split(':').at(-1))
   },
 }
@@ -66,8 +66,8 @@ describe('one service behind every door', () => {
       name,
       await find(q, kind),
     ])
-    const byDoor = Object.fromEntries(await Promise.all(found))
-    const { api, ...others } = byDoor
+    const byEndpoint = Object.fromEntries(await Promise.all(found))
+    const { api, ...others } = byEndpoint
     for (const [name, ids] of Object.entries(others)) expect([name, ids]).toEqual([name, api])
     if (q === 'weather') expect(api.length).toBeGreaterThan(0)
   })
@@ -97,11 +97,11 @@ test('what a door shows counts as the door’s: HTTP ones as api', async () => {
     return Object.fromEntries(rows.map(({ src, uses }) => [src, uses]))
   }
   const expected: Record<string, string> = { api: 'api', mcp: 'mcp', a2a: 'a2a', ard: 'api' }
-  for (const [door, src] of Object.entries(expected)) {
+  for (const [endpoint, src] of Object.entries(expected)) {
     const before = await read()
-    await PROTOCOL_ENDPOINTS[door]?.('weather', 'http_api')
+    await PROTOCOL_ENDPOINTS[endpoint]?.('weather', 'http_api')
     const after = await read()
     const counted = Object.keys(after).filter((name) => after[name] !== before[name])
-    expect([door, counted]).toEqual([door, [src]])
+    expect([endpoint, counted]).toEqual([endpoint, [src]])
   }
 })

@@ -100,9 +100,9 @@ export async function readAsEditor(
   }: { text?: string; pageSize?: number; headers?: HeadersInit } = {},
 ) {
   const servers = `${serviceUrl.replace(/\/$/, '')}/v0.1/servers`
-  const asked: string[] = []
+  const requested: string[] = []
   const ask = async (address: string) => {
-    asked.push(address)
+    requested.push(address)
     const origin = { Origin: 'vscode-file://vscode-app', ...headers }
     const response = await fetch(address, { headers: origin })
     if (response.headers.get('access-control-allow-origin') !== '*')
@@ -126,5 +126,5 @@ export async function readAsEditor(
     const one = await ask(`${servers}/${encodeURIComponent(server.name)}/versions/latest`)
     if (v.parse(ServerResponse, one).server.name !== server.name) throw new Error(server.name)
   }
-  return { found, asked }
+  return { found, requested }
 }

@@ -105,7 +105,7 @@ describe('a call that never was on a socket of ours', () => {
 })
 
 test('a caller that hangs up is gone for the seller too', async () => {
-  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: isRequested, resolve: ask } = Promise.withResolvers<void>()
   const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>()
   const silent = await startSeller((req) => {
     req.socket.once('close', () => leave())
@@ -114,7 +114,7 @@ test('a caller that hangs up is gone for the seller too', async () => {
   const waiting = await startRelay({ listings: [aListing(silent.origin)] })
   const stop = new AbortController()
   const answer = call({}, waiting, { signal: stop.signal })
-  await isAsked
+  await isRequested
   stop.abort()
   await expect(answer).rejects.toThrow()
   await isLeft

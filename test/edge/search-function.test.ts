@@ -217,9 +217,9 @@ describe('the search function of a release', () => {
   })
 
   test('a host that gives no index, or a damaged one, gets a 500, and the next request tries again', async () => {
-    const said: string[] = []
+    const stated: string[] = []
     const { error } = console
-    console.error = (line: string) => void said.push(line)
+    console.error = (line: string) => void stated.push(line)
     try {
       const inNode = await importFunction()
       const request = () => new Request('https://w.example/api/v1/search?q=weather')
@@ -227,7 +227,7 @@ describe('the search function of a release', () => {
       damaged.fill(7, 5_000, 5_100)
       for (const env of [{}, { BUCKET: { get: async () => null } }, { SEARCH_INDEX: damaged }])
         expect((await inNode.fetch(request(), env)).status).toBe(500)
-      expect(said.join('\n')).toMatch(
+      expect(stated.join('\n')).toMatch(
         /expected SEARCH_INDEX, ASSETS or BUCKET.*BUCKET has no search\.index.*damaged/s,
       )
       const env = { SEARCH_INDEX: readFileSync(join(DIR, 'search.index')) }

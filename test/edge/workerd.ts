@@ -46,9 +46,9 @@ const search :Workerd.Worker = (
   const child = spawn(WORKERD, ['serve', join(dir, 'config.capnp')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let stated = ''
   child.stderr.on('data', (chunk) => {
-    said += chunk
+    stated += chunk
   })
   const url = `http://127.0.0.1:${port}`
   const stop = async () => {
@@ -64,5 +64,5 @@ const search :Workerd.Worker = (
     await new Promise((later) => setTimeout(later, 50))
   }
   await stop()
-  throw new Error(`workerd does not answer: ${said}`)
+  throw new Error(`workerd does not answer: ${stated}`)
 }

@@ -132,10 +132,10 @@ describe('an answer written in pieces', () => {
       '/search',
       (res) => {
         res.writeHead(200, 'Fine', Object.entries(html).flat())
-        let told = 0
-        res.write(piece, () => (told += 1))
+        let reported = 0
+        res.write(piece, () => (reported += 1))
         res.write(Buffer.from(piece).toString('base64'), 'base64')
-        res.end(piece, () => expect(told).toBe(1))
+        res.end(piece, () => expect(reported).toBe(1))
       },
       (answer) => {
         expect(answer.headers).toMatchObject({ 'content-encoding': 'br', etag: 'W/"abc"' })

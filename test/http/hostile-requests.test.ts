@@ -280,7 +280,7 @@ describe('a browser', () => {
 
   test('gets at each endpoint what any client gets', async () => {
     const read = Object.values(ROUTES).filter(({ methods }) => methods.some((m) => m === 'GET'))
-    const asked = async (path: string, accept: string) => {
+    const requested = async (path: string, accept: string) => {
       const options = { headers: { accept }, redirect: 'manual' } as const
       const answer = await fetch(waypost.url + path, options)
       await answer.arrayBuffer()
@@ -288,7 +288,7 @@ describe('a browser', () => {
     }
     for (const { path: pattern } of read) {
       const path = pattern.replace(':listing_id', 'mcp.harbour').replace(/:\w+/g, 'something')
-      expect(await asked(path, 'text/html')).toEqual(await asked(path, '*/*'))
+      expect(await requested(path, 'text/html')).toEqual(await requested(path, '*/*'))
     }
   })
 })

@@ -20,14 +20,14 @@ afterEach(async () => {
   close = []
 })
 
-interface Told {
+interface Reported {
   socket: Socket
   /** What came until the connection ended. */
   text: Promise<string>
 }
 
 /** Sends bytes and leaves its own side open: whoever ends the connection is the server. */
-function tell(port: number, text: string): Told {
+function tell(port: number, text: string): Reported {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   close.push(() => socket.destroy())
   socket.on('error', () => {})
@@ -81,13 +81,13 @@ test.each(
   ),
 )('a form at %s (%j) whose later chunk breaks is 400 as soon as it breaks', async (path, type) => {
   const { port } = new URL(waypost.url)
-  const asked = once(waypost.service.server, 'request')
-  const told = tell(Number(port), post(path, '3\r\na=b\r\n', type))
-  await asked
+  const requested = once(waypost.service.server, 'request')
+  const reported = tell(Number(port), post(path, '3\r\na=b\r\n', type))
+  await requested
   // An answer to the part that came would be sent by now.
   await fetch(`${waypost.url}${path}`)
-  told.socket.write('ZZ\r\n')
-  const answer = await told.text
+  reported.socket.write('ZZ\r\n')
+  const answer = await reported.text
   expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
   expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
 })
@@ -96,9 +96,9 @@ test.each(['text/plain', 'multipart/form-data; boundary=x', ''])(
   'a form that is whole and of type %j is refused for its type, not its length',
   async (type) => {
     const { port } = new URL(waypost.url)
-    const told = tell(Number(port), post('/report', '3\r\na=b\r\n0\r\n\r\n', type))
-    told.socket.end()
-    expect(await told.text).toMatch(/^HTTP\/1\.1 415 /)
+    const reported = tell(Number(port), post('/report', '3\r\na=b\r\n0\r\n\r\n', type))
+    reported.socket.end()
+    expect(await reported.text).toMatch(/^HTTP\/1\.1 415 /)
   },
 )
 
@@ -107,9 +107,9 @@ test.each(['/api/v1/sellers/login', '/api/v1/reports', '/mcp', '/a2a'])(
   async (path) => {
     const { port } = new URL(waypost.url)
     const { server } = waypost.service
-    const asked = once(server, 'request')
+    const requested = once(server, 'request')
     const { socket } = tell(Number(port), post(path, '5\r\n{"a":\r\n'))
-    const [, res]: ServerResponse[] = await asked
+    const [, res]: ServerResponse[] = await requested
     socket.destroy()
     if (res !== undefined && !res.closed) await once(res, 'close')
   },
@@ -121,10 +121,10 @@ test('nothing is logged as a failure of ours for it', () => {
 
 test('what breaks later is answered as soon as it breaks', async () => {
   const { port } = new URL(waypost.url)
-  const told = tell(Number(port), post('/api/v1/sellers/login', '5\r\n{"a":\r\n'))
+  const reported = tell(Number(port), post('/api/v1/sellers/login', '5\r\n{"a":\r\n'))
   await new Promise((resolve) => setImmediate(resolve))
-  told.socket.write('ZZ\r\n')
-  expect(await told.text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
+  reported.socket.write('ZZ\r\n')
+  expect(await reported.text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
 })
 
 test('the answer to the request before it comes first', async () => {
@@ -135,8 +135,8 @@ test('the answer to the request before it comes first', async () => {
 })
 
 async function startCalls() {
-  const asked: Socket[] = []
-  const seller = await startRawSeller((socket) => asked.push(socket))
+  const requested: Socket[] = []
+  const seller = await startRawSeller((socket) => requested.push(socket))
   const world = await startRelay({ listings: [aListing(seller.origin)] })
   const server = createWaypostServer({
     // The relay's path is answered before the server looks at anything else of the parts.
@@ -148,7 +148,7 @@ async function startCalls() {
     server.closeAllConnections()
     server.close()
   })
-  return { port, asked, seller }
+  return { port, requested, seller }
 }
 
 test.each([
@@ -156,14 +156,14 @@ test.each([
   ['a chunk without its end', (socket: Socket) => socket.write('3\r\nabcdef')],
   ['no more after a half', (socket: Socket) => socket.end('5\r\nhe')],
 ])('at the relay the seller is let go at once, too: %s', async (_, breakBody) => {
-  const { port, asked } = await startCalls()
-  const told = tell(port, post('/api/v1/call/x402.seller', '5\r\nhello\r\n'))
-  await expect.poll(() => asked.length).toBe(1)
-  const [seller] = asked
-  const isLetGo = new Promise((resolve) => seller?.once('close', () => resolve('let go')))
-  breakBody(told.socket)
-  expect(await isLetGo).toBe('let go')
-  const answer = await told.text
+  const { port, requested } = await startCalls()
+  const reported = tell(port, post('/api/v1/call/x402.seller', '5\r\nhello\r\n'))
+  await expect.poll(() => requested.length).toBe(1)
+  const [seller] = requested
+  const isReleased = new Promise((resolve) => seller?.once('close', () => resolve('let go')))
+  breakBody(reported.socket)
+  expect(await isReleased).toBe('let go')
+  const answer = await reported.text
   expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed-request"/)
   expect(answer.toLowerCase()).toContain('proxy-status: directory-relay; error=http_request_error')
 })

@@ -51,9 +51,9 @@ test('a new index is picked up between two answers, and none fails', async () =>
   const totals = new Set<number>()
   let swapped = false
   const clients = Array.from({ length: 4 }, async () => {
-    for (let asked = 0; asked < 50; asked += 1) {
+    for (let requested = 0; requested < 50; requested += 1) {
       totals.add((await searchOnce()).total)
-      if (asked === 10 && !swapped) {
+      if (requested === 10 && !swapped) {
         swapped = true
         publish('second', newIndex('x402.swapped-in'))
         await running.service.refresh()

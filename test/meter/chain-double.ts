@@ -108,7 +108,7 @@ export type Chain = ReturnType<typeof createChain>
 
 /** A node of that chain; `asked` are its calls, by method. */
 export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) {
-  const asked: string[] = []
+  const requested: string[] = []
   const codes = new Map<string, string>()
   const answer = (method: string, params: unknown[]): unknown => {
     const head = Math.min(chain.blocks.length - 1, faults.head ?? Number.POSITIVE_INFINITY)
@@ -145,14 +145,14 @@ export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) 
   }
   const rpc: JsonRpc = {
     async call(method, params, schema) {
-      asked.push(method)
-      const instead = faults.instead?.(method, params, asked.length)
+      requested.push(method)
+      const instead = faults.instead?.(method, params, requested.length)
       const result = v.safeParse(schema, instead === undefined ? answer(method, params) : instead)
       if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
       return result.output
     },
   }
-  return { rpc, asked, faults, codes, answer }
+  return { rpc, requested, faults, codes, answer }
 }
 
 const FilterSchema = v.object({

@@ -194,8 +194,8 @@ describeStores('the meter', ({ newStore }) => {
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
       let calls = 0
       const rpc = {
-        call: async (...asked: Parameters<typeof node.rpc.call>) => {
-          const answer = await node.rpc.call(...asked)
+        call: async (...requested: Parameters<typeof node.rpc.call>) => {
+          const answer = await node.rpc.call(...requested)
           calls += 1
           if (calls === call) {
             suspend('suspended')

@@ -64,7 +64,7 @@ test(`${HINTS} invented hints delay nothing, and the last costs what the first o
   const meter = createMeter(store, node.rpc, chain.now)
   expect(await meter.run()).toMatchObject({ payments: 1, stopped: null })
   // The meter reads blocks: not one question is about a hint.
-  expect(new Set(node.asked)).not.toContain('eth_getTransactionReceipt')
+  expect(new Set(node.requested)).not.toContain('eth_getTransactionReceipt')
   expect(await hasHintSince(store, NOON)).toBe(true)
 }, 120_000)
 
@@ -103,8 +103,8 @@ test.each([
   ['another thing', { success: true, transaction: 'not a hash' }, null],
   ['a settlement', { success: true, transaction: HASH.toUpperCase().replace('X', 'x') }, HASH],
   ['a receipt of MPP', { status: 'success', reference: HASH }, HASH],
-])('%s names no transaction unless it is one', (_name, said, transaction) => {
-  const value = Buffer.from(JSON.stringify(said)).toString('base64')
+])('%s names no transaction unless it is one', (_name, stated, transaction) => {
+  const value = Buffer.from(JSON.stringify(stated)).toString('base64')
   expect(readSettledTransaction(['PAYMENT-RESPONSE', value])).toBe(transaction)
   expect(readSettledTransaction(['X-Other', value])).toBeNull()
 })

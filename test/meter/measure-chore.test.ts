@@ -19,12 +19,12 @@ import { prove } from './meter-world.ts'
 const place = mkdtempSync(join(tmpdir(), 'waypost-measure-chore-'))
 const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
 const node = createNode(chain)
-let asked: string[] = []
+let requested: string[] = []
 /** What the node does instead of answering. */
 let instead: 'refuse' | (() => void) | null = null
 const server = createServer(async (request, response) => {
   const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-  asked.push(method)
+  requested.push(method)
   if (typeof instead === 'function') return instead()
   const answer =
     instead === 'refuse'
@@ -58,7 +58,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true })
 })
 beforeEach(() => {
-  asked = []
+  requested = []
   instead = null
 })
 
@@ -122,11 +122,11 @@ test('stops when the server does, though its node hangs', async () => {
   const stop = new AbortController()
   instead = () => stop.abort()
   await turn(world.parts, stop.signal)
-  expect(asked).toHaveLength(1)
+  expect(requested).toHaveLength(1)
 })
 
 test('does nothing without MEASURE', async () => {
   const { parts } = world
   await turn({ ...parts, config: { ...parts.config, MEASURE: false } })
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
 })

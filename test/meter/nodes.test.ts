@@ -154,8 +154,8 @@ describe('a node that', () => {
     const { meter, node } = await open()
     node.faults.instead = (method, params) => {
       if (method !== 'eth_getLogs') return undefined
-      const told: unknown = node.answer(method, params)
-      return Array.isArray(told) ? told.slice(0, Math.ceil(told.length / 2)) : told
+      const reported: unknown = node.answer(method, params)
+      return Array.isArray(reported) ? reported.slice(0, Math.ceil(reported.length / 2)) : reported
     }
     await meter.run()
     const seen = (await meter.rows()).length
@@ -234,7 +234,7 @@ test('requests grow with blocks, not with payouts', async () => {
 })
 
 type Answer = (method: string, params: unknown[]) => unknown
-interface Told {
+interface Reported {
   topics: string[]
   [field: string]: unknown
 }
@@ -256,13 +256,13 @@ function aBlock(number: number) {
   return { number: hexQuantity(number), hash, timestamp: hexQuantity(NOON / 1000) }
 }
 
-function bendLogs(bend: (log: Told) => object) {
+function bendLogs(bend: (log: Reported) => object) {
   return (method: string, params: unknown[], answer: Answer) =>
-    method === 'eth_getLogs' ? (answer(method, params) as Told[]).map(bend) : undefined
+    method === 'eth_getLogs' ? (answer(method, params) as Reported[]).map(bend) : undefined
 }
 
 function twice(logs: unknown) {
-  const [first, ...rest] = logs as Told[]
+  const [first, ...rest] = logs as Reported[]
   if (first === undefined) return logs
   return [first, { ...first, transactionHash: `0x${'ee'.repeat(32)}` }, ...rest]
 }

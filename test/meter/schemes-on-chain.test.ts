@@ -88,7 +88,7 @@ test('a flood of transfers hides no payment that is worth more, and costs a boun
   const { node, meter, amounts } = await open(chain)
   await meter.run()
   expect(await amounts()).toEqual([1_000])
-  const looked = node.asked.filter((method) => method === 'eth_getTransactionByHash')
+  const looked = node.requested.filter((method) => method === 'eth_getTransactionByHash')
   expect(looked.length).toBeLessThanOrEqual(500)
 })
 
@@ -102,7 +102,7 @@ test('a flood of large transfers to a payout of a rival’s own hides no payment
   const { node, meter, amounts } = await open(chain, {}, [SHOP, rival])
   await meter.run()
   expect(await amounts()).toEqual([1_000])
-  const looked = node.asked.filter((method) => method === 'eth_getTransactionByHash')
+  const looked = node.requested.filter((method) => method === 'eth_getTransactionByHash')
   expect(looked.length).toBeLessThanOrEqual(501)
 })
 
@@ -112,7 +112,7 @@ test('what is paid by authorisation alone, or out of a contract that holds depos
   const { node, meter, amounts } = await open(chain)
   await meter.run()
   expect(await amounts()).toEqual([1_000])
-  expect(node.asked).not.toContain('eth_getTransactionByHash')
+  expect(node.requested).not.toContain('eth_getTransactionByHash')
 })
 
 test('a deposit is nobody else who was paid', async () => {

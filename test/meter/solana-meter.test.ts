@@ -13,24 +13,24 @@ import {
   key,
   type Moved,
   NETWORK,
+  type Reported,
   SHOP,
   SPONSOR,
   TOKEN,
-  type Told,
   transaction,
   USDC,
 } from './solana-samples.ts'
 
 /** A cluster in memory: what touched each account, newest first, as nodes list it. */
 function createCluster(genesis = GENESIS) {
-  const told: Told[] = []
-  const asked: string[] = []
+  const reported: Reported[] = []
+  const requested: string[] = []
   const faults: { instead?: (method: string, params: unknown[]) => unknown } = {}
   const list = (
     account: string,
     { until, before, limit = 1000 }: { until?: string; before?: string; limit?: number },
   ) => {
-    const own = told
+    const own = reported
       .filter(({ transaction: { message } }) =>
         message.accountKeys.some(({ pubkey }) => pubkey === account),
       )
@@ -47,19 +47,19 @@ function createCluster(genesis = GENESIS) {
   }
   const rpc: JsonRpc = {
     async call(method, params, schema) {
-      asked.push(method)
+      requested.push(method)
       const answers: Record<string, () => unknown> = {
         getGenesisHash: () => genesis,
         getSignaturesForAddress: () => list(String(params[0]), params[1] as object),
         getTransaction: () =>
-          told.find((one) => one.transaction.signatures[0] === params[0]) ?? null,
+          reported.find((one) => one.transaction.signatures[0] === params[0]) ?? null,
       }
       const result = v.safeParse(schema, faults.instead?.(method, params) ?? answers[method]?.())
       if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
       return result.output
     },
   }
-  return { told, asked, faults, rpc }
+  return { reported, requested, faults, rpc }
 }
 
 const opened = openMeterStore()
@@ -79,7 +79,7 @@ function open(genesis = GENESIS) {
     meter: createMeter(store, cluster.rpc, () => NOON, { network: NETWORK, unsafe: false }),
     tell(moved: Moved, at = NOON - DAY_MS + 60_000 * count) {
       count += 1
-      cluster.told.push(transaction(`t${count}`, at, moved))
+      cluster.reported.push(transaction(`t${count}`, at, moved))
     },
   }
 }
@@ -107,9 +107,9 @@ test('sponsored payments count, each once, over as many pages as there are', asy
     settlements_30d: 20,
     volume_usd_30d: 1.04,
   })
-  const asked = cluster.asked.length
+  const requested = cluster.requested.length
   expect(await meter.run()).toMatchObject({ payments: 0 })
-  expect(cluster.asked.length).toBe(asked + 2)
+  expect(cluster.requested.length).toBe(requested + 2)
   tell({ from: ALICE, to: SHOP, amount: 7_000 }, NOON - 1_000)
   expect(await meter.run()).toMatchObject({ payments: 1, read: 1 })
   expect(await meter.run(NOON - 2 * DAY_MS)).toMatchObject({ payments: 1_041 })

@@ -76,4 +76,4 @@ export function transaction(name: string, at: number, moved: Moved) {
     },
   }
 }
-export type Told = ReturnType<typeof transaction>
+export type Reported = ReturnType<typeof transaction>

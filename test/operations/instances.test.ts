@@ -118,10 +118,10 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
   })
 
   test('the mails an address gets are limited over both, and those that wait are one', async () => {
-    const asked = await Promise.all(
+    const requested = await Promise.all(
       Array.from({ length: 8 }, () => send(balancer.url, '/login', { email: 'bob@shop.example' })),
     )
-    const statuses = asked.map(({ status }) => status).sort()
+    const statuses = requested.map(({ status }) => status).sort()
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
     const sent = () => mail.received.filter(({ to }) => to.includes('bob@shop.example'))
     await vi.waitFor(() => expect(sent().length).toBeGreaterThan(0), 30_000)

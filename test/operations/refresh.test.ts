@@ -41,7 +41,7 @@ const sites: Site[] = []
 const folders: string[] = []
 let content: ReturnType<typeof createContentFixture>
 /** What a host was asked, and how many it was asked at once. */
-let asked: string[] = []
+let requested: string[] = []
 let atOnce = 0
 let child: ChildProcess | undefined
 /** Whether the run is killed as this request comes in. */
@@ -61,7 +61,7 @@ async function startHost(
       })
       const body = Buffer.concat(await req.toArray()).toString()
       const line = `${req.method} ${req.url} ${body}`
-      asked.push(line)
+      requested.push(line)
       if (isDeadly(line)) child?.kill('SIGKILL')
       else answer(req, res, body)
     }),
@@ -133,7 +133,7 @@ function newPlace() {
 }
 
 async function refresh(root: string) {
-  asked = []
+  requested = []
   const summary = join(root, 'summary.md')
   rmSync(summary, { force: true })
   const command = ['seeds/commands/refresh.ts', ...args, '--summary', summary]
@@ -182,7 +182,7 @@ describe('npm run refresh', () => {
     const { code, text, out } = whole.run
     expect(code, out).toBe(1)
     expect(atOnce).toBe(1)
-    expect(asked.filter((line) => line.includes('/now'))).toHaveLength(SHOPS.length)
+    expect(requested.filter((line) => line.includes('/now'))).toHaveLength(SHOPS.length)
     expect(text).toContain('## What failed; the rest was done: 1')
     expect(text).toMatch(/- seed: docker: .*expected status 200, got 404; nothing was written/)
     expect(out.trimEnd().endsWith(text.trimEnd())).toBe(true)
@@ -209,7 +209,7 @@ describe('npm run refresh', () => {
     const { text, code } = await refresh(whole.root)
     expect(code).toBe(1)
     expect(text).toContain('listings; nothing changed.')
-    expect(asked.filter((line) => line.includes('/now'))).toEqual([])
+    expect(requested.filter((line) => line.includes('/now'))).toEqual([])
     expect(filesOf(whole.root)).toEqual(before)
   })
 

@@ -149,20 +149,20 @@ describeStores('keeping and forgetting', ({ newStore }) => {
 
   test('counting a search never asks the store; a thousand of them are one row a listing', async () => {
     const store = await newStore()
-    let asked = 0
+    let requested = 0
     const watched: Store = {
       ...store,
       get db() {
-        asked += 1
+        requested += 1
         return store.db
       },
     }
     const usage = createUsage(watched, { now: () => NOW }, silentLog)
     const ids = Array.from({ length: 50 }, (_, n) => `x402.n${n}`)
     for (let n = 0; n < 1_000; n += 1) usage.searched(ids, 'api')
-    expect(asked).toBe(0)
+    expect(requested).toBe(0)
     await usage.close()
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     const rows = await store.db.selectFrom('usage_day').select('uses').execute()
     expect(rows).toEqual(ids.map(() => ({ uses: 1_000 })))
   })

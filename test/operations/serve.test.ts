@@ -32,18 +32,18 @@ function serve(env: Record<string, string>) {
     },
   })
   server = child
-  let said = ''
+  let stated = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
-      said += String(chunk)
+      stated += String(chunk)
     })
-  return { child, said: () => said }
+  return { child, stated: () => stated }
 }
 
 test('a release is served without content and without what compiles it', async () => {
   const port = String(await findFreePort())
-  const { child, said } = serve({ PORT: port })
-  await expect.poll(said).toContain('Waypost is ready')
+  const { child, stated } = serve({ PORT: port })
+  await expect.poll(stated).toContain('Waypost is ready')
   const statuses = await Promise.all(
     ['/healthz', '/', '/search?q=weather', '/api/v1/search?q=weather', '/listing/x402.weather'].map(
       async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status,
@@ -56,11 +56,11 @@ test('a release is served without content and without what compiles it', async (
 
 test('the packages of a protocol are loaded by the first who speaks it, not by a start', async () => {
   const port = String(await findFreePort())
-  const { said } = serve({
+  const { stated } = serve({
     PORT: port,
     ALSO_ABSENT: '^(?:@modelcontextprotocol|@a2a-js|light-my-request)(?:/|$)',
   })
-  await expect.poll(said).toContain('Waypost is ready')
+  await expect.poll(stated).toContain('Waypost is ready')
   const ask = async (path: string, init: RequestInit = {}) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, init)).status
   const message = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
@@ -69,10 +69,10 @@ test('the packages of a protocol are loaded by the first who speaks it, not by a
 })
 
 test('without a release it says how to get one, without a stack', async () => {
-  const { child, said } = serve({ OUT_DIR: folder })
+  const { child, stated } = serve({ OUT_DIR: folder })
   expect((await once(child, 'close'))[0]).toBe(1)
-  expect(said()).toMatch(/holds no release: build one with "npm run build"/)
-  expect(said()).not.toMatch(/\n\s+at /)
+  expect(stated()).toMatch(/holds no release: build one with "npm run build"/)
+  expect(stated()).not.toMatch(/\n\s+at /)
 })
 
 test('the Node it needs comes with the production dependencies', () => {

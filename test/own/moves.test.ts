@@ -46,21 +46,21 @@ const optOut = (listing_id: string, moved_to: string | null = null) =>
   )
 
 /** What `npm run check` says of tombstones, and how it ends. */
-async function check(): Promise<{ code: number | null; said: string[] }> {
+async function check(): Promise<{ code: number | null; stated: string[] }> {
   const env = { ...FIXTURE_ENV, CONTENT_DIR: folder.dir, STATE_DIR: stateDir }
   const { status, stdout } = await checkHere(env)
-  return { code: status, said: stdout.split('\n').filter((line) => line.includes('tombstones/')) }
+  return { code: status, stated: stdout.split('\n').filter((line) => line.includes('tombstones/')) }
 }
 
 describe('a listing that its owner took out', () => {
   test('is not moved by an editor: the check names it, whichever step of the way it is', async () => {
     move('x402.old', 'x402.middle')
     move('x402.middle', 'x402.new')
-    expect(await check()).toEqual({ code: 0, said: [] })
+    expect(await check()).toEqual({ code: 0, stated: [] })
     await optOut('x402.middle')
-    const { code, said } = await check()
+    const { code, stated } = await check()
     expect(code).toBe(1)
-    expect(said).toEqual([
+    expect(stated).toEqual([
       expect.stringMatching(
         /tombstones\/x402\/middle\.json.*the owner of x402\.middle asked not to be listed, so it cannot move: remove x402\.new too/,
       ),
@@ -70,7 +70,7 @@ describe('a listing that its owner took out', () => {
   test('moves where the owner said that it is', async () => {
     move('x402.old', 'x402.new')
     await optOut('x402.old', 'x402.new')
-    expect(await check()).toEqual({ code: 0, said: [] })
+    expect(await check()).toEqual({ code: 0, stated: [] })
   })
 
   test('takes its wish along, should it be built all the same', async () => {
@@ -88,9 +88,9 @@ test('who leads into a circle, or is in it, is named; who does neither is not', 
   move('x402.b', 'x402.c')
   move('x402.c', 'x402.b')
   move('x402.sound', 'x402.new')
-  const { code, said } = await check()
+  const { code, stated } = await check()
   expect(code).toBe(1)
-  expect(said.map((line) => /x402\/(\w+)\.json.*moves in a circle/.exec(line)?.[1])).toEqual([
+  expect(stated.map((line) => /x402\/(\w+)\.json.*moves in a circle/.exec(line)?.[1])).toEqual([
     'a',
     'b',
     'c',
@@ -118,7 +118,7 @@ test.each([
 ])('to a foreign host, where %s', async (_, changes, fault) => {
   const listing = listingText({ url: 'https://api.storm.example/now' })
   move('x402.old', 'x402.new', { listing, ...changes })
-  const { code, said } = await check()
+  const { code, stated } = await check()
   expect(code).toBe(fault === null ? 0 : 1)
-  if (fault !== null) expect(said.join()).toMatch(fault)
+  if (fault !== null) expect(stated.join()).toMatch(fault)
 })

@@ -46,9 +46,9 @@ test('each policy is a registry that holds what fits it', async () => {
 
 test('an editor reads it as the registry it was given', async () => {
   const approved = `${acme.url}/policies/approved`
-  const { found, asked } = await readAsEditor(`${approved}/`)
+  const { found, requested } = await readAsEditor(`${approved}/`)
   expect(found.map(({ server }) => server.title)).toEqual(['Example notes'])
-  expect(asked.map((address) => address.replace(approved, ''))).toEqual([
+  expect(requested.map((address) => address.replace(approved, ''))).toEqual([
     '/v0.1/servers?limit=1',
     '/v0.1/servers?limit=50&version=latest',
     `/v0.1/servers/${encodeURIComponent(found[0]?.server.name ?? '')}/versions/latest`,

@@ -93,14 +93,14 @@ const addresses = [
 describe('a directory that is closed', () => {
   test('answers nothing without a token, whatever is asked for', async () => {
     expect(addresses.length).toBeGreaterThan(200)
-    const told: string[] = []
+    const reported: string[] = []
     for (const [method, path] of addresses) {
       const { status, headers, text } = await ask(path, { accept: 'text/html' }, method)
       if (OPEN.test(path)) continue
       const isShut = status === 401 && headers['cache-control'] === CLOSED
-      if (!isShut || /weather|harbour/i.test(text)) told.push(`${method} ${path} ${status}`)
+      if (!isShut || /weather|harbour/i.test(text)) reported.push(`${method} ${path} ${status}`)
     }
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test.each(
@@ -137,12 +137,12 @@ describe('a directory that is closed', () => {
   })
 
   test('shows a browser its page, and answers JSON under /api/ as everywhere', async () => {
-    const asked = async (path: string, method = 'GET') =>
+    const requested = async (path: string, method = 'GET') =>
       (await ask(path, { accept: 'text/html,*/*;q=0.8' }, method)).headers['content-type']
-    expect(await asked('/docs')).toBe('text/html; charset=utf-8')
-    expect(await asked('/sellers')).toBe('text/html; charset=utf-8')
+    expect(await requested('/docs')).toBe('text/html; charset=utf-8')
+    expect(await requested('/sellers')).toBe('text/html; charset=utf-8')
     for (const path of ['/api/v1/stats', '/api/v1/listings/x402.weather/kit.json', '/go/x402.a'])
-      expect(await asked(path), path).toBe('application/problem+json')
+      expect(await requested(path), path).toBe('application/problem+json')
   })
 
   test('opens to its token in three places, and no cache may hold what it gives', async () => {

@@ -115,7 +115,7 @@ describe('a directory without sellers, payments, business model, roadmap and tru
   test('has no word of them in what it says to agents', async () => {
     const found = []
     const { info, paths } = await (await fetch(`${acme.url}/openapi.json`)).json()
-    found.push(...findGone('/openapi.json', toSaid({ info, paths })))
+    found.push(...findGone('/openapi.json', toStated({ info, paths })))
     for (const path of ['/llms.txt', '/llms-full.txt', '/listing/mcp.example-notes.md'])
       found.push(...findGone(path, await (await fetch(acme.url + path)).text()))
     for (const path of [
@@ -123,9 +123,9 @@ describe('a directory without sellers, payments, business model, roadmap and tru
       '/.well-known/ard.json',
       '/mcp/server-card',
     ])
-      found.push(...findGone(path, toSaid(await (await fetch(acme.url + path)).json())))
+      found.push(...findGone(path, toStated(await (await fetch(acme.url + path)).json())))
     for (const method of ['initialize', 'tools/list', 'prompts/list', 'resources/templates/list'])
-      found.push(...findGone(method, toSaid(await askMcp(method))))
+      found.push(...findGone(method, toStated(await askMcp(method))))
     expect(found).toEqual([])
   })
 
@@ -210,14 +210,14 @@ function findGone(where: string, text: string): string[] {
 
 async function askMcp(method: string, params: object = {}): Promise<unknown> {
   const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: CLIENT }
-  const asked = method === 'initialize' ? client : params
+  const requested = method === 'initialize' ? client : params
   const response = await fetch(`${acme.url}/mcp`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: asked }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: requested }),
   })
   const text = await response.text()
   return JSON.parse(text.replace(/^[\s\S]*?^data: /m, ''))
@@ -225,16 +225,16 @@ async function askMcp(method: string, params: object = {}): Promise<unknown> {
 const CLIENT = { name: 'test', version: '1' }
 
 /** What a document says in words; the names and values of the interface's closed lists are not its words. */
-function toSaid(document: unknown): string {
-  const said: string[] = []
+function toStated(document: unknown): string {
+  const stated: string[] = []
   JSON.stringify(document, (key, value) => {
     if (key === 'outputSchema') return undefined
-    if (typeof value === 'string' && SAID.has(key)) said.push(value)
+    if (typeof value === 'string' && STATED.has(key)) stated.push(value)
     return value
   })
-  return said.join('\n')
+  return stated.join('\n')
 }
-const SAID = new Set(['description', 'summary', 'title', 'instructions', 'displayName'])
+const STATED = new Set(['description', 'summary', 'title', 'instructions', 'displayName'])
 
 /** Pages of the release, by path in it, the fields of the interface left out. */
 function readPages({ outDir }: OwnDirectory): Map<string, string> {

@@ -50,11 +50,11 @@ async function serve(step: string, path: string, headers = {}) {
     detached: true,
   })
   running.push(child)
-  let said = ''
+  let stated = ''
   child.stdout.on('data', (chunk) => {
-    said += chunk
+    stated += chunk
   })
-  await expect.poll(() => said, { timeout: 55_000 }).toMatch(/https?:\/\//)
+  await expect.poll(() => stated, { timeout: 55_000 }).toMatch(/https?:\/\//)
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
   const text = await answer.text()
   const ended = once(child, 'exit')

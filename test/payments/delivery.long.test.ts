@@ -119,10 +119,10 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     const command = [join(folder, 'package/dist/waypost-cli.js'), ...args]
     try {
       const { stdout, stderr } = await run(process.execPath, command, { env, cwd: folder })
-      return { code: 0, said: `${stdout}${stderr}` }
+      return { code: 0, stated: `${stdout}${stderr}` }
     } catch (error) {
       const { code, stdout, stderr } = Object(error)
-      return { code, said: `${stdout}${stderr}` }
+      return { code, stated: `${stdout}${stderr}` }
     }
   }
 
@@ -132,12 +132,12 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
   // Thirteen commands, one after the other.
   test('the buyer pays them all, and each takes its money', { timeout: 180_000 }, async () => {
     for (const slug of [...KNOWN, ...SELLERS]) {
-      const { code, said } = await waypost(
+      const { code, stated } = await waypost(
         ...['call', `x402.${slug}`, '--endpoint', `/paid?city=${CITY}`],
         ...['--wallet', wallet, '--max-usd', '1'],
       )
-      expect(code, said).toBe(0)
-      const [, id = '', secret = ''] = /waypost verify (\S+) --secret (\S+)/.exec(said) ?? []
+      expect(code, stated).toBe(0)
+      const [, id = '', secret = ''] = /waypost verify (\S+) --secret (\S+)/.exec(stated) ?? []
       bought.set(slug, [id, '--secret', secret])
     }
   })
@@ -172,10 +172,10 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
 
   test('every receipt of the buyer is signed, and says what came back; its day is to come', async () => {
     for (const [slug, receipt] of bought) {
-      const { code, said } = await waypost('verify', ...receipt, '--json')
-      expect([slug, code], said).toEqual([slug, 0])
-      expect(JSON.parse(said)).toMatchObject({
-        ...{ day: 'not_yet', ok: true, checks: { isAsked: true, isSigned: true } },
+      const { code, stated } = await waypost('verify', ...receipt, '--json')
+      expect([slug, code], stated).toEqual([slug, 0])
+      expect(JSON.parse(stated)).toMatchObject({
+        ...{ day: 'not_yet', ok: true, checks: { isRequested: true, isSigned: true } },
         receipt: {
           listing_id: `x402.${slug}`,
           verdict: TAKERS[slug]?.verdict ?? 'as_declared',

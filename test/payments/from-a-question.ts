@@ -27,13 +27,13 @@ export function testFromAQuestion(shop: () => Shop): void {
   test('over HTTP it takes three requests and less than 2 KB', async () => {
     const { wallet, paid } = await openWallet()
     let bytes = 0
-    const asked: number[] = []
+    const requested: number[] = []
     const ask = async (url: string, init: RequestInit = {}) => {
       const response = await fetch(url, init)
       const terms = response.headers.get('payment-required') ?? ''
       const text = await response.text()
       bytes += text.length + terms.length
-      asked.push(response.status)
+      requested.push(response.status)
       return { body: JSON.parse(text), terms }
     }
     const query = new URLSearchParams({ q: QUESTION, rail: 'x402', limit: '1' })
@@ -45,7 +45,7 @@ export function testFromAQuestion(shop: () => Shop): void {
     const signed = await wallet.createPaymentPayload(terms)
     const header = Buffer.from(JSON.stringify(signed)).toString('base64')
     const answer = await ask(call, { headers: { 'PAYMENT-SIGNATURE': header } })
-    expect(asked).toEqual([200, 402, 200])
+    expect(requested).toEqual([200, 402, 200])
     expect(answer.body).toMatchObject({ city: 'Oslo' })
     expect(await paid()).toBe(950_000n)
     expect(bytes).toBeLessThan(MOST_BYTES.json)

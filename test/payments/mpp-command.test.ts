@@ -71,9 +71,9 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
   }
 
   test('is not paid above the budget, nor in coins of a test network', async () => {
-    const [dear, coins] = [await call('0.009'), await call('1', 'no')]
-    expect(dear).toMatchObject({ code: 1, stdout: '' })
-    expect(dear.stderr).toContain('The seller asks for $0.01, the budget is $0.009')
+    const [expensive, coins] = [await call('0.009'), await call('1', 'no')]
+    expect(expensive).toMatchObject({ code: 1, stdout: '' })
+    expect(expensive.stderr).toContain('The seller asks for $0.01, the budget is $0.009')
     expect(coins).toMatchObject({ code: 1, stderr: expect.stringContaining('no dollar coin') })
     expect(seller.sold()).toBe(0)
   })
@@ -90,9 +90,9 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
   test('is paid directly by the same wallet', async () => {
     Object.assign(process.env, { WALLET_WORDS: WORDS, WALLET_INDEX: DIRECT })
     const loaded = await import(wallet)
-    const asked = await fetch(seller.url)
+    const requested = await fetch(seller.url)
     const rules = { wallet: loaded.default, allowTestCoins: true }
-    const [quote] = readQuotes(asked, null, rules)
+    const [quote] = readQuotes(requested, null, rules)
     expect(quote).toMatchObject({ rail: 'mpp', usd: 0.01, payee: `${lab.TEMPO}:${PAYOUT}` })
     const payment = await quote?.sign()
     const answer = await fetch(seller.url, {

@@ -37,12 +37,12 @@ const termsOf = (...accepts: object[]) => ({ x402Version: 2, accepts })
 
 /** What the seller answers to an unpaid call. */
 let unpaid: (res: ServerResponse) => void = () => {}
-let asked: IncomingMessage[] = []
+let requested: IncomingMessage[] = []
 let seller: Seller
 let relay: RelayWorld
 beforeAll(async () => {
   seller = await startSeller((req, res) => {
-    asked.push(req)
+    requested.push(req)
     const isPaid = req.headers['payment-signature'] ?? req.headers['x-payment']
     if (isPaid === undefined) unpaid(res)
     else res.end('paid for')
@@ -52,7 +52,7 @@ beforeAll(async () => {
   })
 })
 beforeEach(() => {
-  asked = []
+  requested = []
   unpaid = inHeader(termsOf(offer()))
 })
 afterAll(async () => {
@@ -91,7 +91,7 @@ describe('what is as expected', () => {
   test('passes, terms unchanged, and the seller never sees the header', async () => {
     const { status, headers } = await call(PINNED)
     expect([status, headers.get('payment-required')]).toEqual([402, encode(termsOf(offer()))])
-    expect(asked[0]?.headers).not.toHaveProperty('call-expect')
+    expect(requested[0]?.headers).not.toHaveProperty('call-expect')
   })
 
   test('passes with its payment', async () => {
@@ -155,7 +155,7 @@ describe('what is not', () => {
       code: 'changed',
       what: ['digest'],
     })
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 
   test.each([
@@ -265,7 +265,7 @@ describe('what is not', () => {
     ],
   ])('a payment that %s reaches nobody', async (_, headers, what) => {
     expect(await call(PINNED, headers)).toMatchObject({ status: 409, what })
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 
   test('terms without an end are given up, not gathered', async () => {
@@ -295,7 +295,7 @@ describe('the header', () => {
   ])('%j is refused with what would be right', async (value) => {
     const { status, text } = await call(value === '' ? ',' : value)
     expect([status, JSON.parse(text).errors[0].name]).toEqual([400, 'Call-Expect'])
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 
   test('is read as it was written', () => {

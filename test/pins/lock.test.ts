@@ -83,13 +83,13 @@ test('check says what changed, pin holds it back, and --update takes it', async 
     stdout: `${ID}: as pinned, as far as the directory was told\n`,
   })
   world.front = { ...world.front, payout: [`${NETWORK}:${THIEF}`] }
-  const told = [
+  const reported = [
     `${ID}: payee on ${NETWORK} removed: ${PAYEE}`,
     `${ID}: payee on ${NETWORK} added: ${THIEF}`,
   ]
-  expect(await waypost('check')).toMatchObject({ code: 1, stdout: `${told.join('\n')}\n` })
+  expect(await waypost('check')).toMatchObject({ code: 1, stdout: `${reported.join('\n')}\n` })
   const before = lockText()
-  expect(await waypost('pin', ID)).toMatchObject({ code: 1, stdout: `${told.join('\n')}\n` })
+  expect(await waypost('pin', ID)).toMatchObject({ code: 1, stdout: `${reported.join('\n')}\n` })
   expect(lockText()).toBe(before)
   expect(await waypost('pin', '--update')).toMatchObject({ code: 0 })
   expect(await waypost('check')).toMatchObject({ code: 0 })
@@ -204,8 +204,8 @@ describe('a lock', () => {
 
   test('is a policy for the client of x402 alone', () => {
     const allowed = allowedBy(lockOf(), ID)
-    const dear = offer({ amount: '10001' })
-    expect(allowed(2, [offer({ payTo: THIEF }), offer(), dear])).toEqual([offer()])
+    const expensive = offer({ amount: '10001' })
+    expect(allowed(2, [offer({ payTo: THIEF }), offer(), expensive])).toEqual([offer()])
     expect(() => allowedBy(lockOf(), 'x402.other')).toThrow('x402.other is not in the lock')
   })
 

@@ -6,8 +6,8 @@ import { CARD_PATHS } from '../../src/domain/discovery/agent-card.ts'
 import { listen, type Site } from './probe-world.ts'
 
 /** An agent of the official package; its own messages would be answered elsewhere, and nobody asks. */
-export async function startAgent(versions: string[]): Promise<Site & { asked: string[] }> {
-  const asked: string[] = []
+export async function startAgent(versions: string[]): Promise<Site & { requested: string[] }> {
+  const requested: string[] = []
   const app = express()
   const server = createServer(app)
   const site = await listen(server)
@@ -34,10 +34,10 @@ export async function startAgent(versions: string[]): Promise<Site & { asked: st
     ],
   })
   app.use((req, _res, next) => {
-    asked.push(`${req.method} ${req.path}`)
+    requested.push(`${req.method} ${req.path}`)
     next()
   })
   const legacyCompat = { enabled: versions.includes('0.3') }
   app.use(CARD_PATHS[0], agentCardHandler({ agentCardProvider: async () => card, legacyCompat }))
-  return { ...site, asked }
+  return { ...site, requested }
 }

@@ -36,7 +36,7 @@ describe('an agent', () => {
           ],
         },
       })
-      expect(site.asked).toEqual([`GET ${CARD_PATHS[0]}`])
+      expect(site.requested).toEqual([`GET ${CARD_PATHS[0]}`])
     },
   )
 

@@ -14,14 +14,14 @@ interface Answer {
   headers?: Record<string, string>
   body?: unknown
 }
-interface Asked {
+interface Requested {
   method: string
   /** Of JSON-RPC; '' for a plain request. */
   rpc: string
   path: string
   session: boolean
 }
-type Reply = Answer | ((asked: Asked) => Answer)
+type Reply = Answer | ((requested: Requested) => Answer)
 
 const PAYEE = `0x${'11'.repeat(20)}`
 const OFFER = {
@@ -224,8 +224,8 @@ const CASES: [string, Reply, ...string[]][] = [
 
 async function advise(reply: Reply): Promise<string[]> {
   const site = await startSite(async (req, res) => {
-    const { asked, id } = await readAsked(req)
-    const { status, headers = {}, body } = typeof reply === 'function' ? reply(asked) : reply
+    const { asked: requested, id } = await readRequested(req)
+    const { status, headers = {}, body } = typeof reply === 'function' ? reply(requested) : reply
     const isJson = typeof body === 'object'
     const answered = isJson && body !== null && 'jsonrpc' in body ? { ...body, id } : body
     res.writeHead(status, { ...(isJson && { 'content-type': 'application/json' }), ...headers })
@@ -237,7 +237,7 @@ async function advise(reply: Reply): Promise<string[]> {
   return [...right, ...problems.map(({ what, change }) => `${what} → ${change}`)]
 }
 
-async function readAsked(req: IncomingMessage): Promise<{ asked: Asked; id: unknown }> {
+async function readRequested(req: IncomingMessage): Promise<{ asked: Requested; id: unknown }> {
   let text = ''
   for await (const chunk of req) text += String(chunk)
   const { method: rpc = '', id }: { method?: string; id?: unknown } = text ? JSON.parse(text) : {}

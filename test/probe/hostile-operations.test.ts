@@ -35,14 +35,14 @@ const pay: RequestListener = (_req, res) =>
   void res.writeHead(402, { 'payment-required': toTerms() }).end('{}')
 
 /** A seller whose operations are `/0`, `/1`, …; the first one always asks to be paid. */
-async function startSeller(answer: RequestListener): Promise<Site & { asked: string[] }> {
-  const asked: string[] = []
+async function startSeller(answer: RequestListener): Promise<Site & { requested: string[] }> {
+  const requested: string[] = []
   const site = await startSite((req, res) => {
-    asked.push(req.url ?? '')
+    requested.push(req.url ?? '')
     return req.url === '/0' ? pay(req, res) : answer(req, res)
   })
   closing.push(site.close)
-  return { ...site, asked }
+  return { ...site, requested }
 }
 
 function planOf(urls: string[], id = 'x402.a'): ProbePlan {
@@ -110,7 +110,7 @@ describe('a seller whose first operation speaks', () => {
       })
     })
     const { summary, seen } = await run([planOf(paths(100, site))])
-    expect(site.asked).toEqual(['/0', '/1', '/2', '/3', '/4', '/5'])
+    expect(site.requested).toEqual(['/0', '/1', '/2', '/3', '/4', '/5'])
     expect(summary.outcomes).toEqual({ spoke: 1 })
     expect(seen?.map((each) => each?.outcome)).toEqual(Array.from({ length: 6 }, () => 'spoke'))
   })
@@ -122,8 +122,8 @@ describe('a seller whose first operation speaks', () => {
     )
     const urls = [`${site.url}/0`, `${victim.url}/1`, `${site.url}/1`, `${victim.url}/2`]
     const { seen } = await run([planOf(urls)])
-    expect(site.asked).toEqual(['/0', '/1'])
-    expect(victim.asked).toEqual([])
+    expect(site.requested).toEqual(['/0', '/1'])
+    expect(victim.requested).toEqual([])
     expect(seen?.[1]).toMatchObject({ outcome: 'wrong_protocol', status: 307 })
   })
 
@@ -182,7 +182,7 @@ describe('a seller whose first operation speaks', () => {
     const site = await startSeller((_req, res) => res.writeHead(429, { 'retry-after': '60' }).end())
     const plans = [planOf(paths(6, site)), planOf([`${site.url}/0`], 'x402.b')]
     const { summary, seen } = await run(plans)
-    expect(site.asked).toEqual(['/0', '/1'])
+    expect(site.requested).toEqual(['/0', '/1'])
     expect(summary).toMatchObject({ probed: 1, held_back: 1, outcomes: { spoke: 1 } })
     expect(seen?.[1]).toMatchObject({ outcome: 'unknown', saw: 'status 429, retry after 60 s' })
   })
@@ -205,7 +205,7 @@ describe('a seller that hangs', () => {
     }
     const handshake = handshakeOf(paths(6, site))
     const finding = await askOperations(handshake, bounded, Date.now, over.signal)
-    expect(site.asked).toEqual(['/0', '/1', '/2'])
+    expect(site.requested).toEqual(['/0', '/1', '/2'])
     expect(finding.outcome).toBe('spoke')
     expect(finding.others?.map(({ operation }) => operation.url)).toEqual([`${site.url}/1`])
   })

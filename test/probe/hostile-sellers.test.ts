@@ -81,9 +81,9 @@ describe('a hostile seller', () => {
 
   test('a redirect is never followed, whatever the status', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
-      const asked: string[] = []
+      const requested: string[] = []
       const other = await startSite((req, res) => {
-        asked.push(req.url ?? '')
+        requested.push(req.url ?? '')
         res.end('{}')
       })
       closing.push(other.close)
@@ -91,7 +91,7 @@ describe('a hostile seller', () => {
         await startSite((_req, res) => res.writeHead(status, { location: other.url }).end()),
       )
       expect(findings.map(({ outcome }) => outcome)).toEqual(findings.map(() => 'wrong_protocol'))
-      expect(asked).toEqual([])
+      expect(requested).toEqual([])
     }
   })
 })

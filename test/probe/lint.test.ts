@@ -123,12 +123,12 @@ describe('npm run lint:listing', () => {
     content.write('listings/x402/fine.md', listingText({ url, http, pricing: pricing('0.1') }))
     content.write('listings/x402/dear.md', listingText({ url, http, pricing: pricing('0.02') }))
     content.write('listings/x402/odd.md', listingText({ url, pirce: '1' }))
-    const [fine, dear, odd] = await Promise.all(
+    const [fine, expensive, odd] = await Promise.all(
       ['fine', 'dear', 'odd'].map((slug) => command(`${content.dir}/listings/x402/${slug}.md`)),
     )
     expect(fine?.out).toContain('Clean.')
     expect(fine?.code).toBe(0)
-    expect(dear).toMatchObject({
+    expect(expensive).toMatchObject({
       code: 1,
       out: expect.stringContaining('is $0.07; the listing says at most $0.02'),
     })
@@ -165,9 +165,9 @@ describe('/sellers/check', () => {
       text: expect.stringContaining('expected an https URL'),
     })
     // A name that cannot exist: asked, and not reached.
-    const asked = await get('?url=https://nobody.waypost-check.example/mcp')
-    expect(asked.status).toBe(200)
-    expect(asked.text).toContain('What was sent')
+    const requested = await get('?url=https://nobody.waypost-check.example/mcp')
+    expect(requested.status).toBe(200)
+    expect(requested.text).toContain('What was sent')
     const limited = await get('?url=https://nobody.waypost-check.example/mcp')
     expect(limited.status).toBe(429)
     expect(limited.headers.get('retry-after')).not.toBeNull()
@@ -185,8 +185,8 @@ describe('/sellers/check', () => {
       const response = await fetch(`${waypost.url}/api/v1/lint${query}`)
       return { status: response.status, json: await response.json() }
     }
-    const asked = await get('?url=https://nobody.waypost-check.example/mcp&as=mcp')
-    expect(asked).toMatchObject({
+    const requested = await get('?url=https://nobody.waypost-check.example/mcp&as=mcp')
+    expect(requested).toMatchObject({
       status: 200,
       json: { verdict: 'not_reached', took_for: null, asked: [{ method: 'POST' }] },
     })

@@ -14,7 +14,7 @@ import { listen, type Site } from './probe-world.ts'
 /** MCP servers as the official packages build them, current and former. */
 export interface McpSite extends Site {
   /** What was asked, in order: HTTP method and JSON-RPC method. */
-  asked: string[]
+  requested: string[]
 }
 
 const NAME = { name: 'harbour', version: '2.1.0' }
@@ -130,16 +130,16 @@ export function startSse(): Promise<McpSite> {
 async function startWith(
   answer: (req: IncomingMessage, res: ServerResponse, body: string) => Promise<void>,
 ): Promise<McpSite> {
-  const asked: string[] = []
+  const requested: string[] = []
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(Buffer.from(chunk))
     const body = Buffer.concat(chunks).toString()
     const { method = '' } = body === '' ? {} : JSON.parse(body)
-    asked.push(`${req.method} ${method}`.trim())
+    requested.push(`${req.method} ${method}`.trim())
     await answer(req, res, body)
   })
-  return { ...(await listen(server)), asked }
+  return { ...(await listen(server)), requested }
 }
 
 function parse(body: string): unknown {

@@ -34,7 +34,7 @@ describe('an MCP server of the official packages', () => {
           },
         ],
       })
-      expect(site.asked).toEqual(['POST server/discover', 'POST tools/list'])
+      expect(site.requested).toEqual(['POST server/discover', 'POST tools/list'])
     },
   )
 
@@ -46,7 +46,7 @@ describe('an MCP server of the official packages', () => {
       { name: 'find_ship', description: 'By name.' },
       { name: 'sink_ship', description: 'sink_ship', destructive: true },
     ])
-    expect(site.asked).toEqual([
+    expect(site.requested).toEqual([
       'POST server/discover',
       'POST initialize',
       'POST notifications/initialized',
@@ -85,13 +85,13 @@ describe('an MCP endpoint', () => {
   })
 
   test('that asks to be left alone is asked once, and its wish is kept', async () => {
-    let asked = 0
+    let requested = 0
     const site = await startSite((_req, res) => {
-      asked += 1
+      requested += 1
       res.writeHead(503, { 'retry-after': '120' }).end()
     })
     expect(await probe(site)).toMatchObject({ outcome: 'unknown', retryAfterS: 120 })
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
   })
 
   test('behind a payment is gated, and its payout is read', async () => {

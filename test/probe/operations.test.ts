@@ -51,7 +51,7 @@ function planOf(http: unknown[], fields: object = PAID): ProbePlan {
 }
 
 /** What is asked of a listing, in order: `GET /path`. */
-function askedOf(http: unknown[], fields: object = PAID): string[] {
+function requestedOf(http: unknown[], fields: object = PAID): string[] {
   const { handshake } = planOf(http, fields)
   if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
   const all = [handshake.request, ...(handshake.others ?? []).map(({ request }) => request)]
@@ -61,12 +61,12 @@ function askedOf(http: unknown[], fields: object = PAID): string[] {
 describe('the operations of a plan', () => {
   test('begin with the one a buyer most likely wants, then what has a price, then the rest', () => {
     const http = [get('/free', cost(0)), get('/a'), get('/b', cost(0.1)), post('/c', cost(0.2))]
-    expect(askedOf(http)).toEqual(['GET /b', 'GET /free', 'POST /c', 'GET /a'])
+    expect(requestedOf(http)).toEqual(['GET /b', 'GET /free', 'POST /c', 'GET /a'])
   })
 
   test('are six at most, of a hundred', () => {
     const http = Array.from({ length: 100 }, (_, n) => get(`/${n}`, cost(0.1)))
-    expect(askedOf(http)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `GET /${n}`))
+    expect(requestedOf(http)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `GET /${n}`))
   })
 
   const elsewhere = 'https://elsewhere.example/x'
@@ -85,16 +85,16 @@ describe('the operations of a plan', () => {
     ['a POST whose cost nobody says', post('/z')],
     ['a DELETE', { method: 'DELETE', url: `${ORIGIN}/z`, ...cost(0.1) }],
   ])('leave out %s', (_, operation) => {
-    expect(askedOf([get('/first', cost(0.1)), operation])).toEqual(['GET /first'])
+    expect(requestedOf([get('/first', cost(0.1)), operation])).toEqual(['GET /first'])
     // Nor does it come first where it stands first, unless nothing else speaks of its host.
     if (!JSON.stringify(operation).match(/elsewhere|8443|\{a\}/))
-      expect(askedOf([operation, get('/first', cost(0.1))])).toEqual(['GET /first'])
+      expect(requestedOf([operation, get('/first', cost(0.1))])).toEqual(['GET /first'])
   })
 
   test('take a POST where all cost what the listing says, and what is marked safe', () => {
-    expect(askedOf([get('/a'), post('/b')])).toEqual(['GET /a', 'POST /b'])
-    expect(askedOf([get('/a'), post('/b', { safe: true })], {})).toEqual(['GET /a', 'POST /b'])
-    expect(askedOf([get('/a'), post('/b')], {})).toEqual(['GET /a'])
+    expect(requestedOf([get('/a'), post('/b')])).toEqual(['GET /a', 'POST /b'])
+    expect(requestedOf([get('/a'), post('/b', { safe: true })], {})).toEqual(['GET /a', 'POST /b'])
+    expect(requestedOf([get('/a'), post('/b')], {})).toEqual(['GET /a'])
   })
 
   test('carry their own bound, or the listing’s', () => {

@@ -44,9 +44,9 @@ async function look(tool: object, answer: object = {}, isPaid = false) {
       'tools/list': { result: { tools: [listed] } },
       'tools/call': answer,
     }
-    const said = answers[method] ?? { error: { code: -32_601, message: 'unknown' } }
+    const stated = answers[method] ?? { error: { code: -32_601, message: 'unknown' } }
     res.writeHead(200, { 'content-type': 'application/json' })
-    res.end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+    res.end(JSON.stringify({ jsonrpc: '2.0', id, ...stated }))
   })
   const client = createTestClient()
   closing.push(site.close, client.close)

@@ -245,9 +245,9 @@ describe('what a 402 says a call takes', () => {
   test('what comes back, of version 2: an example, and its schema where both fit', async () => {
     const example = { tide: 3.2, at: 'Aldeburgh' }
     const schema = { type: 'object', properties: { tide: { type: 'number' } } }
-    const said = declareDiscoveryExtension({ input: {}, output: { example, schema } })
+    const stated = declareDiscoveryExtension({ input: {}, output: { example, schema } })
     const response = { content_type: 'application/json', schema, example, ref: expect.any(String) }
-    expect(await operationOf(described(said.bazaar))).toMatchObject({ response })
+    expect(await operationOf(described(stated.bazaar))).toMatchObject({ response })
     const wrong = declareDiscoveryExtension({
       input: {},
       output: { example: { tide: 'x' }, schema },

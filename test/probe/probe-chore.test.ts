@@ -33,11 +33,11 @@ describeBothStores('a server that probes', ({ newStore }) => {
   let seller: Site
   let tools: McpSite
   let folder: ContentFolder
-  let asked = 0
+  let requested = 0
   beforeAll(async () => {
     store = await newStore()
     seller = await startSite((_req, res) => {
-      asked += 1
+      requested += 1
       res.writeHead(402, { 'payment-required': TERMS }).end('{}')
     })
     tools = await startCurrent('stateless')
@@ -102,16 +102,16 @@ describeBothStores('a server that probes', ({ newStore }) => {
     await other.add(hosts)
     expect((await other.take(9)).sort()).toEqual(hosts.sort())
     await chore(START)
-    expect(asked).toBe(store.dialect === 'postgres' ? 0 : 1)
+    expect(requested).toBe(store.dialect === 'postgres' ? 0 : 1)
     await store.db.deleteFrom('probe_evidence').execute()
     await store.db.deleteFrom('job').execute()
-    asked = 0
+    requested = 0
   })
 
   test('shows what it saw in the next build: handshakes, tools, drift, and the badge', async () => {
     expect((await build()).get('x402.shop')?.handshakes).toBeNull()
     for (const hours of [0, 25, 50]) await chore(START + hours * 3_600_000)
-    expect(asked).toBe(3)
+    expect(requested).toBe(3)
     const pages = await build()
     const shop = pages.get('x402.shop')
     expect(shop?.handshakes?.recent).toMatchObject([
@@ -132,11 +132,11 @@ describeBothStores('a server that probes', ({ newStore }) => {
   })
 
   test('asks nobody twice within a day, and stops when the server does', async () => {
-    const before = asked
+    const before = requested
     await chore(START + 2 * DAY + 3 * 3_600_000)
-    expect(asked).toBe(before)
+    expect(requested).toBe(before)
     await chore(START + 9 * DAY, AbortSignal.abort())
-    expect(asked).toBe(before)
+    expect(requested).toBe(before)
   })
 })
 
@@ -144,13 +144,13 @@ describeBothStores('servers that probe beside each other', ({ newStore }) => {
   test('ask each listing once a day, a host one thing at a time, and finish what a killed one began', async () => {
     const store = await newStore()
     const inside = new Map<string, number>()
-    const asked = new Map<string, number>()
+    const requested = new Map<string, number>()
     let together = 0
     const seller = await startSite(async (req, res) => {
       const { host = '' } = req.headers
       inside.set(host, (inside.get(host) ?? 0) + 1)
       together = Math.max(together, inside.get(host) ?? 0)
-      asked.set(`${host}${req.url}`, (asked.get(`${host}${req.url}`) ?? 0) + 1)
+      requested.set(`${host}${req.url}`, (requested.get(`${host}${req.url}`) ?? 0) + 1)
       await new Promise((resolve) => setTimeout(resolve, 2))
       inside.set(host, (inside.get(host) ?? 0) - 1)
       res.writeHead(402, { 'payment-required': TERMS }).end('{}')
@@ -194,12 +194,12 @@ describeBothStores('servers that probe beside each other', ({ newStore }) => {
 
     await fleet(start + 60_000)
     const free = store.dialect === 'postgres' ? hosts.length - held.length : hosts.length
-    expect(asked.size).toBeGreaterThanOrEqual(free * 3 - 1)
+    expect(requested.size).toBeGreaterThanOrEqual(free * 3 - 1)
     await fleet(start + HOLD_MS + 120_000)
-    expect([...asked.values()].every((count) => count === 1)).toBe(true)
-    expect(asked.size).toBe(plans.length - 1)
+    expect([...requested.values()].every((count) => count === 1)).toBe(true)
+    expect(requested.size).toBe(plans.length - 1)
     await fleet(start + 86_400_000 + 2 * HOLD_MS)
-    expect([...asked.values()].sort()).toEqual(
+    expect([...requested.values()].sort()).toEqual(
       plans.map(({ id }) => (id === cut?.id ? 1 : 2)).sort(),
     )
     expect(together).toBe(1)

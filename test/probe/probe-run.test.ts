@@ -141,9 +141,9 @@ describe('a probe run', () => {
   })
 
   test('takes up where it stopped: never probed first, and nobody twice before it is due', async () => {
-    const asked: string[] = []
+    const requested: string[] = []
     const site = await startSite((req, res) => {
-      asked.push(req.url ?? '')
+      requested.push(req.url ?? '')
       res.writeHead(402, { 'payment-required': TERMS }).end('{}')
     })
     closing.push(site.close)
@@ -151,14 +151,14 @@ describe('a probe run', () => {
     const plans = ['a', 'b', 'c', 'd'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
     await run(content.dir, plans, { limit: 2 })
     const { summary } = await run(content.dir, plans, { staleMs: 3_600_000 })
-    expect(asked).toEqual(['/a', '/b', '/c', '/d'])
+    expect(requested).toEqual(['/a', '/b', '/c', '/d'])
     expect(summary).toMatchObject({ not_due: 2, probed: 2 })
   })
 
   test('asks a host that wants to be left alone no more', async () => {
-    let asked = 0
+    let requested = 0
     const site = await startSite((_req, res) => {
-      asked += 1
+      requested += 1
       res.writeHead(429, { 'retry-after': '3600' }).end()
     })
     closing.push(site.close)
@@ -166,9 +166,9 @@ describe('a probe run', () => {
     const plans = ['a', 'b', 'c'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
     const first = await run(content.dir, plans)
     expect(first.summary).toMatchObject({ probed: 1, held_back: 2, outcomes: { unknown: 1 } })
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     await run(content.dir, plans.slice(0, 1))
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
   })
 
   test('holds nothing against anybody where nobody can be heard', async () => {

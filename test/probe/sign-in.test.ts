@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const PUBLIC = { allowPrivate: false }
 
-interface Door {
+interface Endpoint {
   /** Of the refusal; the server's own address stands for `ORIGIN`. */
   challenge?: string
   /** What stands at each path: text as it is, all else as JSON. */
@@ -28,10 +28,10 @@ interface Door {
 }
 
 /** An MCP server that wants a token, and its authorization server, on one port. */
-async function startDoor({ challenge, files }: Door) {
-  const asked: string[] = []
+async function startEndpoint({ challenge, files }: Endpoint) {
+  const requested: string[] = []
   const answer: RequestListener = (req, res) => {
-    asked.push(`${req.method} ${req.url}`)
+    requested.push(`${req.method} ${req.url}`)
     const at = (text: string) => text.replaceAll('ORIGIN', `http://${req.headers.host}`)
     if (req.method === 'POST') {
       res.writeHead(401, challenge === undefined ? {} : { 'www-authenticate': at(challenge) })
@@ -47,7 +47,7 @@ async function startDoor({ challenge, files }: Door) {
     res.end(at(typeof file === 'string' ? file : JSON.stringify(file)))
   }
   const site = await startSite(answer)
-  return { ...site, asked }
+  return { ...site, requested }
 }
 
 async function probe(site: Site) {
@@ -74,7 +74,7 @@ const CHALLENGE = 'Bearer error="invalid_token", resource_metadata="ORIGIN/about
 
 describe('an MCP server that wants a token', () => {
   test('names its metadata, and its authorization server is read after it', async () => {
-    const site = await startDoor({
+    const site = await startEndpoint({
       challenge: CHALLENGE,
       files: {
         '/about/mcp': RESOURCE,
@@ -92,7 +92,7 @@ describe('an MCP server that wants a token', () => {
       authorization_server: `${site.url}/tenant`,
       scopes_supported: ['ships:read', 'ships:write'],
     })
-    expect(site.asked).toEqual([
+    expect(site.requested).toEqual([
       'POST /mcp',
       'GET /about/mcp',
       'GET /.well-known/oauth-authorization-server/tenant',
@@ -100,7 +100,7 @@ describe('an MCP server that wants a token', () => {
   })
 
   test('and names none is looked for at the known places, as OpenID Connect has it at the last', async () => {
-    const site = await startDoor({
+    const site = await startEndpoint({
       files: {
         '/.well-known/oauth-protected-resource': { ...RESOURCE, resource: 'ORIGIN' },
         '/tenant/.well-known/openid-configuration': SERVER,
@@ -108,7 +108,7 @@ describe('an MCP server that wants a token', () => {
     })
     const { signIn } = await probe(site)
     expect(signIn).toMatchObject({ resource: site.url, token_endpoint: `${site.url}/tenant/token` })
-    expect(site.asked.slice(1)).toEqual([
+    expect(site.requested.slice(1)).toEqual([
       'GET /.well-known/oauth-protected-resource/mcp',
       'GET /.well-known/oauth-protected-resource',
       'GET /.well-known/oauth-authorization-server/tenant',
@@ -118,7 +118,7 @@ describe('an MCP server that wants a token', () => {
   })
 
   test('whose authorization server speaks for another issuer is known by name alone', async () => {
-    const site = await startDoor({
+    const site = await startEndpoint({
       challenge: CHALLENGE,
       files: {
         '/about/mcp': RESOURCE,
@@ -145,14 +145,14 @@ describe('an MCP server that wants a token', () => {
     ['is too long', { ...RESOURCE, padding: 'x'.repeat(400_000) }],
   ]
   test.each(lies)('tells nothing where its metadata %s', async (_, file) => {
-    const site = await startDoor({ challenge: CHALLENGE, files: { '/about/mcp': file } })
+    const site = await startEndpoint({ challenge: CHALLENGE, files: { '/about/mcp': file } })
     const finding = await probe(site)
     expect(finding).toMatchObject({ outcome: 'gated' })
     expect(finding.signIn).toBeUndefined()
   })
 
   test('gives its evidence where to sign in, and its tools stay as they were seen', async () => {
-    const site = await startDoor({ challenge: CHALLENGE, files: { '/about/mcp': RESOURCE } })
+    const site = await startEndpoint({ challenge: CHALLENGE, files: { '/about/mcp': RESOURCE } })
     const finding = await probe(site)
     const at = '2026-11-24T10:00:00Z'
     const tools = [{ name: 'find_ship', description: 'By name.', input_schema: {} }]
@@ -205,9 +205,9 @@ test('of a public server private addresses, scripts and words with spaces are le
     registration_endpoint: 'https://id.harbour.dev/register',
     grant_types_supported: Array.from({ length: 500 }, (_, n) => `grant_${n}`),
   }
-  const told = readServerMetadata(JSON.stringify(server), 'https://id.harbour.dev', PUBLIC)
-  expect(Object.keys(told ?? {})).toEqual(['registration_endpoint', 'grant_types_supported'])
-  expect(told?.grant_types_supported).toHaveLength(50)
+  const reported = readServerMetadata(JSON.stringify(server), 'https://id.harbour.dev', PUBLIC)
+  expect(Object.keys(reported ?? {})).toEqual(['registration_endpoint', 'grant_types_supported'])
+  expect(reported?.grant_types_supported).toHaveLength(50)
 })
 
 test('what people wrote wins, member by member, and never over another way in', () => {

@@ -11,7 +11,7 @@ afterEach(async () => {
 })
 
 /** A host that never answers; `asked` resolves with each request it gets. */
-async function startSilent(): Promise<Site & { asked: () => Promise<() => Promise<unknown>> }> {
+async function startSilent(): Promise<Site & { requested: () => Promise<() => Promise<unknown>> }> {
   const requests: { closed: Promise<unknown> }[] = []
   const waiting: (() => void)[] = []
   const site = await startSite((req) => {
@@ -21,7 +21,7 @@ async function startSilent(): Promise<Site & { asked: () => Promise<() => Promis
   closing.push(site.close)
   return {
     ...site,
-    async asked() {
+    async requested() {
       if (requests.length === 0) await new Promise<void>((resolve) => waiting.push(resolve))
       const next = requests.shift()
       return async () => next?.closed
@@ -53,9 +53,9 @@ describe('what strangers make us ask', () => {
   })
 
   test('sends a small number of requests, whatever the host answers', async () => {
-    let asked = 0
+    let requested = 0
     const site = await startSite((req, res) => {
-      asked += 1
+      requested += 1
       let text = ''
       req.on('data', (chunk) => {
         text += chunk
@@ -66,8 +66,10 @@ describe('what strangers make us ask', () => {
           method === 'server/discover'
             ? { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: {} }
             : {
-                tools: [{ name: `t${asked}`, description: 'x', inputSchema: { type: 'object' } }],
-                nextCursor: `c${asked}`,
+                tools: [
+                  { name: `t${requested}`, description: 'x', inputSchema: { type: 'object' } },
+                ],
+                nextCursor: `c${requested}`,
               }
         res
           .writeHead(200, { 'content-type': 'application/json' })
@@ -78,7 +80,7 @@ describe('what strangers make us ask', () => {
     const report = await createTestRuns().run(site.url, aCaller('a'), (client) =>
       lintUrl(site.url, undefined, client, Date.now),
     )
-    expect(asked).toBe(ANONYMOUS_PROBES.requests)
+    expect(requested).toBe(ANONYMOUS_PROBES.requests)
     // A list that is too long for it is still a list.
     expect(report).toMatchObject({ took_for: 'mcp' })
   })
@@ -92,13 +94,13 @@ describe('what strangers make us ask', () => {
         lintUrl(silent.url, undefined, client, Date.now),
       )
     const first = ask(left.signal)
-    const isClosed = await silent.asked()
+    const isClosed = await silent.requested()
     left.abort()
-    expect(await first).toMatchObject({ verdict: 'not_reached', asked: [{ method: 'POST' }] })
+    expect(await first).toMatchObject({ verdict: 'not_reached', requested: [{ method: 'POST' }] })
     await isClosed()
     const again = new AbortController()
     const second = ask(again.signal)
-    await silent.asked()
+    await silent.requested()
     again.abort()
     expect(await second).not.toMatchObject({ kind: 'busy' })
   })
@@ -113,15 +115,15 @@ describe('the service', () => {
       const silent = await startSilent()
       for (let n = 0; n < 3; n += 1) {
         const caller = new AbortController()
-        const asked = fetch(waypost.url + path + encodeURIComponent(silent.url), {
+        const requested = fetch(waypost.url + path + encodeURIComponent(silent.url), {
           signal: caller.signal,
         }).catch(() => 'left')
-        const isClosed = await silent.asked()
+        const isClosed = await silent.requested()
         const busy = await fetch(waypost.url + path + encodeURIComponent('http://127.0.0.1:1/'))
         expect(busy.status).toBe(429)
         expect(busy.headers.get('retry-after')).toBe('10')
         caller.abort()
-        expect(await asked).toBe('left')
+        expect(await requested).toBe('left')
         await isClosed()
       }
     },

@@ -72,11 +72,11 @@ function used(): number {
 
 const judge = (kind: [Buffer, string]) => judgeCall(toCall(kind), row, null).receipt.verdict
 for (const kind of Object.values(KINDS)) judge(kind)
-const told: Record<string, [string, number]> = {}
+const reported: Record<string, [string, number]> = {}
 for (const [name, kind] of Object.entries(KINDS)) {
   await settle()
   const before = used()
   const verdict = judge(kind)
-  told[name] = [verdict, Math.round(((used() - before) / MIB) * 100) / 100]
+  reported[name] = [verdict, Math.round(((used() - before) / MIB) * 100) / 100]
 }
-console.log(JSON.stringify(told, null, 1))
+console.log(JSON.stringify(reported, null, 1))

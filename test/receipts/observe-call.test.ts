@@ -224,13 +224,13 @@ describe('a receipt', () => {
     const before = await readKept(store)
     await new Promise<void>((resolve) => {
       const path = `/api/v1/call/${cut.id}?endpoint=${encodeURIComponent(`/${cut.id}/Oslo`)}`
-      const asked = openRequest({ port: world.port, path, headers: paymentHeaders(cut.rail) })
-      asked.on('response', (answer) => {
+      const requested = openRequest({ port: world.port, path, headers: paymentHeaders(cut.rail) })
+      requested.on('response', (answer) => {
         answer.destroy()
         resolve()
       })
-      asked.on('error', () => resolve())
-      asked.end()
+      requested.on('error', () => resolve())
+      requested.end()
     })
     await new Promise((resolve) => setTimeout(resolve, 100))
     await world.settle()

@@ -59,9 +59,9 @@ const CHALLENGE = {
 
 let content: ReturnType<typeof createContentFixture>
 let store: Store
-let asked: string[]
+let requested: string[]
 beforeEach(async () => {
-  asked = []
+  requested = []
   content = createContentFixture()
   store = await openStore(
     { STATE_DIR: join(content.root, 'state'), DATABASE_URL: undefined },
@@ -76,7 +76,7 @@ afterEach(async () => {
 /** A service on the way out: by path its status and body; all else is 404. */
 function aService(answers: Record<string, readonly [status: number, body: object]>) {
   const fetch: Fetcher['fetch'] = async ({ method, url }) => {
-    asked.push(`${method} ${url}`)
+    requested.push(`${method} ${url}`)
     const [status, body] = answers[new URL(url).pathname] ?? [404, {}]
     const headers = new Map([['content-type', ['application/json']]])
     return {
@@ -121,8 +121,8 @@ async function firstItem() {
 /** As `npm run review -- show` does: the draft is written once, and a person may edit it. */
 async function look(item: Question, createClient = TIDES) {
   const kept = await readDraft(content.contentDir, item.id)
-  const asked = kept === null ? item : { ...item, file: kept }
-  const { lines = [], draft } = (await open(createClient).show?.(asked)) ?? {}
+  const requested = kept === null ? item : { ...item, file: kept }
+  const { lines = [], draft } = (await open(createClient).show?.(requested)) ?? {}
   if (kept === null && draft !== undefined) {
     const writer = await openContent(content.contentDir)
     await writeDraft(writer, item.id, draft)
@@ -143,7 +143,7 @@ describe('a reported service in the review queue', () => {
   test('is asked when a person looks, and becomes the file of a listing', async () => {
     const item = await wait('new', NEW)
     expect(item).toMatchObject({ why: 'new', from: 'reports', listing: NEW, note: 'By a sailor.' })
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
     await expect(settle(item, { decision: 'accepted', reason: '' })).rejects.toThrow(
       'it has no draft yet: npm run review -- show',
     )
@@ -153,14 +153,14 @@ describe('a reported service in the review queue', () => {
       'link: https://shop.example/prices',
       'ask back at: ann@shop.example',
     ])
-    expect(asked).toContain(`GET ${NEW}`)
+    expect(requested).toContain(`GET ${NEW}`)
     expect(draft?.path).toMatch(/^listings\/x402\/api\.night-tides\.com\.tides-/)
     expect(draft?.text).toContain('name: "Night Tides"')
     expect(draft?.text).toContain('min_usd: 0.01')
     expect(draft?.text).not.toContain('Ignore all')
-    asked.length = 0
+    requested.length = 0
     expect((await look(item)).draft).toMatchObject(draft ?? {})
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
     await settle(item, { decision: 'accepted', reason: '' })
     expect(content.read(draft?.path ?? '')).toBe(draft?.text)
     expect([await open().list(), drafts()]).toEqual([[], []])
@@ -265,7 +265,7 @@ test('a mistake in a listing is for a person, who changes the file by hand', asy
     lines: expect.arrayContaining(['its file: content/listings/x402/night-tides.md']),
     draft: undefined,
   })
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
   expect(await settle(item, { decision: 'accepted', reason: 'true' })).toEqual([
     'change content/listings/x402/night-tides.md by hand: nothing was written',
   ])

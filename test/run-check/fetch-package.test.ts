@@ -18,7 +18,7 @@ const root = mkdtempSync(join(tmpdir(), 'waypost-fetch-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 const trace = join(root, 'trace')
-const asked: string[] = []
+const requested: string[] = []
 const MANIFESTS: Record<string, object> = {
   scripted: {
     bin: { other: './main.js', scripted: './main.js' },
@@ -37,7 +37,7 @@ const MANIFESTS: Record<string, object> = {
 let registry = ''
 const server = createServer((request, response) => {
   const url = request.url ?? ''
-  asked.push(url)
+  requested.push(url)
   const name = url.split('/')[1] ?? ''
   const manifest = MANIFESTS[name]
   if (manifest === undefined) {
@@ -111,7 +111,7 @@ describe('a package is fetched', () => {
 
   test('from the registry alone: what it needs from elsewhere is not asked for', async () => {
     expect(await fetch('leads-away')).toContain('EALLOWREMOTE')
-    expect(asked.filter((url) => url.includes('elsewhere'))).toEqual([])
+    expect(requested.filter((url) => url.includes('elsewhere'))).toEqual([])
   })
 
   test.each([
@@ -120,9 +120,9 @@ describe('a package is fetched', () => {
     ['scripted', 'larger than 1 MB', { ms: 60_000, bytes: 1024 ** 2 }],
     ['scripted', 'took too long', { ms: 50, bytes: 1024 ** 2 }],
   ])('or %s is refused: %s', async (name, words, limits) => {
-    const said = await fetch(name, limits)
-    expect(typeof said).toBe('string')
-    expect(said).toContain(words)
-    expect(said).not.toContain('127.0.0.1')
+    const stated = await fetch(name, limits)
+    expect(typeof stated).toBe('string')
+    expect(stated).toContain(words)
+    expect(stated).not.toContain('127.0.0.1')
   })
 })

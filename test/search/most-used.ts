@@ -26,7 +26,7 @@ export function askForMostUsed(
   listings: readonly DerivedListing[],
   firstFor: (q: string) => string | undefined,
 ): NameAnswer[] {
-  const names = findMostUsed(listings).flatMap(({ facts: { name } }) => [name, saidName(name)])
+  const names = findMostUsed(listings).flatMap(({ facts: { name } }) => [name, statedName(name)])
   return [...new Set(names)].map((name) => ({
     name,
     wanted: listingsNamed(listings, name),
@@ -54,31 +54,31 @@ function findMostUsed(listings: readonly DerivedListing[]): DerivedListing[] {
 }
 
 /** @example saidName('MCP Acme (community)') → 'Acme' */
-function saidName(name: string): string {
-  const said = name
+function statedName(name: string): string {
+  const stated = name
     .replace(/\([^)]*\)/g, '')
     .replace(/\b(?:MCP|API|server)\b/gi, '')
     .replace(/\s+/g, ' ')
-  return said.trim() || name
+  return stated.trim() || name
 }
 
 /**
  * Who may be first: of the listings with just that name, or with a name that starts with it, the
  * seller's own, whose address has the name. The content names who else made it in brackets behind it.
  */
-function listingsNamed(listings: readonly DerivedListing[], asked: string): string[] {
+function listingsNamed(listings: readonly DerivedListing[], requested: string): string[] {
   const plain = (text: string) => text.toLowerCase()
-  const name = plain(asked)
+  const name = plain(requested)
   const named = (isNamed: (name: string, url: string) => boolean) =>
     listings.filter(({ facts }) => isNamed(plain(facts.name), plain(facts.url)))
-  const isSaid = (own: string) => plain(saidName(own)) === plain(saidName(name))
+  const isStated = (own: string) => plain(statedName(own)) === plain(statedName(name))
   const kinds = [
     named((own) => own === name),
-    named((own) => isSaid(own) && !own.includes('(')),
+    named((own) => isStated(own) && !own.includes('(')),
     named(
       (own, url) => own.startsWith(`${name} `) && ownerOf(url).includes(name) && !own.includes('('),
     ),
-    named(isSaid),
+    named(isStated),
   ]
   const found = kinds.find(({ length }) => length > 0) ?? []
   return found.map(({ id }) => id)

@@ -102,10 +102,10 @@ describe('what to call for a task', () => {
   })
 
   test('three results fit a kilobyte and a half in the median', () => {
-    const asked =
+    const requested =
       'query a local Postgres database;search the web;generate an image;scrape a page;weather forecast;send an email;book a hotel'
     const sizes =
-      `${asked};translate a text;price of a token;find a company;token prices on base;отправить электронное письмо;text to speech instead of ElevenLabs`
+      `${requested};translate a text;price of a token;find a company;token prices on base;отправить электронное письмо;text to speech instead of ElevenLabs`
         .split(';')
         .map((q) => Buffer.byteLength(JSON.stringify(answer(q, 'limit=3'))))
     const [middle = 0, most = 0] = [sizes.sort((a, b) => a - b)[sizes.length >> 1], sizes.at(-1)]
@@ -141,8 +141,8 @@ describe('what to call for a task', () => {
   })
 
   test('rail, network and price are judged by the offers of each operation', () => {
-    const asked = { rail: 'x402', network: 'base', max_price_usd: '0.01' }
-    const { results, total } = answer('search', `${new URLSearchParams(asked)}&limit=20`)
+    const requested = { rail: 'x402', network: 'base', max_price_usd: '0.01' }
+    const { results, total } = answer('search', `${new URLSearchParams(requested)}&limit=20`)
     expect(results.length).toBe(Math.min(20, total))
     expect(results.length).toBeGreaterThan(3)
     for (const { operation, listing } of results)
@@ -153,7 +153,7 @@ describe('what to call for a task', () => {
   })
 
   test.each(['x402', 'mpp'])('every row of rail=%s can be paid on it', (rail) => {
-    const said = new Set(
+    const stated = new Set(
       catalogue.listings.flatMap(({ id, surface }) =>
         surface.operations.some(({ offers = [] }) => offers.length > 0) ? [id] : [],
       ),
@@ -167,14 +167,14 @@ describe('what to call for a task', () => {
       expect(
         operation.offers?.map((offer) => offer.rail),
         listing.id,
-      ).toEqual(said.has(listing.id) ? expect.arrayContaining([rail]) : undefined)
+      ).toEqual(stated.has(listing.id) ? expect.arrayContaining([rail]) : undefined)
   })
 
   test.each(['', 'q=email&', 'q=request&rail=mpp&'])(
     'effect= says how many rows of %j it left out as unknown',
-    (asked) => {
+    (requested) => {
       const totalOf = (more: string) => {
-        const found = find(`${asked}limit=1${more}`)
+        const found = find(`${requested}limit=1${more}`)
         if ('problems' in found) throw new Error(JSON.stringify(found.problems))
         return found
       }
@@ -223,8 +223,9 @@ describe('what to call for a task', () => {
 
   test('every row of a short answer keeps what its call needs', () => {
     for (const { id, body } of documents) whole.set(id, JSON.parse(decoder.decode(body)).operation)
-    const asked = 'search the web;generate an image;send an email;weather forecast;scrape a page'
-    for (const q of asked.split(';'))
+    const requested =
+      'search the web;generate an image;send an email;weather forecast;scrape a page'
+    for (const q of requested.split(';'))
       for (const { listing, operation } of answer(q, 'limit=3').results) {
         const stored = [...whole].find(
           ([id, { url, name }]) =>

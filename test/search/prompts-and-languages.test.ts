@@ -127,8 +127,9 @@ describe('a long prompt is read by the words that belong together', () => {
 })
 
 test('a long question that is all about its task names the deed before what it takes', () => {
-  const asked = 'weather forecast city token price text company number folder language gift phone'
-  const { terms } = listingDatabase(index).plan(asked)
+  const requested =
+    'weather forecast city token price text company number folder language gift phone'
+  const { terms } = listingDatabase(index).plan(requested)
   const weightOf = (word: string) => terms.find(({ written }) => written === word)?.weight
   expect([weightOf('weather'), weightOf('folder')]).toEqual([1, 0.65])
 })
@@ -139,8 +140,8 @@ describe('what is glued together', () => {
   })
 
   test('leaves the parts in the query, and is told', () => {
-    const { ids, notes: told } = findIn(index, 'gift card', 50)
+    const { ids, notes: reported } = findIn(index, 'gift card', 50)
     expect(ids.filter((id) => id.startsWith('x402.gift-'))).toHaveLength(6)
-    expect(told.filter((note) => note.startsWith('Read')).length).toBeLessThanOrEqual(1)
+    expect(reported.filter((note) => note.startsWith('Read')).length).toBeLessThanOrEqual(1)
   })
 })

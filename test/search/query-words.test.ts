@@ -13,11 +13,11 @@ const times = (count: number, id: string, summary: string, name = id) =>
 const words = {
   ...SEARCH_WORDS,
   related: [
-    { asked: ['timetable'], meant: ['schedule'] },
-    { asked: ['visualization'], meant: ['chart'] },
-    { asked: ['rain'], meant: ['weather', 'forecast'] },
-    { asked: ['hail', 'rain'], meant: ['forecast'] },
-    { asked: ['training'], meant: ['advice'] },
+    { requested: ['timetable'], meant: ['schedule'] },
+    { requested: ['visualization'], meant: ['chart'] },
+    { requested: ['rain'], meant: ['weather', 'forecast'] },
+    { requested: ['hail', 'rain'], meant: ['forecast'] },
+    { requested: ['training'], meant: ['advice'] },
   ],
 }
 const index = indexOf(
@@ -87,8 +87,8 @@ test('in a story no small word is glued to what stands before it', () => {
 
 describe('words that are left out', () => {
   const sets = createWordSets(SEARCH_WORDS)
-  const told = (q: string) => leaveOut(splitText(q), { words: sets, noun: 'listing' })
-  const kept = (q: string) => told(q).kept.map(({ whole }) => whole)
+  const reported = (q: string) => leaveOut(splitText(q), { words: sets, noun: 'listing' })
+  const kept = (q: string) => reported(q).kept.map(({ whole }) => whole)
 
   test.each([
     ['when does the next train leave', ['next', 'train', 'leave']],
@@ -122,7 +122,7 @@ describe('words that are left out', () => {
     ['search without login', '“without login”: auth=no_account'],
     ['weather api', 'Left out “api”: too common to tell listings apart.'],
   ])('%s: the answer says so', (q, note) => {
-    const { notes, phrases } = told(q)
+    const { notes, phrases } = reported(q)
     const filters = phrases.map(
       ({ written, parameter, value }) => `“${written}”: ${parameter}=${value}`,
     )
@@ -130,8 +130,8 @@ describe('words that are left out', () => {
   })
 
   test('what is kept is not spoken of', () => {
-    expect(told('free').notes).toEqual([])
-    expect(told('the weather in Rome').notes).toEqual([])
+    expect(reported('free').notes).toEqual([])
+    expect(reported('the weather in Rome').notes).toEqual([])
   })
 })
 

@@ -58,7 +58,7 @@ const filters: fc.Arbitrary<Partial<SearchQuery>> = fc.record(
   { requiredKeys: [] },
 )
 
-const asked = fc.record({ q: fc.option(words(4), { nil: undefined }), filters })
+const requested = fc.record({ q: fc.option(words(4), { nil: undefined }), filters })
 const page = { limit: 50, offset: 0 }
 const known = { categories: ['travel', 'llm_inference'], sources: ['bazaar', 'mcp_registry'] }
 
@@ -98,7 +98,7 @@ function passesByHand(document: SearchDocument, query: Partial<SearchQuery>): bo
 
 test('adding, removing or changing our own kits moves no organic position, score or total', () => {
   fc.assert(
-    fc.property(listings, kits, kits, asked, (organic, some, others, given) => {
+    fc.property(listings, kits, kits, requested, (organic, some, others, given) => {
       const query = toQuery(given)
       const before = ask(indexOf([...organic, ...some]), query)
       const after = ask(indexOf([...others, ...organic]), query)
@@ -126,7 +126,7 @@ test('in a larger index too', () => {
 
 test('our own kits are ranked apart and never stand among the results', () => {
   fc.assert(
-    fc.property(listings, kits, asked, (organic, own, given) => {
+    fc.property(listings, kits, requested, (organic, own, given) => {
       const { results, own: ours, total } = ask(indexOf([...organic, ...own]), toQuery(given))
       expect(results.every(({ id }) => id.startsWith('mcp.'))).toBe(true)
       expect(ours.every(({ id }) => id.startsWith('kit.'))).toBe(true)
@@ -209,7 +209,7 @@ test('results come in order of relevance behind those of exactly that name, and 
 
 test('pages put together are the whole, whatever their size, and past the end there is nothing', () => {
   fc.assert(
-    fc.property(listings, asked, fc.integer({ min: 1, max: 9 }), (organic, given, limit) => {
+    fc.property(listings, requested, fc.integer({ min: 1, max: 9 }), (organic, given, limit) => {
       const index = indexOf(organic)
       const query = toQuery(given)
       const whole = ask(index, query)

@@ -47,8 +47,8 @@ test('a term is found under its place among the sorted words, and the pairs behi
       expect(terms.map((term) => findTerm(dictionary, term))).toEqual([...terms.keys()])
       const sorted = words.toSorted()
       for (const text of words) expect(wordAt(dictionary.words, sorted.indexOf(text))).toBe(text)
-      const asked = [...others, ...words.flatMap((a) => others.map((b) => pairText(a, b)))]
-      for (const text of asked) expect(findTerm(dictionary, text)).toBe(terms.indexOf(text))
+      const requested = [...others, ...words.flatMap((a) => others.map((b) => pairText(a, b)))]
+      for (const text of requested) expect(findTerm(dictionary, text)).toBe(terms.indexOf(text))
     }),
   )
 })

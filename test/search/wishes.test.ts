@@ -64,7 +64,7 @@ describe('a network', () => {
 })
 
 describe('what is done', () => {
-  const deed = (at: number, name: string, effect: 'read' | 'write' | 'delete' | 'pay') => {
+  const task = (at: number, name: string, effect: 'read' | 'write' | 'delete' | 'pay') => {
     const id = `mcp.a${at}~0`
     const shown = { listing: { id: `mcp.a${at}` }, digest: '', operation: { name, effect } }
     return sampleDocument({
@@ -78,10 +78,10 @@ describe('what is done', () => {
   }
   const operations = indexOf(
     [
-      deed(1, 'tweet', 'write'),
-      deed(2, 'search tweet', 'read'),
-      deed(3, 'delete tweet', 'delete'),
-      deed(4, 'tip the tweet', 'pay'),
+      task(1, 'tweet', 'write'),
+      task(2, 'search tweet', 'read'),
+      task(3, 'delete tweet', 'delete'),
+      task(4, 'tip the tweet', 'pay'),
     ],
     { noun: 'operation' },
   )

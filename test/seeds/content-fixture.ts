@@ -151,10 +151,10 @@ function joinedAt(contentDir: string, file: string) {
 
 /** Without what nobody said. */
 function spokenOf(facts: WrittenFacts): Partial<WrittenFacts> {
-  const isSaid = (value: unknown) =>
+  const isStated = (value: unknown) =>
     value !== undefined &&
     value !== false &&
     JSON.stringify(value) !== '[]' &&
     JSON.stringify(value) !== '{}'
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => isSaid(value)))
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => isStated(value)))
 }

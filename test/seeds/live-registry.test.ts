@@ -30,7 +30,7 @@ describe('the live registry', () => {
   test('is read page by page, with its cursor sent back encoded', async () => {
     registry = await createRegistryServer(pages)
     const result = await content.seed({ from: registry.url })
-    expect(registry.asked).toEqual([
+    expect(registry.requested).toEqual([
       '/v0.1/servers?limit=100&version=latest',
       '/v0.1/servers?limit=100&version=latest&cursor=io.github.Tide-Tables%2FTides%3A0.3.0',
     ])
@@ -44,26 +44,26 @@ describe('the live registry', () => {
   test('that always has another page, with or without rows, is given up, and nothing is kept of it', async () => {
     let page = 0
     let servers: unknown[] = []
-    const { url, asked } = await open((_request, response) => {
+    const { url, requested } = await open((_request, response) => {
       page += 1
       sendJson(response, { servers, metadata: { nextCursor: `page-${page}` } })
     })
     const before = content.snapshot()
     await expect(content.seed({ from: url })).rejects.toThrow('20 pages without one')
-    expect(asked).toHaveLength(20)
+    expect(requested).toHaveLength(20)
     servers = [{ server: server('io.github.user/x') }]
     const progress = { update: () => {}, end: () => {} }
     const options = { source: mcpRegistry, from: url, limit: null, retryMs: 1, progress }
     const read = readSource({ ...options, maxPages: 25 })
     await expect(read).rejects.toThrow('expected at most 25 pages')
-    expect(asked).toHaveLength(20 + 25)
+    expect(requested).toHaveLength(20 + 25)
     expect(content.snapshot()).toEqual(before)
   })
 
   test('is not asked for more pages than a limit needs', async () => {
     registry = await createRegistryServer(pages)
     await content.seed({ from: registry.url, limit: 1 })
-    expect(registry.asked).toHaveLength(1)
+    expect(registry.requested).toHaveLength(1)
   })
 
   test('is asked again after a passing failure', async () => {
@@ -74,7 +74,7 @@ describe('the live registry', () => {
       response.writeHead(status, { 'retry-after': '0' }).end()
     })
     expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(4)
-    expect(registry.asked).toHaveLength(4)
+    expect(registry.requested).toHaveLength(4)
   })
 
   test('is asked again after a connection that broke in the middle of a page', async () => {
@@ -156,9 +156,9 @@ describe('a server that the registry marks as deleted', () => {
   async function openRegistry() {
     const state = { status: 'active' }
     const { origin } = await open((request, response) => {
-      const asked = new URL(request.url ?? '', 'http://registry.example').searchParams
-      const isChanges = asked.has('updated_since')
-      const showsAll = isChanges || asked.get('include_deleted') === 'true'
+      const requested = new URL(request.url ?? '', 'http://registry.example').searchParams
+      const isChanges = requested.has('updated_since')
+      const showsAll = isChanges || requested.get('include_deleted') === 'true'
       const isShown = state.status !== 'deleted' || showsAll
       const servers = [...(isChanges ? [] : [other]), ...(isShown ? [row(state.status)] : [])]
       sendJson(response, { servers, metadata: {} })
@@ -208,7 +208,7 @@ describe('one answer', () => {
     await expect(fetchText(new URL(registry.url), options)).rejects.toThrow(
       'expected at most 1000 bytes, got more',
     )
-    expect(registry.asked).toHaveLength(1)
+    expect(registry.requested).toHaveLength(1)
   })
 
   test('is bounded in time, headers and body', async () => {

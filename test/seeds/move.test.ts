@@ -92,8 +92,8 @@ test.each([
 })
 
 test('the page that says so is named as clients ask for it', async () => {
-  const said = await move('x402.bar', 'x402.baz', '--said-at', 'no-address')
-  expect(said.stderr).toContain('--said-at: expected an absolute URL')
+  const stated = await move('x402.bar', 'x402.baz', '--said-at', 'no-address')
+  expect(stated.stderr).toContain('--said-at: expected an absolute URL')
   const page = ['--said-at', 'https://größe.dev/moved']
   expect(await move('x402.bar', 'x402.baz', ...page)).toMatchObject({ status: 0 })
   const { content } = readContent(folder.dir, { allowPrivate: false })

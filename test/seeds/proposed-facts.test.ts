@@ -8,7 +8,7 @@ import {
   PROPOSED_TAGS,
 } from '../../seeds/review/proposed-facts.ts'
 import { readContent } from '../../src/content/read.ts'
-import { readPayoutStandings } from '../../src/derive/payouts.ts'
+import { readPayoutStates } from '../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
@@ -193,12 +193,10 @@ describe('payees that sources name', () => {
       { contentDir: folder.dir, allowPrivate: false },
       () => '2026-11-22T00:00:00Z',
     )
-  const standing = () => {
+  const state = () => {
     const { content } = readContent(folder.dir, { allowPrivate: false })
     if (content === null) throw new Error('expected sound content')
-    return readPayoutStandings(content, NO_LEDGER_FACTS, 'https://waypost.example').get(
-      'x402.tides',
-    )
+    return readPayoutStates(content, NO_LEDGER_FACTS, 'https://waypost.example').get('x402.tides')
   }
 
   test('wait, each with who named it and why it can’t be accepted yet', async () => {
@@ -220,7 +218,7 @@ describe('payees that sources name', () => {
   })
 
   test('one that two sources name can be accepted, and still counts for nothing', async () => {
-    expect(standing()).toMatchObject({ owned: [] })
+    expect(state()).toMatchObject({ owned: [] })
     const item = (await queue().list()).find(({ note }) => note.includes(OWN))
     if (item === undefined) throw new Error('expected a proposal')
     await settleOne(queue(), item, { decision: 'accepted', reason: '' })
@@ -228,11 +226,11 @@ describe('payees that sources name', () => {
     const text = readFileSync(path, 'utf8')
     expect(text).toContain(`\npayout: ["${base('ee')}", "${OWN}"]\n`)
     expect((await queue().list()).filter(({ note }) => note.includes(OWN))).toEqual([])
-    expect(standing()).toMatchObject({ owned: [] })
+    expect(state()).toMatchObject({ owned: [] })
     // Its page is what makes it count, so nothing is added to a list that a page vouches for.
     const proved = text.replace('\npayout:', '\npayout_source: https://tides.example/pay\npayout:')
     writeFileSync(path, proved)
-    expect(standing()).toMatchObject({ owned: [base('ee'), OWN] })
+    expect(state()).toMatchObject({ owned: [base('ee'), OWN] })
     writeFileSync(path, proved.replace(`, "${OWN}"`, ''))
     const [again] = (await queue().list()).filter(({ note }) => note.includes(OWN))
     expect(again?.note).toContain(

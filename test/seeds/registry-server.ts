@@ -4,9 +4,9 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A registry on loopback that answers as it is told; remembers what it was asked for. */
 export async function createRegistryServer(answer: Answer) {
-  const asked: string[] = []
+  const requested: string[] = []
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    requested.push(request.url ?? '')
     served.answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -17,7 +17,7 @@ export async function createRegistryServer(answer: Answer) {
     answer,
     url: `http://127.0.0.1:${port}/v0.1/servers?limit=100&version=latest`,
     origin: `http://127.0.0.1:${port}`,
-    asked,
+    requested,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

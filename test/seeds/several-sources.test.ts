@@ -22,12 +22,12 @@ const ORDERS: readonly (readonly Importer[])[] = [
   ['x402-list', 'x402-bazaar', 'mpp'],
 ]
 
-interface Told {
+interface Reported {
   path: string
   amount: number
 }
 
-const resource = ({ path, amount }: Told) => ({
+const resource = ({ path, amount }: Reported) => ({
   resource: `${HOST}${path}`,
   description: 'Tides of a harbour.',
   accepts: [
@@ -35,7 +35,7 @@ const resource = ({ path, amount }: Told) => ({
   ],
 })
 
-const service = (told: readonly Told[], room = '') => ({
+const service = (reported: readonly Reported[], room = '') => ({
   id: `tides${room.replace('/', '-')}`,
   name: 'Tides',
   serviceUrl: `${HOST}${room}`,
@@ -43,7 +43,7 @@ const service = (told: readonly Told[], room = '') => ({
   tags: ['harbours'],
   docs: { apiReference: `${HOST}/openapi.json` },
   payments: [{ method: 'tempo', currency: COIN, decimals: 6 }],
-  endpoints: told.map(({ path, amount }) => ({
+  endpoints: reported.map(({ path, amount }) => ({
     route: `POST ${path}`,
     desc: 'Tides',
     amount: String(amount),
@@ -62,8 +62,8 @@ const measured = (price: number) => ({
 })
 
 interface Sources {
-  catalogue: Told[]
-  index: Told[]
+  catalogue: Reported[]
+  index: Reported[]
   price: number
 }
 
@@ -120,21 +120,25 @@ async function listingsOf(content: ReturnType<typeof createContentFixture>) {
   } = readContent(content.contentDir, { allowPrivate: false })
   expect(faults.filter(({ severity }) => severity === 'error')).toEqual([])
   expect(waiting).toEqual([])
-  return { listings: read?.listings, evidence: read?.evidence, said: read?.said }
+  return { listings: read?.listings, evidence: read?.evidence, stated: read?.stated }
 }
 
-const told = fc.record({
+const reported = fc.record({
   path: fc.constantFrom('/a', '/b', '/c', '/v1/d'),
   amount: fc.integer({ min: 1, max: 90_000 }),
 })
-const someTold = fc.uniqueArray(told, { minLength: 1, maxLength: 3, selector: ({ path }) => path })
+const someReported = fc.uniqueArray(reported, {
+  minLength: 1,
+  maxLength: 3,
+  selector: ({ path }) => path,
+})
 const sources = fc.record({
-  catalogue: someTold,
-  index: someTold.map((rest) => [{ path: '/a', amount: 5000 }, ...rest.filter(isNotA)]),
+  catalogue: someReported,
+  index: someReported.map((rest) => [{ path: '/a', amount: 5000 }, ...rest.filter(isNotA)]),
   price: fc.constantFrom(0.001, 0.02),
 })
 
-function isNotA({ path }: Told): boolean {
+function isNotA({ path }: Reported): boolean {
   return path !== '/a'
 }
 
@@ -185,13 +189,17 @@ describe('three sources of one service', () => {
   test('several services below one host, where an index and a list name the host alone', async () => {
     const room = fc.constantFrom('', '/north', '/south', '/west')
     const rooms = fc.uniqueArray(room, { minLength: 1, maxLength: 3 })
-    const given = fc.record({ rooms, shared: fc.subarray(['/north', '/south']), told: someTold })
+    const given = fc.record({
+      rooms,
+      shared: fc.subarray(['/north', '/south']),
+      reported: someReported,
+    })
     await fc.assert(
-      fc.asyncProperty(given, async ({ rooms, shared, told }) => {
+      fc.asyncProperty(given, async ({ rooms, shared, reported }) => {
         const rows = {
           mpp: rooms.map((room) => service([{ path: '/a', amount: 4000 }], room)),
           'x402-bazaar': [
-            ...told,
+            ...reported,
             ...shared.map((path) => ({ path: `${path}/a`, amount: 5000 })),
           ].map(resource),
           'x402-list': [measured(0.02)],
@@ -288,11 +296,11 @@ describe('three sources of one service', () => {
     const facts = `name: By hand\nkind: http_api\nurl: ${HOST}\nsummary: Tides.\ncategories: [geo_weather]\npricing: { ${pricing} }`
     const rows = `sources: [{ source: vendor_docs, ref: "${HOST}" }]\nadded: 2026-11-20`
     content.write(file, `---\n${facts}\n${rows}\n---\n\nTides.\n`)
-    const told = [{ path: '/a', amount: 5000 }].map(resource)
+    const reported = [{ path: '/a', amount: 5000 }].map(resource)
     const other = { ...resource({ path: '/b', amount: 1 }), resource: 'https://other.dev/b' }
     const result = await content.seed({
       importer: 'x402-bazaar',
-      from: content.save([...told, other]),
+      from: content.save([...reported, other]),
       listed: true,
     })
     expect(result.refused).toMatchObject([{ reason: 'not_listed', name: 'https://other.dev' }])

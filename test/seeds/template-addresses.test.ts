@@ -26,7 +26,7 @@ interface Case {
   /** As pasted. */
   url?: string
   /** Where a probe asks. */
-  asked?: string | null
+  requested?: string | null
   page?: string
   refused?: string
 }
@@ -54,7 +54,7 @@ function viewsOf(server: object) {
 describe('a server whose address has parts of its caller', () => {
   test.each(CASES.filter(({ refused }) => refused === undefined))(
     'is listed, with a setting for each: $case',
-    ({ server, variables, url = '', asked, page }) => {
+    ({ server, variables, url = '', requested, page }) => {
       const { listing, view, kit } = viewsOf(server)
       const [entry] = listing.facts.invoke
       expect(entry).toMatchObject({ url: (server.remotes[0] as { url: string }).url, variables })
@@ -64,7 +64,7 @@ describe('a server whose address has parts of its caller', () => {
       expect(kit.snippets.claude_code).toContain(url)
       expect(JSON.stringify([view, kit])).not.toContain('s3cr3t')
       const plan = planProbe(listing.id, listing.facts)
-      expect(plan && addressOf(plan.handshake)).toBe(asked)
+      expect(plan && addressOf(plan.handshake)).toBe(requested)
       const markdown = toListingMarkdown(view, kit, {
         baseUrl: VIEW_CONTEXT.baseUrl,
         switches: SITE_TEXTS.switches,

@@ -92,7 +92,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
     // The server lets go of no mail before the visitor has an answer: waiting for it would never end.
     expect(await login(at, 'bob@shop.example')).toBe(200)
     expect(isDelivered).toBe(false)
-    server.letGo()
+    server.release()
     await delivered
     const to = server.received.flatMap((mail) => mail.to).sort()
     expect(to).toEqual(['ann@shop.example', 'bob@shop.example'])

@@ -91,7 +91,7 @@ describeStores('proving a payout', ({ newPlace }) => {
   let world: World
   let node: Server
   let answers: Record<string, unknown>
-  let asked: { method: string; params: [{ to: string; data: Hex }] }[] = []
+  let requested: { method: string; params: [{ to: string; data: Hex }] }[] = []
   let ann: Visitor
   let bob: Visitor
   let claimId: string
@@ -104,7 +104,7 @@ describeStores('proving a payout', ({ newPlace }) => {
       })
       req.on('end', () => {
         const { method, params } = JSON.parse(text)
-        asked.push({ method, params })
+        requested.push({ method, params })
         const result = answers[method]
         const body = result === undefined ? { error: { code: 3 } } : { result }
         res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))
@@ -135,7 +135,7 @@ describeStores('proving a payout', ({ newPlace }) => {
   })
   beforeEach(async () => {
     answers = { eth_getCode: '0x' }
-    asked = []
+    requested = []
     await world.parts.ledger.store.db.deleteFrom('payout_proof').execute()
     await world.parts.ledger.store.db.deleteFrom('payout_challenge').execute()
   })
@@ -207,7 +207,7 @@ describeStores('proving a payout', ({ newPlace }) => {
     expect((await check('0x1234')).verified).toBe(false)
     answers = { eth_getCode: '0x6080', eth_call: yes }
     expect(await check('0x1234')).toMatchObject({ verified: true })
-    const [call] = asked.findLast(({ method }) => method === 'eth_call')?.params ?? []
+    const [call] = requested.findLast(({ method }) => method === 'eth_call')?.params ?? []
     expect(call?.to).toBe(ADDRESS)
     const abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)'])
     expect(decodeFunctionData({ abi, data: call?.data ?? '0x' })).toEqual({
@@ -250,9 +250,9 @@ describeStores('proving a payout', ({ newPlace }) => {
   test('a key’s own signature is not asked for again', async () => {
     await check(await signText(await start()))
     world.clock.move(8 * 86_400_000)
-    asked = []
+    requested = []
     expect(await recheckContracts(world.parts)).toEqual({ checked: 0, ended: 0 })
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
     world.clock.move(-8 * 86_400_000)
   })
 

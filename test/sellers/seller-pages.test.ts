@@ -13,8 +13,8 @@ let cookie = ''
 
 beforeAll(async () => {
   waypost = await startService({ STATE_DIR: stateDir })
-  const asked = await send('/sellers/sign-in', { email: EMAIL, listing: 'x402.weather' })
-  const [wanted = ''] = asked.headers.getSetCookie()
+  const requested = await send('/sellers/sign-in', { email: EMAIL, listing: 'x402.weather' })
+  const [wanted = ''] = requested.headers.getSetCookie()
   expect(wanted).toBe(
     'wanted-listing=x402.weather; Max-Age=900; Path=/sellers; HttpOnly; SameSite=Lax; Secure',
   )

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { reverifyClaims } from '../../functions/sellers/claim-checks.ts'
 import { claimRulesOf } from '../../functions/sellers/claims.ts'
 import { readContent } from '../../src/content/read.ts'
-import { readPayoutStandings } from '../../src/derive/payouts.ts'
+import { readPayoutStates } from '../../src/derive/payouts.ts'
 import { GITHUB_ISSUER, judgeClaim, toClaimWays } from '../../src/domain/owners/claim-rules.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
@@ -252,14 +252,14 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
   ])('an issuer that %s proves nothing, and is asked once a minute', async (_, answer) => {
     const { id, audience } = await start()
     const well = issuer.answer
-    let asked = 0
+    let requested = 0
     issuer.answer = (req, res) => {
-      asked += 1
+      requested += 1
       answer(req, res)
     }
     for (let times = 0; times < 3; times += 1)
       expect((await send(id, await sign(claimsFor(audience)))).body.detail).toMatch(/again later/)
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     issuer.answer = well
     world.clock.move(MINUTE)
     expect((await send(id, await sign(claimsFor(audience)))).status).toBe(200)
@@ -333,9 +333,9 @@ test('who proved a payout for one page of a code host did so for no other page t
     claimed: new Map([['x402.tides', 'github.com/acme/tides']]),
     provenPayouts: new Map([['x402.tides', [payout]]]),
   }
-  const standings = readPayoutStandings(content, ledger, 'https://waypost.example')
-  expect(standings.get('x402.tides')?.owned).toEqual([payout])
-  expect(standings.get('x402.other')).toMatchObject({ owned: [], contested: [] })
+  const states = readPayoutStates(content, ledger, 'https://waypost.example')
+  expect(states.get('x402.tides')?.owned).toEqual([payout])
+  expect(states.get('x402.other')).toMatchObject({ owned: [], contested: [] })
 })
 
 test.each([

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toProbeBars, toSettlementBars } from '../../src/components/evidence/evidence-bars.ts'
 import { toScoreParts } from '../../src/components/evidence/score-fall.ts'
 import { toTaskChoices } from '../../src/components/home/task-choices.ts'
-import { toStanding } from '../../src/components/listing/known-facts.ts'
+import { toStatusText } from '../../src/components/listing/known-facts.ts'
 import { toDecisionFacts } from '../../src/components/rows/decision-facts.ts'
 import { toHue, toMonogram } from '../../src/components/rows/tile.ts'
 import type { TaskOffer } from '../../src/domain/plans/task-plan.ts'
@@ -53,22 +53,22 @@ describe('why a score is what it is', () => {
 describe('what is not known of a listing', () => {
   const viewOf = (facts: object) =>
     toListingView(toListing({ facts: { pricing: { model: 'unknown' }, ...facts } }), VIEW_CONTEXT)
-  const standingOf = (facts: object) => {
+  const statusTextOf = (facts: object) => {
     const switches = { sellers: true, payments: true, trust: true }
-    return toStanding(viewOf(facts), null, switches)
+    return toStatusText(viewOf(facts), null, switches)
   }
   const npm = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: '@example/x' }
   const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://weather.example/mcp' }
 
   test('is its cost, where a call of it may cost something', () => {
-    expect(standingOf({})).toContain('what it costs')
-    expect(standingOf({ kind: 'mcp_server', invoke: [npm, remote] })).toContain('what it costs')
-    expect(standingOf({ cost: 'free' })).not.toContain('what it costs')
+    expect(statusTextOf({})).toContain('what it costs')
+    expect(statusTextOf({ kind: 'mcp_server', invoke: [npm, remote] })).toContain('what it costs')
+    expect(statusTextOf({ cost: 'free' })).not.toContain('what it costs')
   })
 
   test('is not the cost of a server that runs on one’s own machine', () => {
     const facts = { kind: 'mcp_server', invoke: [npm] }
-    expect(standingOf(facts)).not.toContain('what it costs')
+    expect(statusTextOf(facts)).not.toContain('what it costs')
     const runs = toDecisionFacts(viewOf(facts), []).find(({ label }) => label === 'Runs')
     expect(runs?.value).toBe('On your machine')
     const price = toDecisionFacts(viewOf(facts), []).find(({ label }) => label === 'Price')

@@ -90,8 +90,8 @@ describeBothStores('the store', ({ newPlace, newStore }) => {
     const add = async (path: string, text = '') => {
       const subject = { url: `https://a.example/${path}`, listing_id: null, receipt: null }
       const sender = { email: 'a@b.example', isOwners: false, now: 1_795_171_200_123 }
-      const said = { kind: 'new' as const, text, links: [] }
-      const added = await addReport(store, said, subject, sender)
+      const stated = { kind: 'new' as const, text, links: [] }
+      const added = await addReport(store, stated, subject, sender)
       return 'full' in added ? added : added.report.id
     }
     const first = String(await add('x'))

@@ -8,7 +8,7 @@ export interface MailServer {
   /** `holding` answers no mail before `letGo`, `refusing` says no for good, `failing` for now. */
   mood: 'well' | 'holding' | 'refusing' | 'failing'
   /** Accepts what was held, and is well again. */
-  letGo(): void
+  release(): void
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     url: '',
     received: [],
     mood: 'well',
-    letGo: () => {
+    release: () => {
       mailServer.mood = 'well'
       for (const accept of held.splice(0)) accept()
     },

@@ -107,17 +107,17 @@ function initialise(initdb: string, dir: string): void {
 
 async function untilReady(server: ChildProcess): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  let said = ''
+  let stated = ''
   const timer = setTimeout(
-    () => reject(new Error(`PostgreSQL did not start: ${said}`)),
+    () => reject(new Error(`PostgreSQL did not start: ${stated}`)),
     START_DEADLINE,
   )
   server.stderr?.on('data', (chunk) => {
-    said += chunk
-    if (said.includes('ready to accept connections')) resolve()
+    stated += chunk
+    if (stated.includes('ready to accept connections')) resolve()
   })
   server.on('error', reject)
-  server.on('exit', () => reject(new Error(`PostgreSQL stopped: ${said}`)))
+  server.on('exit', () => reject(new Error(`PostgreSQL stopped: ${stated}`)))
   await promise.finally(() => clearTimeout(timer))
 }
 

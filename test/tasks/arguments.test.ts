@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
 import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
-import { countSaid, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import { countStated, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { readOperationIndex } from '../support/own-catalogue.ts'
-import { countDeeds, DEEDS, type JudgedDeeds, judgeDeeds, NOW } from './judge-deeds.ts'
+import { countTasks, type JudgedTasks, judgeTasks, NOW, TASKS } from './judge-deeds.ts'
 
 const factsOf = (question: string) => readQuestionFacts(question, NOW)
 
@@ -83,14 +83,15 @@ describe('an example is filled with what was asked, never with its own values', 
   test('a search box is given what a question marks or quotes, never the words of the task', () => {
     const slots = [slotOf('query', { name: 'q', example: 'x', required: true }) ?? []].flat()
     const url = 'https://search.example/web?q=x'
-    const asked = (question: string) => fillArguments(url, { url }, slots, factsOf(question)).url
+    const requested = (question: string) =>
+      fillArguments(url, { url }, slots, factsOf(question)).url
     const story = 'My sister moves house in spring and somebody ought to know what ferries cost'
-    expect(asked('search the web for ferries to Bergen')).toBe(
+    expect(requested('search the web for ferries to Bergen')).toBe(
       'https://search.example/web?q=ferries%20to%20Bergen',
     )
     for (const question of ['search the web', 'ferries to Bergen', 'geocode an address', story])
-      expect(asked(question)).toBe('https://search.example/web?q=<Q>')
-    expect(asked(`${story}: "ferries to Bergen"`)).toContain('q=ferries')
+      expect(requested(question)).toBe('https://search.example/web?q=<Q>')
+    expect(requested(`${story}: "ferries to Bergen"`)).toContain('q=ferries')
   })
   test('no object is left empty: a call without arguments is shown without any', () => {
     const schema = { type: 'object', properties: { q: { type: 'string' } } }
@@ -144,12 +145,12 @@ describe('an example is filled with what was asked, never with its own values', 
     ['weather in Nairobi', 1],
     ['weather in Nairobi on 2026-12-24', 2],
     ['weather', 0],
-  ])('%s: a call for a place and a day may say %i of it', (question, said) => {
+  ])('%s: a call for a place and a day may say %i of it', (question, stated) => {
     const url = 'https://sky.example/at?city=Oslo&date=2026-01-01'
     const slots = ['city', 'date'].flatMap(
       (name) => slotOf('query', { name, example: '', required: false }) ?? [],
     )
-    expect(countSaid(url, { url }, slots, factsOf(question))).toBe(said)
+    expect(countStated(url, { url }, slots, factsOf(question))).toBe(stated)
   })
   test('a placeholder of the example stays as its author wrote it', () => {
     const example = { body: { to: ['<PHONE_NUMBER>'] } }
@@ -178,23 +179,23 @@ const find = createFindOperations({
   clock: { now: () => NOW },
 })
 
-function toFigures(rows: JudgedDeeds): string {
-  return `of ${rows.length}: right ${countDeeds(rows, 'isRight')}, callable ${countDeeds(rows, 'isCallable')}, filled ${countDeeds(rows, 'isFilled')}`
+function toFigures(rows: JudgedTasks): string {
+  return `of ${rows.length}: right ${countTasks(rows, 'isRight')}, callable ${countTasks(rows, 'isCallable')}, filled ${countTasks(rows, 'isFilled')}`
 }
 
 test('forty-two deeds: the first row is right, is called as it stands, and holds what was asked', () => {
-  const judged = judgeDeeds(find)
-  const isAside = ({ at }: JudgedDeeds[number]) => at % 2 === 1
+  const judged = judgeTasks(find)
+  const isAside = ({ at }: JudgedTasks[number]) => at % 2 === 1
   console.log(`tuned on ${toFigures(judged.filter((each) => !isAside(each)))}`)
   console.log(`put aside ${toFigures(judged.filter(isAside))}`)
-  if (process.env.SHOW_DEEDS !== undefined)
+  if (process.env.SHOW_TASKS !== undefined)
     for (const { ask, isRight, isFilled, isCallable, row, shown } of judged)
       console.log(
         `${isRight ? 'R' : '-'}${isFilled ? 'F' : '-'}${isCallable ? 'C' : '-'} ${ask}\n      ${row}  ${shown.slice(0, 160)}`,
       )
-  expect(countDeeds(judged, 'isRight')).toBeGreaterThanOrEqual(36)
-  expect(countDeeds(judged, 'isFilled')).toBeGreaterThanOrEqual(30)
-  expect(countDeeds(judged, 'isCallable')).toBeGreaterThanOrEqual(30)
+  expect(countTasks(judged, 'isRight')).toBeGreaterThanOrEqual(36)
+  expect(countTasks(judged, 'isFilled')).toBeGreaterThanOrEqual(30)
+  expect(countTasks(judged, 'isCallable')).toBeGreaterThanOrEqual(30)
   for (const { shown, ask } of judged)
     if (!/oslo/i.test(ask)) expect(shown, ask).not.toMatch(/oslo|59\.91|10\.75/i)
 })
@@ -207,13 +208,13 @@ function valuesIn(value: unknown): string[] {
 
 /** Sellers' own values may have words of a question: `gpt-image-1` has others beside them. */
 function isOfQuestion(value: string, question: string): boolean {
-  const said = new Set(question.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+  const stated = new Set(question.toLowerCase().match(/[\p{L}\p{N}]+/gu))
   const words = /^<[A-Z0-9_]+>$/.test(value) ? [] : value.toLowerCase().match(/[\p{L}\p{N}]+/gu)
-  return words !== null && words.length > 0 && words.every((word) => said.has(word))
+  return words !== null && words.length > 0 && words.every((word) => stated.has(word))
 }
 
 test.each([
-  ...DEEDS,
+  ...TASKS,
   { ask: 'search the web', task: 'web|search' },
   { ask: 'geocode an address', task: 'geocode|address' },
   { ask: 'generate an image', task: 'generate|image' },
@@ -234,7 +235,7 @@ test.each([
 })
 
 test('three results are at most 1.5 KB in the median, and each says whose it is', () => {
-  const answers = DEEDS.map(({ ask }) => find(`${new URLSearchParams({ q: ask, limit: '3' })}`))
+  const answers = TASKS.map(({ ask }) => find(`${new URLSearchParams({ q: ask, limit: '3' })}`))
   const sizes = answers
     .map((answer) => Buffer.byteLength(JSON.stringify(answer)))
     .sort((a, b) => a - b)

@@ -177,7 +177,7 @@ describe('sellers that try for more', () => {
   test('one that asks a millionth more each time is asked once, and the next is paid', async () => {
     const { run, site } = await openOne(['raises', null])
     const done = await run()
-    expect(site.asked).toEqual(['x402.double0', 'x402.double1', 'x402.double1'])
+    expect(site.requested).toEqual(['x402.double0', 'x402.double1', 'x402.double1'])
     expect(done.attempts.map(({ end }) => end)).toEqual(['over_quote', 'delivered'])
     expect(sumOf(site.payments)).toBe(0.02)
   })
@@ -185,7 +185,7 @@ describe('sellers that try for more', () => {
   test('one alone that raises its price ends the task unpaid', async () => {
     const { run, site } = await openOne(['raises'])
     expect(await run()).toMatchObject({ output: null, spent_usd: 0 })
-    expect([site.asked.length, site.payments.length]).toEqual([1, 0])
+    expect([site.requested.length, site.payments.length]).toEqual([1, 0])
   })
 })
 
@@ -202,10 +202,10 @@ describe('the relay of the directory', () => {
     const opened = await openOne([null, null])
     const { task, doubles, site } = opened
     const rows = doubles.map((double) => site.toRow(double))
-    const asked: string[] = []
+    const requested: string[] = []
     const ask: typeof fetch = async (input, init) => {
       const url = new URL(String(input))
-      asked.push(url.pathname)
+      requested.push(url.pathname)
       const own = answers.shift()
       if (own) return own
       const row = rows.find(({ seller }) => url.pathname.endsWith(seller.id))
@@ -228,7 +228,7 @@ describe('the relay of the directory', () => {
     const budget = createBudget()
     const pay = { wallet: WALLET, maxUsd: 1 }
     const done = await doTask(waypost, task.id, task.example, { pay, budget, fetch: ask })
-    return { done, asked, site, budget }
+    return { done, requested, site, budget }
   }
 
   test.each([
@@ -237,14 +237,14 @@ describe('the relay of the directory', () => {
     [503, 'store-unavailable'],
     [500, 'internal'],
   ])('that refuses with %i %s ends the task, and no seller is blamed', async (status, code) => {
-    const { done, asked, site, budget } = await openRelayed([
+    const { done, requested, site, budget } = await openRelayed([
       refusal(status, code, { 'retry-after': '7' }),
     ])
     expect(done).toMatchObject({ output: null, spent_usd: 0 })
     expect(done.attempts).toMatchObject([
       { end: 'relay_refused', detail: expect.stringContaining(`Because of ${code}.`) },
     ])
-    expect([asked.length, site.asked.length, budget.failed.size]).toEqual([1, 0, 0])
+    expect([requested.length, site.requested.length, budget.failed.size]).toEqual([1, 0, 0])
   })
 
   test('that refuses the paid request ends the task: what was signed may count', async () => {

@@ -6,7 +6,7 @@ import type { FindOperations } from '../../functions/search/find-operations.ts'
 /** A Tuesday. */
 export const NOW = Date.UTC(2026, 10, 24, 12)
 
-interface Deed {
+interface Task {
   ask: string
   right: string
   filled: string[]
@@ -14,11 +14,11 @@ interface Deed {
   task: string
 }
 
-export const DEEDS: Deed[] = parse(readFileSync(join(import.meta.dirname, 'deeds.yaml'), 'utf8'))
+export const TASKS: Task[] = parse(readFileSync(join(import.meta.dirname, 'deeds.yaml'), 'utf8'))
 
 /** What the first row of each question is worth: whether it is right, holds what was asked, may be called as it is. */
-export function judgeDeeds(find: FindOperations) {
-  return DEEDS.map(({ ask, right, filled }, at) => {
+export function judgeTasks(find: FindOperations) {
+  return TASKS.map(({ ask, right, filled }, at) => {
     const answer = find(`${new URLSearchParams({ q: ask, limit: '3' })}`)
     const first = 'results' in answer ? answer.results[0] : undefined
     const { name = '', url = '', example, bring = [], description = '' } = first?.operation ?? {}
@@ -36,8 +36,8 @@ export function judgeDeeds(find: FindOperations) {
   })
 }
 
-export type JudgedDeeds = ReturnType<typeof judgeDeeds>
+export type JudgedTasks = ReturnType<typeof judgeTasks>
 
-export function countDeeds(rows: JudgedDeeds, key: 'isRight' | 'isFilled' | 'isCallable'): number {
+export function countTasks(rows: JudgedTasks, key: 'isRight' | 'isFilled' | 'isCallable'): number {
   return rows.filter((each) => each[key]).length
 }

@@ -37,7 +37,7 @@ export interface Doubles {
   /** Requests that the seller's schema does not take. */
   refused: string[]
   /** Ids of the sellers asked, with or without a payment, in order. */
-  asked: string[]
+  requested: string[]
   close(): Promise<void>
 }
 
@@ -49,14 +49,14 @@ const RAISE = 0.000001
 export async function openDoubles(doubles: readonly Double[]): Promise<Doubles> {
   const payments: Doubles['payments'] = []
   const refused: string[] = []
-  const asked: Doubles['asked'] = []
+  const requested: Doubles['requested'] = []
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     void readAll(req).then((body) => {
       const [, , key = ''] = (req.url ?? '').split('/')
       const double = doubles[Number(key)]
       if (double === undefined) return res.writeHead(404).end()
-      asked.push(double.seller.seller.id)
-      const before = asked.filter((id) => id === double.seller.seller.id).length
+      requested.push(double.seller.seller.id)
+      const before = requested.filter((id) => id === double.seller.seller.id).length
       return answer(double, { req, res, body, payments, refused, before })
     })
   }
@@ -74,7 +74,7 @@ export async function openDoubles(doubles: readonly Double[]): Promise<Doubles> 
   return {
     payments,
     refused,
-    asked,
+    requested,
     toRow: (double) => {
       const port = ports.get(double.host)
       const address = toAddress(double.host)
@@ -107,7 +107,7 @@ function toAddress(host: number): string {
   return `127.0.1.${host + 1}`
 }
 
-interface Asked extends Pick<Doubles, 'payments' | 'refused'> {
+interface Requested extends Pick<Doubles, 'payments' | 'refused'> {
   req: IncomingMessage
   res: ServerResponse
   body: string
@@ -115,18 +115,18 @@ interface Asked extends Pick<Doubles, 'payments' | 'refused'> {
   before: number
 }
 
-function answer(double: Double, asked: Asked): unknown {
+function answer(double: Double, requested: Requested): unknown {
   const { fails, seller } = double
-  const { req, res, payments, refused } = asked
+  const { req, res, payments, refused } = requested
   if (fails === 'slow') return undefined
-  const fault = findRequestFault(double, asked)
+  const fault = findRequestFault(double, requested)
   if (fault !== null) {
     refused.push(`${seller.seller.id} ${double.task.id}: ${fault}`)
     return res.writeHead(400).end()
   }
-  const usd = fails === 'raises' ? double.usd + RAISE * asked.before : double.usd
+  const usd = fails === 'raises' ? double.usd + RAISE * requested.before : double.usd
   if (!isPaid(double, req)) return ask(double, usd, res)
-  payments.push({ seller: seller.seller.id, usd, request: `${req.url} ${asked.body}` })
+  payments.push({ seller: seller.seller.id, usd, request: `${req.url} ${requested.body}` })
   if (fails === 'hangs') return undefined
   if (fails === 'again_402') return ask(double, usd, res)
   const receipt = {
@@ -143,7 +143,7 @@ function answer(double: Double, asked: Asked): unknown {
 }
 
 /** What a seller who validates would say of the request. */
-function findRequestFault({ operation }: Double, { req, body }: Asked): string | null {
+function findRequestFault({ operation }: Double, { req, body }: Requested): string | null {
   if (req.method !== operation.method) return `expected ${operation.method}, got ${req.method}`
   const { searchParams } = new URL(req.url ?? '', 'http://seller.example')
   const missing = (operation.params ?? []).find(

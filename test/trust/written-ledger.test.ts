@@ -25,7 +25,7 @@ const toRow = (n: number): LedgerPayment => ({
 })
 
 /** Says how many rows were asked for, but are not written yet, when a part is written. */
-function watch(folder: Kept['folder'], asked: () => number) {
+function watch(folder: Kept['folder'], requested: () => number) {
   const waiting: number[] = []
   const begin: Kept['folder']['begin'] = (file) => {
     const { write, finish } = folder.begin(file)
@@ -34,7 +34,7 @@ function watch(folder: Kept['folder'], asked: () => number) {
       finish,
       write(part) {
         if (file === PLAIN) {
-          waiting.push(asked() - rows)
+          waiting.push(requested() - rows)
           rows += Buffer.from(part).toString().split('\n').length - 1
         }
         write(part)
@@ -48,15 +48,15 @@ type Kept = ReturnType<typeof createKeptFiles>
 test.each([0, 1, 2_000, 9_001])(
   '%s rows are written in parts, and are the same in both files',
   (count) => {
-    let asked = 0
+    let requested = 0
     function* rows() {
-      for (; asked < count; ) {
-        asked += 1
-        yield toRow(asked)
+      for (; requested < count; ) {
+        requested += 1
+        yield toRow(requested)
       }
     }
     const kept = createKeptFiles()
-    const { waiting, folder } = watch(kept.folder, () => asked)
+    const { waiting, folder } = watch(kept.folder, () => requested)
     const facts = writeTrustLedger(folder, { payments: rows(), receiptDays: [] }, PAYEES)
     expect(facts.payments).toBe(count)
     expect(Math.max(0, ...waiting)).toBeLessThanOrEqual(5_000)

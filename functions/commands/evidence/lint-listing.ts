@@ -97,14 +97,22 @@ function toUnreadable(file: string, problems: LintProblem[]): LintReport {
   return { target: file, saw: 'a listing file', problems, verdict, ...nothing }
 }
 
-function toText({ target, took_for, saw, asked, right, problems, verdict }: LintReport): string {
+function toText({
+  target,
+  took_for,
+  saw,
+  asked: requested,
+  right,
+  problems,
+  verdict,
+}: LintReport): string {
   const list = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
   return [
     `${target}: ${took_for === null ? 'none of the protocols spoke' : `taken for ${took_for}`} (${saw})`,
     ...list(
       'Sent, and what came back',
-      asked.map((step) => `${step.method} ${step.url}\n    ${step.came_back}`),
+      requested.map((step) => `${step.method} ${step.url}\n    ${step.came_back}`),
     ),
     ...list('Right', right),
     ...list(

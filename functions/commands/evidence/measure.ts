@@ -1,4 +1,4 @@
-import { hostAt, readPayoutStandings } from '../../../src/derive/payouts.ts'
+import { hostAt, readPayoutStates } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { DAY_MS } from '../../../src/domain/wire/dates.ts'
 import { OperatorError } from '../../../src/domain/wire/problems.ts'
@@ -76,9 +76,9 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
 async function readPublished(store: Store, config: Config): Promise<PublishedPayout[]> {
   const content = readSoundContent(config, 'measured')
   const ledger = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, Date.now())) }
-  const standings = readPayoutStandings(content, ledger, config.BASE_URL)
+  const states = readPayoutStates(content, ledger, config.BASE_URL)
   return content.listings.flatMap((file) =>
-    (standings.get(file.id)?.owned ?? []).map((payout) => ({
+    (states.get(file.id)?.owned ?? []).map((payout) => ({
       payout,
       listing_id: file.id,
       host: hostAt(file, config.BASE_URL) ?? '',

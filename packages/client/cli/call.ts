@@ -74,14 +74,14 @@ async function fill(
   waypost: Waypost,
   id: string,
   rail: Rail,
-  asked: Parameters<typeof fillCall>[1],
+  requested: Parameters<typeof fillCall>[1],
 ) {
   // The relay reports an unknown listing.
   const operations = await waypost.kit(id).then(
     (kit) => kit.operations,
     () => [],
   )
-  const filled = fillCall(operations, asked, rail)
+  const filled = fillCall(operations, requested, rail)
   if (typeof filled === 'string') throw new UsageFault(filled)
   return filled
 }

@@ -35,10 +35,18 @@ export const runLint: Run = async (args, connect) => {
   return EXITS[report.verdict]
 }
 
-function toText({ target, took_for, saw, asked, right, problems, verdict }: LintReport): string {
+function toText({
+  target,
+  took_for,
+  saw,
+  asked: requested,
+  right,
+  problems,
+  verdict,
+}: LintReport): string {
   const texts = [
     `${target}: ${took_for === null ? 'no protocol spoke' : `taken for ${took_for}`} (${saw})`,
-    ...asked.map(({ method, url, came_back }) => `sent ${method} ${url}: ${came_back}`),
+    ...requested.map(({ method, url, came_back }) => `sent ${method} ${url}: ${came_back}`),
     ...right.map((text) => `right: ${text}`),
     ...problems.map(({ what, change }) => `to change: ${what}. ${change}`),
     { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],

@@ -46,16 +46,16 @@ const OPTIONS = {
 /** `waypost search <words…>`: one or two lines per listing; the service checks the values. */
 export const runSearch: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
-  const asked = toAsked(values, positionals)
+  const requested = toRequested(values, positionals)
   const waypost = connect(values.base)
   const printRow = (row: CompactRow) =>
     values.json === true ? printJson(row, 0) : print(toText(row))
   if (values.all === true) {
-    if (asked.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
-    await printAll(waypost, asked, printRow)
+    if (requested.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
+    await printAll(waypost, requested, printRow)
     return EXIT.ok
   }
-  const answer = await waypost.search({ ...asked, limit: asked.limit ?? ROWS })
+  const answer = await waypost.search({ ...requested, limit: requested.limit ?? ROWS })
   return printAnswer(answer, values.json, toText)
 }
 
@@ -64,8 +64,8 @@ export const runFind: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   if ('sort' in values || values.all === true)
     throw new UsageFault('find takes neither --sort nor --all')
-  const { view: _, ...asked } = toAsked(values, positionals)
-  return printAnswer(await connect(values.base).operations(asked), values.json, toOperationText)
+  const { view: _, ...requested } = toRequested(values, positionals)
+  return printAnswer(await connect(values.base).operations(requested), values.json, toOperationText)
 }
 
 function printAnswer<Row>(
@@ -97,10 +97,10 @@ function toOperationText({ listing, operation }: OperationsAnswer['results'][num
   return `${shown}\n    ${toLine(description ?? '')}${sent}`
 }
 
-type Asked = SearchParameters & { view: 'compact' }
+type Requested = SearchParameters & { view: 'compact' }
 
 /** Anything but a number is sent as it is: the service knows its own values and names them. */
-function toAsked(values: Record<string, unknown>, words: readonly string[]): Asked {
+function toRequested(values: Record<string, unknown>, words: readonly string[]): Requested {
   const textOf = (name: string) => {
     const value = values[name]
     return typeof value === 'string' ? value : undefined
@@ -116,8 +116,12 @@ function toAsked(values: Record<string, unknown>, words: readonly string[]): Ask
   }
 }
 
-async function printAll(waypost: Waypost, asked: Asked, printRow: (row: CompactRow) => void) {
-  const { limit: _, ...rest } = asked
+async function printAll(
+  waypost: Waypost,
+  requested: Requested,
+  printRow: (row: CompactRow) => void,
+) {
+  const { limit: _, ...rest } = requested
   let count = 0
   for await (const row of waypost.results(rest)) {
     printRow(row)

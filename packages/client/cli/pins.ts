@@ -130,8 +130,8 @@ async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
 async function look(waypost: Waypost, id: string, only?: readonly string[]): Promise<LockEntry> {
   const kit = await waypost.kit(id)
   const entry = toLockEntry(kit, only)
-  const isAsked = kit.payees.length === 0 && kit.payment.relay !== null
-  return isAsked ? askSeller(waypost, kit, entry) : entry
+  const isRequested = kit.payees.length === 0 && kit.payment.relay !== null
+  return isRequested ? askSeller(waypost, kit, entry) : entry
 }
 
 async function askSeller(waypost: Waypost, kit: Kit, entry: LockEntry): Promise<LockEntry> {

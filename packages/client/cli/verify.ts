@@ -40,7 +40,7 @@ export const runVerify: Run = async (args, connect) => {
   const isAnswer = await findAnswer(values, receipt.answer)
   const checks = {
     // Otherwise one valid receipt would pass for every other.
-    isAsked: receipt.id === id,
+    isRequested: receipt.id === id,
     isSigned: isReceiptSigned(view, keys),
     ...ofDay,
     ...(isAnswer !== null && { isAnswer }),
@@ -76,7 +76,7 @@ async function findAnswer(
 }
 
 const SAYS = {
-  isAsked: 'it is the one that was asked for',
+  isRequested: 'it is the one that was asked for',
   isSigned: 'signed by a key of the directory',
   isDaySigned: 'the file of its day is signed',
   isInDay: 'the file of its day has it',

@@ -142,9 +142,9 @@ async function toExpectHeader(
 async function readKit({ baseUrl, id, request, options }: Call, name: string) {
   const query = `?view=compact&operation=${encodeURIComponent(name)}`
   const url = baseUrl + kitPath(encodeURIComponent(id)) + query
-  const asked = { url, signal: request.signal ?? null, mayRepeat: true }
+  const requested = { url, signal: request.signal ?? null, mayRepeat: true }
   try {
-    return await askJson<CompactKit>(asked, options)
+    return await askJson<CompactKit>(requested, options)
   } catch (error) {
     if (error instanceof WaypostError && [400, 404, 410].includes(error.status)) return undefined
     throw error

@@ -106,7 +106,7 @@ export interface AskOptions extends Pick<Limits, 'fetch' | 'timeoutMs'> {
   headers: Record<string, string>
 }
 
-export interface Asked extends Request {
+export interface Requested extends Request {
   /** Statuses, and failures without an answer, that are retried; for reads all transient ones. */
   mayRepeat: boolean
 }
@@ -116,9 +116,9 @@ export interface Asked extends Request {
  *
  * @throws WaypostError with the directory's problem document, or the reason for having no answer
  */
-export async function askJson<Answer>(asked: Asked, options: AskOptions): Promise<Answer> {
+export async function askJson<Answer>(requested: Requested, options: AskOptions): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
-    const failure = await tryOnce<Answer>(asked, options)
+    const failure = await tryOnce<Answer>(requested, options)
     if ('answer' in failure) return failure.answer
     const { error } = failure
     const mayPass =
@@ -126,24 +126,24 @@ export async function askJson<Answer>(asked: Asked, options: AskOptions): Promis
         ? error.code === 'unreachable' || error.code === 'timeout'
         : PASSING.has(error.status)
     // A rate-limited request had no effect, whatever it was.
-    if (!mayPass || !(asked.mayRepeat || error.status === 429)) throw error
+    if (!mayPass || !(requested.mayRepeat || error.status === 429)) throw error
     if (tries > options.retries) throw error
     const ms = toWait(tries, error.retryAfter, Math.random())
     if (ms === null) throw error
-    await wait(ms, asked.signal)
+    await wait(ms, requested.signal)
   }
 }
 
-async function tryOnce<Answer>(asked: Asked, options: AskOptions) {
-  const { mayRepeat: _, ...request } = asked
-  const headers = toHeaders({ accept: 'application/json' }, options.headers, asked.headers)
+async function tryOnce<Answer>(requested: Requested, options: AskOptions) {
+  const { mayRepeat: _, ...request } = requested
+  const headers = toHeaders({ accept: 'application/json' }, options.headers, requested.headers)
   try {
     const limits = { ...options, maxBytes: MAX_DIRECTORY_BYTES }
     const response = await send({ ...request, headers }, limits)
     const text = await response.text()
     return response.ok
-      ? readAnswer<Answer>(asked.url, response.status, text)
-      : { error: toProblemError(asked.url, response, text) }
+      ? readAnswer<Answer>(requested.url, response.status, text)
+      : { error: toProblemError(requested.url, response, text) }
   } catch (error) {
     if (error instanceof WaypostError) return { error }
     throw error

@@ -58,14 +58,14 @@ interface Signalled {
   signal?: AbortSignal | undefined
 }
 
-type SearchAnswer<Asked> = Asked extends { view: 'compact' }
+type SearchAnswer<Requested> = Requested extends { view: 'compact' }
   ? CompactSearchResponse
   : SearchResponse
-type Search = <const Asked extends SearchParameters>(
-  asked: Asked,
+type Search = <const Requested extends SearchParameters>(
+  requested: Requested,
   options?: Signalled,
-) => Promise<SearchAnswer<Asked>>
-type SearchRow<Asked> = Asked extends { view: 'compact' } ? CompactRow : SearchResult
+) => Promise<SearchAnswer<Requested>>
+type SearchRow<Requested> = Requested extends { view: 'compact' } ? CompactRow : SearchResult
 
 /** A directory's methods; all but `call` and `report` only read and may be repeated. */
 export type Waypost = ReturnType<typeof createWaypost>
@@ -85,20 +85,23 @@ export function createWaypost(given: WaypostOptions) {
       { url: `${baseUrl}${path}`, signal: signal ?? null, mayRepeat: true },
       { ...options, timeoutMs },
     )
-  const search: Search = (asked, options) => read(`/api/v1/search${toQuery(asked)}`, options)
-  const changes = (asked: ChangesParameters = {}, options?: Signalled) =>
-    read<Changes>(`/api/v1/changes${toQuery(asked)}`, options)
+  const search: Search = (requested, options) =>
+    read(`/api/v1/search${toQuery(requested)}`, options)
+  const changes = (requested: ChangesParameters = {}, options?: Signalled) =>
+    read<Changes>(`/api/v1/changes${toQuery(requested)}`, options)
   const at = (id: string, of = 'listings') => `/api/v1/${of}/${encodeURIComponent(id)}`
   return {
     /** The directory's address without a trailing slash. */
     baseUrl,
     search,
     /** Every result of a search, page after page, each listing once; stop at any time. */
-    results: <const Asked extends SearchParameters>(asked: Asked, options?: Signalled) =>
-      eachResult(search, asked, options),
+    results: <const Requested extends SearchParameters>(
+      requested: Requested,
+      options?: Signalled,
+    ) => eachResult(search, requested, options),
     /** Operations for a task, each with everything the first call takes. */
-    operations: (asked: OperationsParameters, options?: Signalled) =>
-      read<OperationsAnswer>(`/api/v1/operations${toQuery(asked)}`, options),
+    operations: (requested: OperationsParameters, options?: Signalled) =>
+      read<OperationsAnswer>(`/api/v1/operations${toQuery(requested)}`, options),
     /** What buyers want done, each task with its contract. */
     tasks: (options?: Signalled) => read<Tasks>('/api/v1/tasks', options),
     task: (id: string, options?: Signalled) => read<Task>(at(id, 'tasks'), options),
@@ -115,18 +118,18 @@ export function createWaypost(given: WaypostOptions) {
     /** One page of what changed in the directory since a cursor or a time. */
     changes,
     /** Every change since then, page after page. */
-    eachChange: (asked?: ChangesParameters, options?: Signalled) =>
-      eachChange(changes, asked, options),
+    eachChange: (requested?: ChangesParameters, options?: Signalled) =>
+      eachChange(changes, requested, options),
     /** A service's answers, as a client would see them; takes at most a minute. */
-    lint: (asked: LintParameters, options?: Signalled) =>
-      read<LintReport>(`/api/v1/lint${toQuery(asked)}`, options, LOOK_TIMEOUT),
+    lint: (requested: LintParameters, options?: Signalled) =>
+      read<LintReport>(`/api/v1/lint${toQuery(requested)}`, options, LOOK_TIMEOUT),
     /** Reports a service to list, or an error, to the directory's maintainers; they decide. */
     report: (report: ReportBody, { signal }: Signalled = {}) => {
       const headers = { 'content-type': 'application/json' }
       const url = `${baseUrl}/api/v1/reports`
       const sent = { url, method: 'POST', headers, body: JSON.stringify(report) }
-      const asked = { ...sent, signal: signal ?? null, mayRepeat: false }
-      return askJson<ReportTaken>(asked, options)
+      const requested = { ...sent, signal: signal ?? null, mayRepeat: false }
+      return askJson<ReportTaken>(requested, options)
     },
     /** Whether and how the relay would call a listing; the seller is not contacted. */
     callInfo: (id: string, endpoint?: string, options?: Signalled) => {
@@ -139,20 +142,20 @@ export function createWaypost(given: WaypostOptions) {
   }
 }
 
-async function* eachResult<const Asked extends SearchParameters>(
+async function* eachResult<const Requested extends SearchParameters>(
   search: Search,
-  asked: Asked,
+  requested: Requested,
   options?: Signalled,
-): AsyncGenerator<SearchRow<Asked>, void, undefined> {
+): AsyncGenerator<SearchRow<Requested>, void, undefined> {
   const seen = new Set<string>()
-  for (let offset = asked.offset ?? 0; ; ) {
-    const page = await search({ limit: PAGE, ...asked, offset }, options)
+  for (let offset = requested.offset ?? 0; ; ) {
+    const page = await search({ limit: PAGE, ...requested, offset }, options)
     for (const row of page.results) {
       // A release may be swapped between two pages: rows that moved down are not returned twice.
       if (seen.has(row.id)) continue
       seen.add(row.id)
       // `view` chose the form of the rows, as the signature says.
-      yield row as SearchRow<Asked>
+      yield row as SearchRow<Requested>
     }
     offset += page.results.length
     if (page.results.length === 0 || offset >= page.total) return
@@ -160,12 +163,12 @@ async function* eachResult<const Asked extends SearchParameters>(
 }
 
 async function* eachChange(
-  changes: (asked: ChangesParameters, options?: Signalled) => Promise<Changes>,
-  asked: ChangesParameters = {},
+  changes: (requested: ChangesParameters, options?: Signalled) => Promise<Changes>,
+  requested: ChangesParameters = {},
   options?: Signalled,
 ): AsyncGenerator<Changes['changes'][number], void, undefined> {
-  for (let since = asked.since; ; ) {
-    const page = await changes({ limit: CHANGES_PAGE, ...asked, since }, options)
+  for (let since = requested.since; ; ) {
+    const page = await changes({ limit: CHANGES_PAGE, ...requested, since }, options)
     yield* page.changes
     if (!page.has_more || page.next === null) return
     since = page.next

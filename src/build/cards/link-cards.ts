@@ -23,7 +23,7 @@ export function toLinkCards(
   switches: Partial<Switches>,
 ): { path: string; svg: string }[] {
   const missing = toMissingParts(switches)
-  const facts = STANDING.filter(({ part }) => !missing.includes(part))
+  const facts = STATUS_FACTS.filter(({ part }) => !missing.includes(part))
   const draw = (title: string, words: string, arm: LinkCard['arm']) =>
     renderCardSvg({ title, words, arm, facts, brand: name })
   return [
@@ -47,7 +47,7 @@ interface Fact {
 }
 
 /** On every card: they do not change with the content, so neither do the drawings. */
-const STANDING: readonly Fact[] = [
+const STATUS_FACTS: readonly Fact[] = [
   { part: 'payments', label: 'Pays with', value: 'x402, MPP' },
   { part: 'trust', label: 'Trust from', value: 'payments' },
   { part: 'business_model', label: 'Placements sold', value: 'none' },

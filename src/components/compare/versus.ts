@@ -69,24 +69,24 @@ type ToRows = (
   tasks: TaskNames,
 ) => { label: string; cells: VersusCell[] }[]
 
-const said = (text: string): VersusCell => ({ text, isMissing: false })
+const stated = (text: string): VersusCell => ({ text, isMissing: false })
 const missing = (text: string): VersusCell => ({ text, isMissing: true })
-type Said = VersusCell | string | number | null | undefined
-const toCell = (text: Exclude<Said, VersusCell>, lacking: string) =>
-  text === null || text === undefined || text === '' ? missing(lacking) : said(String(text))
+type Stated = VersusCell | string | number | null | undefined
+const toCell = (text: Exclude<Stated, VersusCell>, lacking: string) =>
+  text === null || text === undefined || text === '' ? missing(lacking) : stated(String(text))
 /** @param read the value of a listing; null, undefined and '' for none */
 const row =
   (
     label: string,
     lacking: string,
-    read: (view: ListingView, subject: CellSubject) => Said,
+    read: (view: ListingView, subject: CellSubject) => Stated,
   ): ToRows =>
   (subjects) => {
-    const toSaid = (subject: CellSubject) => {
+    const toStated = (subject: CellSubject) => {
       const text = read(subject.view, subject)
       return typeof text === 'object' && text !== null ? text : toCell(text, lacking)
     }
-    return [{ label, cells: subjects.map(toSaid) }]
+    return [{ label, cells: subjects.map(toStated) }]
   }
 const all =
   (...readers: ToRows[]): ToRows =>

@@ -1,7 +1,7 @@
 import type { KitOperation } from '../../domain/kit/kit-operations.ts'
 import { toUsd } from '../../domain/operation/price-text.ts'
 
-type Asked = Pick<KitOperation, 'seen' | 'price'>
+type Requested = Pick<KitOperation, 'seen' | 'price'>
 
 export interface CallTag {
   text: string
@@ -9,7 +9,7 @@ export interface CallTag {
 }
 
 /** The result of our probe's own call of an operation, in two words next to its listed price. */
-export function toSeenTag({ seen, price }: Asked): CallTag | null {
+export function toSeenTag({ seen, price }: Requested): CallTag | null {
   if (seen === undefined) return null
   const { outcome, status, min_usd } = seen
   switch (outcome) {
@@ -35,7 +35,7 @@ export function toSeenTag({ seen, price }: Asked): CallTag | null {
  *
  * @example '4 of 9 operations were called on 2026-11-20: 3 spoke, 1 of them for more than is listed.'
  */
-export function toSeenSentence(operations: readonly Asked[]): string | null {
+export function toSeenSentence(operations: readonly Requested[]): string | null {
   const called = operations.filter(({ seen }) => seen !== undefined)
   if (called.length < 2) return null
   const days = called.flatMap(({ seen }) => seen?.at.slice(0, 10) ?? []).sort()
@@ -47,6 +47,6 @@ export function toSeenSentence(operations: readonly Asked[]): string | null {
   return `${called.length} of ${operations.length} operations were called ${when}, without paying: ${spoke.length} spoke${above}.`
 }
 
-function isAbove(asked: number | undefined, price: Asked['price']): boolean {
-  return asked !== undefined && price?.per === 'call' && asked > price.max_usd
+function isAbove(requested: number | undefined, price: Requested['price']): boolean {
+  return requested !== undefined && price?.per === 'call' && requested > price.max_usd
 }

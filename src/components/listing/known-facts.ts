@@ -19,7 +19,7 @@ export function known(isKnown: boolean, yes: string, no: string): KnownFact {
  * Who owns a listing, whether it answers and who paid, as one sentence; then what is not known of
  * calling it.
  */
-export function toStanding(
+export function toStatusText(
   view: ListingView,
   calls: { title: string; total: number } | null,
   switches: Pick<Switches, 'sellers' | 'payments' | 'trust'>,

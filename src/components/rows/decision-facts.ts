@@ -205,7 +205,7 @@ function toProbe(
     return [factOf('Its package', result, when, tone)]
   }
   if (probe === undefined) return []
-  return [toLastAnswer(probe, probes), ...toAskedPrice(operations)]
+  return [toLastAnswer(probe, probes), ...toRequestedPrice(operations)]
 }
 
 /** When the service itself last answered, and how fast; else what came instead, and since when. */
@@ -226,18 +226,18 @@ function toLastAnswer(
 }
 
 /** The seller's prices at our last probe of each operation, the highest next to the listed one. */
-function toAskedPrice(operations: ListingView['operations']): DecisionFact[] {
-  const asked = operations.flatMap(({ seen, price }) =>
+function toRequestedPrice(operations: ListingView['operations']): DecisionFact[] {
+  const requested = operations.flatMap(({ seen, price }) =>
     seen?.min_usd === undefined ? [] : [{ at: seen.at, usd: seen.min_usd, price }],
   )
-  const newest = asked
+  const newest = requested
     .map(({ at }) => at.slice(0, 10))
     .sort()
     .at(-1)
   if (newest === undefined) return []
-  const prices = asked.map(({ usd }) => usd).sort((a, b) => a - b)
+  const prices = requested.map(({ usd }) => usd).sort((a, b) => a - b)
   const range = [...new Set([toUsd(prices[0] ?? 0), toUsd(prices.at(-1) ?? 0)])].join('–')
-  const above = asked.filter(({ usd, price }) => price?.per === 'call' && usd > price.max_usd)
+  const above = requested.filter(({ usd, price }) => price?.per === 'call' && usd > price.max_usd)
   return above.length > 0
     ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
     : [factOf('Asked for', range, `at our probe of ${newest}`, 'money')]

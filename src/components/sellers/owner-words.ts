@@ -69,7 +69,7 @@ export function toBadgeEmbeds({
   ]
 }
 
-type Standing = Pick<ListingView, 'status' | 'tiers'>
+type Published = Pick<ListingView, 'status' | 'tiers'>
 
 interface OwnFacts {
   payouts: readonly Pick<KnownPayout, 'proven_at'>[]
@@ -82,7 +82,7 @@ interface OwnFacts {
  *
  * @param view the listing as it is published; null when it is not in the directory
  */
-export function toNextSteps(view: Standing | null, { payouts, lastCheck }: OwnFacts): KnownFact[] {
+export function toNextSteps(view: Published | null, { payouts, lastCheck }: OwnFacts): KnownFact[] {
   const proof = known(
     lastCheck?.verified !== false,
     'The domain is proven. Leave the proof in place: we check it every day and mail you if it is gone.',
@@ -105,7 +105,7 @@ export function toNextSteps(view: Standing | null, { payouts, lastCheck }: OwnFa
   ]
 }
 
-function toTiers({ status, tiers }: Standing): KnownFact[] {
+function toTiers({ status, tiers }: Published): KnownFact[] {
   const earned = tiers.earned.map((id) => known(true, `${TIER_LABELS[id]} is earned.`, ''))
   const missing = tiers.not_yet
     // Its reason is a missing claim, which is outdated after the next build.
@@ -146,9 +146,11 @@ export function toProbedRows({ operations }: Pick<ListingView, 'operations'>) {
   const rows = operations.flatMap(({ method, url, seen }) => {
     if (seen === undefined) return []
     const { at, outcome, status, min_usd } = seen
-    const asked = min_usd === undefined ? '' : `, asked ${toUsd(min_usd)}`
+    const requested = min_usd === undefined ? '' : `, asked ${toUsd(min_usd)}`
     const answered = status === undefined ? '' : `, status ${status}`
-    return [{ at, call: `${method} ${url}`, saw: `${OUTCOME_WORDS[outcome]}${answered}${asked}.` }]
+    return [
+      { at, call: `${method} ${url}`, saw: `${OUTCOME_WORDS[outcome]}${answered}${requested}.` },
+    ]
   })
   return rows.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, MOST_PROBED)
 }

@@ -2,7 +2,7 @@ import { toUsd } from '../../domain/operation/price-text.ts'
 import { toPaymentHeader } from '../../domain/protocols/paid-call.ts'
 import { usdAssetOf } from '../../domain/settlement/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
-import type { AskedOffer, AskedTerms } from './asked-terms.ts'
+import type { RequestedOffer, RequestedTerms } from './requested-terms.ts'
 
 /**
  * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
@@ -41,7 +41,7 @@ const TYPES = {
 } as const
 
 /** Why a browser's wallet cannot pay an offer; null where it can. */
-export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number): string | null {
+export function findPayFault({ offer, chain, usd }: RequestedOffer, maxUsd: number): string | null {
   const { assetTransferMethod: method = 'eip3009' } = isJsonObject(offer.extra) ? offer.extra : {}
   if (offer.scheme !== 'exact') return `Scheme ${String(offer.scheme)} needs a client of its own.`
   if (method !== 'eip3009')
@@ -60,9 +60,9 @@ export function findPayFault({ offer, chain, usd }: AskedOffer, maxUsd: number):
 
 /** Smallest units; null where the seller names none, or two. */
 function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): string | null {
-  const asked = [amount, maxAmountRequired].filter((each) => each !== undefined)
-  const [first] = asked
-  const isOne = asked.every((each) => each === first)
+  const requested = [amount, maxAmountRequired].filter((each) => each !== undefined)
+  const [first] = requested
+  const isOne = requested.every((each) => each === first)
   return isOne && typeof first === 'string' && /^[1-9]\d{0,29}$/.test(first) ? first : null
 }
 
@@ -81,8 +81,8 @@ function coinOn(chain: string) {
  */
 export async function signOffer(
   wallet: BrowserWallet,
-  { offer, chain }: AskedOffer,
-  { terms, version }: AskedTerms,
+  { offer, chain }: RequestedOffer,
+  { terms, version }: RequestedTerms,
 ): Promise<{ name: string; value: string }> {
   const coin = coinOn(chain ?? '')
   const value = amountOf(offer)

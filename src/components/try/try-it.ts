@@ -4,8 +4,8 @@ import { EXPECT_HEADER, toExpectText } from '../../domain/pins/expectation.ts'
 import { readReceipt } from '../../domain/protocols/paid-call.ts'
 import { readAnswerText } from '../frame/answer-text.ts'
 import type { Markup } from '../frame/html.ts'
-import { type AskedTerms, readAskedTerms } from './asked-terms.ts'
 import { type BrowserWallet, findPayFault, signOffer } from './browser-wallet.ts'
+import { type RequestedTerms, readRequestedTerms } from './requested-terms.ts'
 import { toAnswerMarkup, toProblemMarkup, toTermsMarkup, toTryForm } from './try-markup.ts'
 import { type TryRequest, toRelayPath, toTryFields, toTryRequest } from './try-request.ts'
 
@@ -86,7 +86,7 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<Markup> {
   if (typeof request === 'string') return toProblemMarkup(request)
   const answer = await call(tried.relay, request, {})
   if (answer.status !== 402) return toAnswerMarkup(answer)
-  const terms = readAskedTerms(answer, tried.operation, tried.kit.payees)
+  const terms = readRequestedTerms(answer, tried.operation, tried.kit.payees)
   if (terms === null) return toProblemMarkup(toUnreadText(answer.headers))
   listenForPay(form, { ...tried, request, terms })
   return toTermsMarkup(terms, ceilingIn(form))
@@ -106,7 +106,7 @@ function ceilingIn(form: HTMLFormElement): number {
 
 interface Payable extends Tried {
   request: TryRequest
-  terms: AskedTerms
+  terms: RequestedTerms
 }
 
 /** The form listens for clicks: its buttons are drawn later. The last 402 is the one paid. */
@@ -126,12 +126,12 @@ async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise
     return toProblemMarkup(
       'This browser has no wallet. Install one that speaks EIP-1193, or pay with the command above.',
     )
-  const asked = terms.offers[at]
+  const requested = terms.offers[at]
   const ceiling = ceilingIn(form)
-  const fault = asked === undefined ? 'This offer is gone.' : findPayFault(asked, ceiling)
-  if (asked === undefined || fault !== null) return toProblemMarkup(fault ?? '')
-  const payment = await signOffer(wallet, asked, terms)
-  const payee = toPayout(asked.chain, String(asked.offer.payTo))
+  const fault = requested === undefined ? 'This offer is gone.' : findPayFault(requested, ceiling)
+  if (requested === undefined || fault !== null) return toProblemMarkup(fault ?? '')
+  const payment = await signOffer(wallet, requested, terms)
+  const payee = toPayout(requested.chain, String(requested.offer.payTo))
   const answer = await call(relay, request, {
     [payment.name]: payment.value,
     [EXPECT_HEADER]: toExpectText({ max_usd: ceiling, ...(payee !== null && { payee: [payee] }) }),

@@ -2,8 +2,8 @@ import { cutText } from '../../domain/derived/cut-text.ts'
 import { parseJson } from '../../domain/wire/json.ts'
 import { toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
-import type { AskedTerms } from './asked-terms.ts'
 import { findPayFault } from './browser-wallet.ts'
+import type { RequestedTerms } from './requested-terms.ts'
 import type { TryField } from './try-request.ts'
 
 /** Characters of an answer that are shown; the rest can be saved. */
@@ -35,19 +35,19 @@ function toInput({ key, name, type, choices, isRequired, value }: TryField): Mar
 }
 
 /** The seller's own terms beside what the directory expected, and a way to pay each. */
-export function toTermsMarkup({ offers }: AskedTerms, maxUsd: number): Markup {
-  const ways = offers.map((asked, at) => {
-    const fault = findPayFault(asked, maxUsd)
-    const rows = asked.rows.map(
-      ({ label, asked, expected, differs }) => html`
-        <tr class="${differs && 'differs'}"><th scope="row">${label}</th><td><bdi>${asked}</bdi></td>
+export function toTermsMarkup({ offers }: RequestedTerms, maxUsd: number): Markup {
+  const ways = offers.map((requested, at) => {
+    const fault = findPayFault(requested, maxUsd)
+    const rows = requested.rows.map(
+      ({ label, requested, expected, differs }) => html`
+        <tr class="${differs && 'differs'}"><th scope="row">${label}</th><td><bdi>${requested}</bdi></td>
           <td>${differs && html`<span class="dot missing"></span> `}<bdi>${expected === '' ? 'not known' : expected}</bdi>${differs && html` <b>differs</b>`}</td></tr>`,
     )
     return html`
       <li><table class="terms">
         <thead><tr><td></td><th scope="col">The seller asks</th><th scope="col">We expected</th></tr></thead>
         <tbody>${rows}</tbody></table>
-        ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${asked.rows[0]?.asked} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
+        ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${requested.rows[0]?.requested} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
   })
   return html`<ul class="asked">${ways}</ul>`
 }

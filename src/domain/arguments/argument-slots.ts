@@ -30,7 +30,7 @@ export const ARGUMENT_KINDS = [
   'text',
   'from',
   'to',
-  'asked',
+  'requested',
 ] as const
 export type ArgumentKind = (typeof ARGUMENT_KINDS)[number]
 
@@ -133,7 +133,8 @@ export function slotsIn(
     if (kind === null) return []
     // A sender's address may be an object.
     const isSender = at.some((step) => SENDER.test(String(step)))
-    if (kind === 'email' && isSender) return [{ at: place, kind: 'asked', required: isRequired }]
+    if (kind === 'email' && isSender)
+      return [{ at: place, kind: 'requested', required: isRequired }]
     return [{ at: isListOfText ? [...place, 0] : place, kind, required: isRequired }]
   })
 }
@@ -158,7 +159,7 @@ function kindOf({ name, schema, example, description = '' }: Named): ArgumentKin
   const byText = BY_DESCRIPTION.find(([pattern]) => pattern.test(description))?.[1]
   if (byText !== undefined) return byText
   const isKept = SETTING.test(name) || typeof example === 'number'
-  return isKept || typeof example !== 'string' ? null : 'asked'
+  return isKept || typeof example !== 'string' ? null : 'requested'
 }
 
 const SENDER = /^(?:from|sender|reply_?to)/i
@@ -173,7 +174,7 @@ const FORMATS: Readonly<Record<string, ArgumentKind>> = {
 function kindOfExample(name: string, shown: string): ArgumentKind | undefined {
   const kind = BY_EXAMPLE.find(([pattern]) => pattern.test(shown))?.[1]
   // A query names the recipient: the sender is the caller.
-  return kind === 'email' && SENDER.test(name) ? 'asked' : kind
+  return kind === 'email' && SENDER.test(name) ? 'requested' : kind
 }
 
 /** Where the name means nothing, its description may help. */

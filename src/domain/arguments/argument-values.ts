@@ -4,7 +4,7 @@ import { COIN_IDS } from './argument-tables.ts'
 import type { QuestionFacts } from './question-facts.ts'
 
 /** Where a value goes, and whether the query has it, or only that it is required. */
-export type Filled = { slot: ArgumentSlot; value: unknown; isSaid: boolean }
+export type Filled = { slot: ArgumentSlot; value: unknown; isStated: boolean }
 
 /** The query's value for each slot, in their order. @param shownAt the example's value there */
 export function readValues(
@@ -39,17 +39,17 @@ function toValue(
   facts: QuestionFacts,
   taken: Map<ArgumentKind, number>,
   shown: unknown,
-): Pick<Filled, 'value' | 'isSaid'> {
+): Pick<Filled, 'value' | 'isStated'> {
   const { kind, required } = slot
   const place = taken.get(kind) ?? 0
   taken.set(kind, place + 1)
-  const said = VALUES[kind](facts, place, typeof shown === 'string' ? shown : '')
-  if (said !== undefined) {
-    const isText = typeof shown !== 'number' && typeof said === 'number'
-    return { value: isText ? String(said) : said, isSaid: true }
+  const stated = VALUES[kind](facts, place, typeof shown === 'string' ? shown : '')
+  if (stated !== undefined) {
+    const isText = typeof shown !== 'number' && typeof stated === 'number'
+    return { value: isText ? String(stated) : stated, isStated: true }
   }
-  if (typeof shown === 'string' && PLACEHOLDER.test(shown)) return { value: shown, isSaid: false }
-  return { value: required ? placeholderOf(slot) : undefined, isSaid: false }
+  if (typeof shown === 'string' && PLACEHOLDER.test(shown)) return { value: shown, isStated: false }
+  return { value: required ? placeholderOf(slot) : undefined, isStated: false }
 }
 
 export function placeholderOf({ at }: ArgumentSlot): string {
@@ -69,9 +69,9 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
   coordinates: ({ places }, place, shown) => {
     // Several points in a row are written as in routing services and GeoJSON: longitude first.
     const points = shown.split(';').length
-    const asked = points > 1 ? places.slice(0, points) : places.slice(place, place + 1)
-    if (asked.length < points) return undefined
-    return asked
+    const requested = points > 1 ? places.slice(0, points) : places.slice(place, place + 1)
+    if (requested.length < points) return undefined
+    return requested
       .map(({ latitude, longitude }) =>
         points > 1 ? `${longitude},${latitude}` : `${latitude},${longitude}`,
       )
@@ -116,7 +116,7 @@ const VALUES: Readonly<Record<ArgumentKind, ReadValue>> = {
     (currencies.length > 1 ? currencies[0] : places.length > 1 ? places[0]?.name : undefined),
   to: ({ emails, languages, currencies, places }) =>
     emails[0] ?? languages.to ?? (currencies.length > 1 ? currencies[1] : places[1]?.name),
-  asked: () => undefined,
+  requested: () => undefined,
 }
 
 /** A question's other words name its task, and a search for them finds nothing. */

@@ -79,16 +79,16 @@ function readAt(example: ShownExample, [root, ...path]: readonly (string | numbe
 }
 
 /** How many facts of a query a request can hold: places, addresses, quoted text. */
-export function countSaid(
+export function countStated(
   template: string,
   example: ShownExample,
   slots: readonly ArgumentSlot[],
   facts: QuestionFacts,
 ): number {
-  const said = readValues(slots, facts, (slot) => shownAt(example, template, slot)).filter(
-    ({ isSaid }) => isSaid,
+  const stated = readValues(slots, facts, (slot) => shownAt(example, template, slot)).filter(
+    ({ isStated }) => isStated,
   )
-  return new Set(said.flatMap((filled) => meaningsOf(filled, facts))).size
+  return new Set(stated.flatMap((filled) => meaningsOf(filled, facts))).size
 }
 
 /**
@@ -156,10 +156,10 @@ function findUnshown(
   facts: QuestionFacts,
   isUnshown: (slot: ArgumentSlot) => boolean,
 ): readonly Filled[] {
-  const said = values.filter(({ isSaid }) => isSaid)
-  const unshown = said.filter(({ slot }) => isUnshown(slot))
+  const stated = values.filter(({ isStated }) => isStated)
+  const unshown = stated.filter(({ slot }) => isUnshown(slot))
   const sayings = new Set(
-    said.filter((each) => !unshown.includes(each)).flatMap((each) => meaningsOf(each, facts)),
+    stated.filter((each) => !unshown.includes(each)).flatMap((each) => meaningsOf(each, facts)),
   )
   const first = new Map<string, ArgumentKind>()
   return unshown.filter((each) => {

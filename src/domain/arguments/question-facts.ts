@@ -104,8 +104,8 @@ function known(
   const found = words.flatMap((word) => {
     const code = table.get(word.toLowerCase())
     if (code === undefined) return []
-    const isSaidAsCode = word.toLowerCase() === code.toLowerCase()
-    return !isSaidAsCode || word === code || isShortForm(word) ? [code] : []
+    const isStatedAsCode = word.toLowerCase() === code.toLowerCase()
+    return !isStatedAsCode || word === code || isShortForm(word) ? [code] : []
   })
   return [...new Set(found)]
 }
@@ -180,7 +180,7 @@ export function saysArguments(facts: QuestionFacts): boolean {
   const lists = [urls, emails, domains, ips, evmAddresses, transactions, places, coins]
   return (
     [...lists, currencies, tickers, countries].some((list) => list.length > 0) ||
-    [languages.to, quoted, subject].some((said) => said != null)
+    [languages.to, quoted, subject].some((stated) => stated != null)
   )
 }
 

@@ -119,8 +119,8 @@ export function toCallableView(
 const MAX_LINE_LENGTH = 200
 
 /** @example inOneLine({ description: 'First.\n\nSecond.' }) → { description: 'First.' } */
-function inOneLine<Told extends { description: string }>(told: Told): Told {
-  const line = told.description.trim().split('\n', 1)[0] ?? ''
+function inOneLine<Reported extends { description: string }>(reported: Reported): Reported {
+  const line = reported.description.trim().split('\n', 1)[0] ?? ''
   const isShort = line.length <= MAX_LINE_LENGTH
-  return { ...told, description: isShort ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…` }
+  return { ...reported, description: isShort ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…` }
 }

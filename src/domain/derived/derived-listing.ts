@@ -6,7 +6,7 @@ import { railsOf } from '../listing/pricing.ts'
 import { findHostForgery } from '../listing/shown-host.ts'
 import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { type Surface, toSurface } from '../operation/surface.ts'
-import type { PayoutStanding } from '../owners/payout-standing.ts'
+import type { PayoutState } from '../owners/payout-state.ts'
 import { payeesOf, toDigest } from '../pins/pins.ts'
 import { toSuspicionNotice } from '../probe/mcp.ts'
 import { DELIVERS, type Delivered, earnsDelivers } from '../receipts/delivered.ts'
@@ -69,7 +69,7 @@ export interface DerivedListing {
   past?: PastFacts
   /** Provider whose id prefixes the signals on the wire. */
   signalsSource: string
-  payouts: PayoutStanding
+  payouts: PayoutState
   /** Its payees, CAIP-10, from the listing and the seller's own 402. */
   payees: string[]
   /** Digest of what a caller relies on; changes when any of it does. */
@@ -92,7 +92,7 @@ export interface DeriveInput {
   delivered?: Delivered | undefined
   /** The ledger's facts on it, in addition to the notices of its evidence. */
   notices?: readonly Notice[]
-  payouts: PayoutStanding
+  payouts: PayoutState
 }
 
 interface DeriveContext {

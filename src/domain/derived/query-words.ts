@@ -65,8 +65,8 @@ const RelatedSchema = v.pipe(
   v.record(v.string(), v.pipe(wordList, v.minLength(1), v.maxLength(MAX_RELATED))),
   v.rawTransform(({ dataset, addIssue }) =>
     Object.entries(dataset.value).map(([key, meant]) => {
-      const asked = key.split(' ')
-      const own = meant.filter((word) => asked.includes(word))
+      const requested = key.split(' ')
+      const own = meant.filter((word) => requested.includes(word))
       const path = {
         type: 'object',
         origin: 'value',
@@ -74,11 +74,11 @@ const RelatedSchema = v.pipe(
         key,
         value: meant,
       } as const
-      if (!asked.every((word) => WORD.test(word)))
+      if (!requested.every((word) => WORD.test(word)))
         addIssue({ message: 'expected plain lower-case words before the colon', path: [path] })
       if (own.length > 0)
         addIssue({ message: `“${own.join(' ')}” cannot be related to itself`, path: [path] })
-      return { asked, meant }
+      return { requested, meant }
     }),
   ),
 )

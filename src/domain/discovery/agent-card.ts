@@ -62,8 +62,8 @@ export function readAgentCard(document: unknown): ReadCard {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isJsonObject(value)) return value
-  const said = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(said.map(([name, member]) => [name, withoutNulls(member)]))
+  const stated = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(stated.map(([name, member]) => [name, withoutNulls(member)]))
 }
 
 function textOf(value: unknown): string | null {

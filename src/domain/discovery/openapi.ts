@@ -88,20 +88,20 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
   const { document } = source
   const shared = listOf(item.parameters)
   return HTTP_METHODS.flatMap((method): Described[] => {
-    const told = item[method.toLowerCase()]
-    if (!isJsonObject(told)) return []
-    const base = findBase([told.servers, item.servers, document.servers], source.address)
+    const reported = item[method.toLowerCase()]
+    if (!isJsonObject(reported)) return []
+    const base = findBase([reported.servers, item.servers, document.servers], source.address)
     if (base === null) return []
     const url = base + path
-    const params = [...listOf(told.parameters), ...shared].flatMap((each) =>
+    const params = [...listOf(reported.parameters), ...shared].flatMap((each) =>
       readParam(dereference(each, document), document),
     )
-    const description = textOf(told.summary) ?? textOf(told.description) ?? undefined
-    const body = method === 'GET' ? undefined : readBody(told.requestBody, document)
-    const payment = readPaymentInfo(paymentInfoOf(told, `${method} ${path}`, document))
+    const description = textOf(reported.summary) ?? textOf(reported.description) ?? undefined
+    const body = method === 'GET' ? undefined : readBody(reported.requestBody, document)
+    const payment = readPaymentInfo(paymentInfoOf(reported, `${method} ${path}`, document))
     const { offers, price } = payment
-    const guess = price === undefined ? readSentence(told, document) : undefined
-    const response = readResponse(told, source)
+    const guess = price === undefined ? readSentence(reported, document) : undefined
+    const response = readResponse(reported, source)
     const shapes = { ...withPlaces(url, params), ...present({ body, response }) }
     const sold = present({ description, price: price ?? guess, offers })
     const assumed = guess === undefined ? {} : { assumed: ['price' as const] }
@@ -135,17 +135,19 @@ function readSentence(
 ) {
   const paid = memberOf(responses, '402') ?? null
   if (paid === null) return undefined
-  const [named, said, asked] = [summary, description, dereference(paid, document).description].map(
-    (text) => (typeof text === 'string' ? text.slice(0, MAX_SAID) : ''),
-  )
+  const [named, stated, requested] = [
+    summary,
+    description,
+    dereference(paid, document).description,
+  ].map((text) => (typeof text === 'string' ? text.slice(0, MAX_STATED) : ''))
   const behind = (named ?? '').match(/\(\$\d[^()]*\)/g) ?? []
-  const sentences = `${named}\n${said}`.split(/(?<=[.!?])\s+|\n+/)
+  const sentences = `${named}\n${stated}`.split(/(?<=[.!?])\s+|\n+/)
   const costs = [...sentences.filter((each) => OF_COST.test(each)), ...behind]
-  const told = costs.flatMap(toCosts)
-  return toCallPrice(told.length > 0 ? told : toCosts(asked ?? ''))
+  const reported = costs.flatMap(toCosts)
+  return toCallPrice(reported.length > 0 ? reported : toCosts(requested ?? ''))
 }
 
-const MAX_SAID = 5000
+const MAX_STATED = 5000
 const OF_COST =
   /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee|flat)\b|\$\d[\d.]*(?: USDC)? ?\/ ?(?:call|request|query)\b/i
 

@@ -244,12 +244,12 @@ function protocolsOf(info: Record<string, unknown>): [string, Record<string, unk
   return [
     ...listed.flatMap((each) => (typeof each === 'string' ? [[each, {}] as const] : [])),
     ...objects,
-  ].flatMap(([name, said]) => (isJsonObject(said) ? [[name.toLowerCase(), said]] : []))
+  ].flatMap(([name, entry]) => (isJsonObject(entry) ? [[name.toLowerCase(), entry]] : []))
 }
 
 /** A protocol's own amount, as the offer that it is. */
-function toNamedWay([method, said]: [string, Record<string, unknown>]): object[] {
-  return (said.amount ?? null) === null ? [] : [{ method, ...said }]
+function toNamedWay([method, entry]: [string, Record<string, unknown>]): object[] {
+  return (entry.amount ?? null) === null ? [] : [{ method, ...entry }]
 }
 
 /** Which protocols take it, each with its networks and payees; the document's own for all of them. */
@@ -257,19 +257,19 @@ function readProtocols(info: Record<string, unknown>): Place[] {
   const method = textOf(info.method)
   const named = protocolsOf(info)
   if (named.length === 0 && method !== null) named.push([method === 'x402' ? 'x402' : 'mpp', {}])
-  return named.flatMap(([name, said]): Place[] => {
+  return named.flatMap(([name, entry]): Place[] => {
     const rail = RAILS.find((each) => each === name)
     if (rail === undefined) return []
-    const member = (key: string) => said[key] ?? info[key] ?? memberOf(info.price, key)
+    const member = (key: string) => entry[key] ?? info[key] ?? memberOf(info.price, key)
     const networks = [member('networks') ?? member('network') ?? []].flat()
     const chains = networks.flatMap((each) =>
       typeof each === 'string' ? (toChain(each) ?? []) : [],
     )
-    const way = textOf(said.method) ?? method ?? ''
-    const chain = rail === 'mpp' ? chainOfMethod(way, { ...info, ...said }) : null
+    const way = textOf(entry.method) ?? method ?? ''
+    const chain = rail === 'mpp' ? chainOfMethod(way, { ...info, ...entry }) : null
     const places = chains.length > 0 ? chains : [chain]
     return places.map((network) => {
-      const payTo = payeeOf(said, network) ?? payeeOf(info, network)
+      const payTo = payeeOf(entry, network) ?? payeeOf(info, network)
       return { rail, network, payTo }
     })
   })

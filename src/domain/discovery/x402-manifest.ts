@@ -44,7 +44,7 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
     .slice(0, MAX_ENTRIES)
     .flatMap((entry) => readPaidEntry(entry, { base, ref: address, shared }) ?? [])
     .filter(({ operation }) => URL.parse(operation.url)?.origin === origin)
-    .map((each) => withSaidPrice(each, document.instructions))
+    .map((each) => withStatedPrice(each, document.instructions))
   const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
   const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
   const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
@@ -61,11 +61,11 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
 }
 
 /** Documents of addresses alone state prices in a line of words for each. */
-function withSaidPrice(read: ReadEntry, instructions: unknown): ReadEntry {
+function withStatedPrice(read: ReadEntry, instructions: unknown): ReadEntry {
   const { operation } = read
   const path = new URL(operation.url).pathname
   if (operation.price !== undefined || typeof instructions !== 'string' || path === '/') return read
-  const lines = instructions.slice(0, MAX_SAID).split('\n')
+  const lines = instructions.slice(0, MAX_STATED).split('\n')
   const own = lines.filter((line) => line.split(/[`\s?]+/).includes(path))
   const price = own.length === 1 ? toCallPrice(toCosts(own[0] ?? '')) : undefined
   if (price === undefined) return read
@@ -73,7 +73,7 @@ function withSaidPrice(read: ReadEntry, instructions: unknown): ReadEntry {
   return { ...read, operation: { ...operation, price, assumed } }
 }
 
-const MAX_SAID = 50_000
+const MAX_STATED = 50_000
 
 const FREE: StatedPayment = { payees: [] }
 
@@ -83,9 +83,9 @@ function entriesOf(document: Record<string, unknown>): unknown[] {
     const list = document[name]
     if (Array.isArray(list)) return list
     if (isJsonObject(list))
-      return Object.entries(list).map(([resource, said]) => ({
+      return Object.entries(list).map(([resource, entry]) => ({
         resource,
-        ...(isJsonObject(said) ? said : { price: said }),
+        ...(isJsonObject(entry) ? entry : { price: entry }),
       }))
   }
   return [document.accepts ?? []]
@@ -118,12 +118,12 @@ function readPayment(
   const inner = PAYMENTS.map((name) => entry[name]).find(isJsonObject) ?? {}
   const { method: _, ...own } = entry
   const { method: _method, ...payment } = inner
-  const said = { protocols: ['x402'], ...shared, ...own, ...payment }
-  const stated = readPaymentInfo(said)
+  const whole = { protocols: ['x402'], ...shared, ...own, ...payment }
+  const stated = readPaymentInfo(whole)
   const ways = [sharedWays].flat().filter(isJsonObject)
-  if ('accepts' in said || ways.length === 0) return stated
+  if ('accepts' in whole || ways.length === 0) return stated
   const unpriced = ways.map(({ amount: _amount, maxAmountRequired: _units, ...way }) => way)
-  return readPaymentInfo({ ...said, accepts: stated.price === undefined ? ways : unpriced })
+  return readPaymentInfo({ ...whole, accepts: stated.price === undefined ? ways : unpriced })
 }
 
 function baseOf(document: Record<string, unknown>, address: string): string {
@@ -182,9 +182,9 @@ function readEntry(value: unknown, base: string): Entry | null {
   if (!isPath && !/^https?:\/\//i.test(text)) return null
   const { path, names } = toTemplate(isPath ? base.replace(/\/$/, '') + text : text)
   const input = readX402Input({ ...body, accepts: [body.accepts ?? []].flat() })
-  const said = verb ?? body.method ?? [body.httpMethods].flat()[0] ?? input.method
-  const asked = String(said ?? '').toUpperCase()
-  const method = HTTP_METHODS.find((known) => known === asked) ?? null
+  const stated = verb ?? body.method ?? [body.httpMethods].flat()[0] ?? input.method
+  const requested = String(stated ?? '').toUpperCase()
+  const method = HTTP_METHODS.find((known) => known === requested) ?? null
   return { method, url: path, place: names, body, input }
 }
 
@@ -254,8 +254,8 @@ function toOperation(given: Given): Operation | null {
 
 /** The input as x402 describes it, else as a JSON Schema: fields of a GET are its query. */
 function readShapes({ body: entry, method, input }: Entry) {
-  const { method: _, ...told } = input
-  if (told.params !== undefined || told.body !== undefined) return told
+  const { method: _, ...reported } = input
+  if (reported.params !== undefined || reported.body !== undefined) return reported
   const shape = [entry, entry.metadata]
     .map((place) => firstOf(place, ['inputSchema', 'input_schema', 'requestSchema']))
     .find(isJsonObject)

@@ -65,9 +65,9 @@ const MAIN_ONLY: CoinRules = { allowTestCoins: false }
 export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | null {
   const parsed = v.safeParse(OfferSchema, value)
   if (!parsed.success) return null
-  const { scheme, asset, payTo = null, maxTimeoutSeconds, extra, ...said } = parsed.output
-  const network = toCaip2(said.network) ?? said.network
-  const amount = String(said.amount ?? said.maxAmountRequired ?? '')
+  const { scheme, asset, payTo = null, maxTimeoutSeconds, extra, ...stated } = parsed.output
+  const network = toCaip2(stated.network) ?? stated.network
+  const amount = String(stated.amount ?? stated.maxAmountRequired ?? '')
   const accept = v.safeParse(AcceptSchema, {
     ...{ scheme, network, asset, amount, payTo, maxTimeoutSeconds },
     ...present({ extra: extra ?? undefined }),
@@ -128,8 +128,8 @@ export function priceUnits(amount: string, decimals: number): number | PriceFaul
   const decimal = `${digits.slice(0, point)}.${digits.slice(point)}`
   const usd = Number(decimal.replace(/\.$/, ''))
   if (usd <= MAX_CALL_USD) return usd
-  const asked = `${amount} units at ${decimals} decimals are $${decimal.replace(/\.?0*$/, '')} a call`
-  return { ...faultOf('price_too_high', `${asked}; expected at most $${MAX_CALL_USD}`), usd }
+  const requested = `${amount} units at ${decimals} decimals are $${decimal.replace(/\.?0*$/, '')} a call`
+  return { ...faultOf('price_too_high', `${requested}; expected at most $${MAX_CALL_USD}`), usd }
 }
 
 export function unknownCoin(asset: string, place = ''): PriceFault {

@@ -13,9 +13,9 @@ const MAX_PARAMS = 40
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 
 /** Of anything in the form of a 402's terms, such as a row of a discovery answer. */
-export function readX402Input(said: unknown): X402Input & { method?: unknown } {
-  const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
-  const accepts = isJsonObject(said) && Array.isArray(said.accepts) ? said.accepts : []
+export function readX402Input(stated: unknown): X402Input & { method?: unknown } {
+  const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
+  const accepts = isJsonObject(stated) && Array.isArray(stated.accepts) ? stated.accepts : []
   const input = isJsonObject(bazaar)
     ? memberOf(memberOf(bazaar, 'info'), 'input')
     : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
@@ -117,9 +117,9 @@ const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 't
  * The output according to a 402, or a row of a discovery answer: bazaar's `info.output` of x402
  * version 2, `outputSchema.output` of 1. Null where nothing valid is there.
  */
-export function readX402Output(said: unknown): NonNullable<Operation['response']> | null {
-  const bazaar = memberOf(memberOf(said, 'extensions'), 'bazaar')
-  const accepts = memberOf(said, 'accepts')
+export function readX402Output(stated: unknown): NonNullable<Operation['response']> | null {
+  const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
+  const accepts = memberOf(stated, 'accepts')
   const first = Array.isArray(accepts) ? accepts[0] : undefined
   const reading = isJsonObject(bazaar)
     ? readVersion2(bazaar)

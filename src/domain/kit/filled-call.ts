@@ -5,7 +5,7 @@ import type { KitOperation } from './kit-operations.ts'
 import { chooseOperation } from './kit-operations.ts'
 
 /** A caller's input to a call through the relay; the operation provides the rest. */
-export interface AskedCall {
+export interface RequestedCall {
   method?: HttpMethod | undefined
   /** A path with its query, or a URL on the seller's host. */
   endpoint?: string | undefined
@@ -20,7 +20,7 @@ type CalledOperation = Pick<
   'method' | 'url' | 'price' | 'offers' | 'relay_url' | 'example'
 >
 
-export interface FilledCall extends AskedCall {
+export interface FilledCall extends RequestedCall {
   method: HttpMethod
   headers: Record<string, string>
 }
@@ -34,13 +34,13 @@ const PLACEHOLDER = /<[A-Z0-9_]+>/g
  */
 export function fillCall(
   operations: readonly CalledOperation[],
-  asked: AskedCall,
+  requested: RequestedCall,
   rail: Rail,
 ): FilledCall | string {
-  const { query, headers = {}, body } = asked
-  const called = findCalled(operations, asked, rail)
-  const method = asked.method ?? called?.method ?? (body === undefined ? 'GET' : 'POST')
-  const own = asked.endpoint ?? called?.example.url
+  const { query, headers = {}, body } = requested
+  const called = findCalled(operations, requested, rail)
+  const method = requested.method ?? called?.method ?? (body === undefined ? 'GET' : 'POST')
+  const own = requested.endpoint ?? called?.example.url
   const endpoint = own === undefined || query === undefined ? own : withQuery(own, query)
   if (query !== undefined && endpoint === undefined)
     return 'No operation is known that query could be sent to: give endpoint, a path such as /search.'
@@ -62,7 +62,7 @@ export function fillCall(
 }
 
 /** The rest of the address stays, byte for byte. */
-function withQuery(address: string, query: NonNullable<AskedCall['query']>): string {
+function withQuery(address: string, query: NonNullable<RequestedCall['query']>): string {
   const [place = '', own = ''] = address.split(/\?(.*)/s)
   const given =
     typeof query === 'string'
@@ -79,7 +79,7 @@ function withQuery(address: string, query: NonNullable<AskedCall['query']>): str
 
 function findCalled(
   operations: readonly CalledOperation[],
-  { endpoint, method }: AskedCall,
+  { endpoint, method }: RequestedCall,
   rail: Rail,
 ): CalledOperation | undefined {
   const relayed = operations.filter(
@@ -95,10 +95,10 @@ function findMissing(
   given: Readonly<Record<string, string>>,
   example: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const said = new Set(Object.keys(given).map((name) => name.toLowerCase()))
+  const stated = new Set(Object.keys(given).map((name) => name.toLowerCase()))
   return Object.fromEntries(
     Object.entries(example).filter(
-      ([name, value]) => !said.has(name.toLowerCase()) && value.match(PLACEHOLDER) === null,
+      ([name, value]) => !stated.has(name.toLowerCase()) && value.match(PLACEHOLDER) === null,
     ),
   )
 }

@@ -115,7 +115,7 @@ type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discover
 
 /** A server or an agent without a chosen deed; null where it is unknown how to reach it. */
 export function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
-  const place = reached.kind === 'a2a_agent' ? toAsked(reached, []) : toPlace(reached)
+  const place = reached.kind === 'a2a_agent' ? toRequested(reached, []) : toPlace(reached)
   const description = shorten(reached.summary)
   return Object.keys(place).length === 0 ? null : { ...place, description }
 }
@@ -143,11 +143,11 @@ export function toFoundSkill(
   { name, description, examples = [] }: Skill,
   reached: Reached,
 ): FoundOperation['operation'] {
-  return { name, ...toAsked(reached, examples), description: shorten(description) }
+  return { name, ...toRequested(reached, examples), description: shorten(description) }
 }
 
 /** Where messages to an agent go, and one of them. */
-function toAsked({ agent, discovery }: Reached, examples: readonly string[]) {
+function toRequested({ agent, discovery }: Reached, examples: readonly string[]) {
   if (agent === undefined)
     return discovery.agent_card === undefined ? {} : { agent_card: discovery.agent_card }
   const { url, binding, protocol = '' } = agent

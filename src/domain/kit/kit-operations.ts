@@ -115,8 +115,8 @@ export function sellsOn(
   operations: readonly OperationOffers[],
   listed: readonly Rail[],
 ): (operation: OperationOffers) => boolean {
-  const isSaid = operations.some(({ offers = [] }) => offers.length > 0)
-  return isSaid
+  const isStated = operations.some(({ offers = [] }) => offers.length > 0)
+  return isStated
     ? ({ offers = [] }) => offers.some((offer) => offer.rail === rail)
     : () => listed.includes(rail)
 }

@@ -85,15 +85,15 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
-      const said = tool.description === tool.name ? '' : tool.description
+      const stated = tool.description === tool.name ? '' : tool.description
       const found = toFoundTool(tool, reached)
       const given = found.example?.arguments
       const slots = slotsIn(['arguments'], given, tool.input_schema, true)
-      return { ...toEntry(found, names, said, tool, slots), task: tool.task }
+      return { ...toEntry(found, names, stated, tool, slots), task: tool.task }
     }),
     ...surface.skills.map((skill) => {
-      const said = [skill.description, ...(skill.examples ?? [])].join(' ')
-      return toEntry(toFoundSkill(skill, reached), [skill.name], said)
+      const stated = [skill.description, ...(skill.examples ?? [])].join(' ')
+      return toEntry(toFoundSkill(skill, reached), [skill.name], stated)
     }),
     ...(whole === null ? [] : [toEntry(whole, [facts.name], facts.summary)]),
   ]

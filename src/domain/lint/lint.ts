@@ -23,20 +23,20 @@ import { type DeliveryVerdict, type HttpMethod, PROBE_PROTOCOLS } from '../wire/
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
 
 /** One request of ours and what came back, as a seller can compare it with its own log. */
-const AskedStepSchema = v.object({
+const RequestedStepSchema = v.object({
   method: v.string(),
   url: v.string(),
   /** `status 402, application/json, 12 ms`, or why there was no answer. */
   came_back: v.string(),
 })
-export type AskedStep = v.InferOutput<typeof AskedStepSchema>
+export type RequestedStep = v.InferOutput<typeof RequestedStepSchema>
 
 export const LintReportSchema = v.object({
   target: v.string(),
   /** The protocol of the address; null if we know none. */
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
-  asked: v.array(AskedStepSchema),
+  asked: v.array(RequestedStepSchema),
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
@@ -50,7 +50,7 @@ export type LintProblem = LintReport['problems'][number]
 export function toLintReport(
   target: string,
   finding: Finding,
-  asked: readonly AskedStep[],
+  requested: readonly RequestedStep[],
   own: readonly LintProblem[] = [],
 ): LintReport {
   const advice = toEveryAdvice(finding)
@@ -60,7 +60,7 @@ export function toLintReport(
     target,
     took_for: finding.outcome === 'spoke' || finding.outcome === 'gated' ? finding.protocol : null,
     saw: finding.saw,
-    asked: [...asked],
+    asked: [...requested],
     right: advice.flatMap(({ right }) => right),
     problems,
     verdict: isReached ? (problems.length > 0 ? 'problems' : 'clean') : 'not_reached',

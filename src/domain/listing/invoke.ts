@@ -230,7 +230,7 @@ const SOMEBODYS =
   /\bexample\b|\byour?[_ -]|_HERE\b|x{4,}|\/path\/|[0-9a-f]{16,}|\d{6,}|\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/i
 
 /** What an agent would lack before its first call, or copy unchanged and call in vain. */
-export function findInvokeGaps({ kind, auth, invoke = [] }: Told) {
+export function findInvokeGaps({ kind, auth, invoke = [] }: Reported) {
   if (kind !== 'mcp_server') return []
   const examples = invoke.flatMap((entry, i) => {
     const { headers, variables } = entry.kind === 'mcp' ? entry : {}
@@ -256,7 +256,7 @@ export function findInvokeGaps({ kind, auth, invoke = [] }: Told) {
       ]
 }
 
-interface Told {
+interface Reported {
   kind?: Kind | undefined
   auth?: Auth | undefined
   invoke?: readonly InvokeEntry[] | undefined

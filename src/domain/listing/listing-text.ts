@@ -50,7 +50,7 @@ const SAME_START = 2
  *
  * @example createNearestIds(['mcp.exa', 'x402.exa'])('exa') → ['x402.exa', 'mcp.exa']
  */
-export function createNearestIds(ids: Iterable<string>): (asked: string) => string[] {
+export function createNearestIds(ids: Iterable<string>): (requested: string) => string[] {
   const named = [...ids].map((id) => ({ id, slug: toSlug(id) })).sort(bySlug)
   const at = (text: string) => {
     let [low, high] = [0, named.length]
@@ -61,8 +61,8 @@ export function createNearestIds(ids: Iterable<string>): (asked: string) => stri
     }
     return low
   }
-  return (asked) => {
-    const name = asked.toLowerCase().replace(PREFIX, '')
+  return (requested) => {
+    const name = requested.toLowerCase().replace(PREFIX, '')
     if (name.length > LONGEST_COMPARED || name.length < SAME_START) return []
     const first = at(name.slice(0, SAME_START))
     const begun = named

@@ -6,9 +6,9 @@ export function toOperationKey({ method, url }: { method: string; url: string })
 /** Whether an endpoint is at an operation's address, whose path may have `{placeholders}`. */
 export function isAtAddress(template: string, endpoint: string): boolean {
   const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
-  const [own, asked] = [path(template).split('/'), path(endpoint).split('/')]
+  const [own, requested] = [path(template).split('/'), path(endpoint).split('/')]
   return (
-    own.length === asked.length &&
-    own.every((part, at) => part === asked[at] || /^\{[^{}]+\}$/.test(part))
+    own.length === requested.length &&
+    own.every((part, at) => part === requested[at] || /^\{[^{}]+\}$/.test(part))
   )
 }

@@ -78,10 +78,10 @@ export function countQuality(judged: readonly Judged[]) {
   return kinds.map((kind) => {
     const own = judged.filter((each) => each.kind === kind)
     const have = QUALITIES.flatMap((name) => {
-      const said = own.flatMap(({ quality }) => quality[name] ?? [])
-      return said.length === 0
+      const stated = own.flatMap(({ quality }) => quality[name] ?? [])
+      return stated.length === 0
         ? []
-        : [[name, { has: said.filter(Boolean).length, of: said.length }] as const]
+        : [[name, { has: stated.filter(Boolean).length, of: stated.length }] as const]
     })
     return { kind, listings: own.length, have: Object.fromEntries(have) }
   })

@@ -136,10 +136,10 @@ function findPricingFaults(pricing: Pricing, operations: readonly Operation[]): 
 /** Where operations have offers, the listing's rails and networks are their union. */
 function findUnionFault(
   name: string,
-  said: readonly string[],
+  stated: readonly string[],
   offered: ReadonlySet<string>,
 ): OperationFault[] {
-  const isSame = said.length === offered.size && said.every((one) => offered.has(one))
+  const isSame = stated.length === offered.size && stated.every((one) => offered.has(one))
   const message = `expected what the operations' offers name: ${[...offered].join(', ')}`
   return faultIf(offered.size > 0 && !isSame, ['pricing', name], message)
 }

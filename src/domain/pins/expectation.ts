@@ -57,9 +57,10 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
   const network = toCaip2(String(read('network')))
-  const asked = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
-  const isComplete = asked.length > 0 && asked.every((each) => /^\d{1,30}$/.test(String(each)))
-  const [least, most = least] = asked.map(Number).sort((a, b) => a - b)
+  const requested = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
+  const isComplete =
+    requested.length > 0 && requested.every((each) => /^\d{1,30}$/.test(String(each)))
+  const [least, most = least] = requested.map(Number).sort((a, b) => a - b)
   return {
     payee: toPayout(network, String(read('payTo'))),
     usd: isComplete ? toUsd(network, String(read('asset')), String(most), rules) : null,

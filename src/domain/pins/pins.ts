@@ -199,7 +199,7 @@ export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts):
   const text = toCanonicalJson({
     ...{ kind, url, pricing: toUnordered(pricing), payees: [...payees].sort() },
     invoke: toSet(facts.invoke.flatMap(toCalled)),
-    operations: toSet(facts.operations.map(toTold)),
+    operations: toSet(facts.operations.map(toReported)),
     tools: toSet(
       facts.tools.map(({ input_schema, effect: _, ...tool }) => ({
         ...tool,
@@ -247,10 +247,10 @@ export function payeesOf(
     .map(({ seen_at }) => seen_at)
     .sort()
     .reverse()
-  const asked = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
+  const requested = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
   // Where no operation has its payee, such as an MCP server's, the last probe does.
   const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
-  const named = asked.length > 0 ? asked : last.map(({ payout }) => payout)
+  const named = requested.length > 0 ? requested : last.map(({ payout }) => payout)
   return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
 }
 
@@ -263,7 +263,15 @@ function toCalled(entry: Called): object[] {
   return [{ registry, identifier: name, transport, args }]
 }
 
-function toTold({ method, url, price, offers = [], params = [], body, response }: CalledOperation) {
+function toReported({
+  method,
+  url,
+  price,
+  offers = [],
+  params = [],
+  body,
+  response,
+}: CalledOperation) {
   return {
     ...{ method, url, price, offers: toSet(offers) },
     params: toSet(

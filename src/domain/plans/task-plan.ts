@@ -76,11 +76,11 @@ export interface PlanQuestion {
 export function planTask(
   task: Task,
   sellers: readonly TaskSeller[],
-  asked: PlanQuestion,
+  requested: PlanQuestion,
   baseUrl: string,
 ): TaskPlan {
   const fitting = sellers
-    .map((seller) => toCandidate(seller, asked))
+    .map((seller) => toCandidate(seller, requested))
     .filter((candidate) => candidate !== null)
     .sort(compareCandidates)
   const once = [
@@ -88,8 +88,8 @@ export function planTask(
   ].sort(compareCandidates)
   const isFiltered = once.length === 0 && sellers.length > 0
   const rows = oneOfEachFirst(once)
-    .slice(0, asked.limit)
-    .map((each) => toRow(each, task, asked.input, baseUrl))
+    .slice(0, requested.limit)
+    .map((each) => toRow(each, task, requested.input, baseUrl))
   const plan: TaskPlan = {
     task: task.id,
     total: once.length,
@@ -140,8 +140,8 @@ interface Candidate {
   ignores: string[]
 }
 
-function toCandidate(seller: TaskSeller, asked: PlanQuestion): Candidate | null {
-  const { rail, network, max_price_usd, input } = asked
+function toCandidate(seller: TaskSeller, requested: PlanQuestion): Candidate | null {
+  const { rail, network, max_price_usd, input } = requested
   const offers = (seller.offers ?? []).filter(
     (offer) =>
       (rail === undefined || offer.rail === rail) &&

@@ -111,10 +111,10 @@ function compareWithListing(
 function isAgainstListing({ what, was = '', is = '' }: Change): boolean {
   if (was === '' || is === '') return false
   if (what === 'price') return toNumber(is) > toNumber(was)
-  const said = splitList(was)
-  if (what === 'network') return splitList(is).some((network) => !said.includes(network))
+  const stated = splitList(was)
+  if (what === 'network') return splitList(is).some((network) => !stated.includes(network))
   return splitList(is).some(
-    (payee) => said.some(isOnChainOf(payee)) && !said.some(isSameAccount(payee)),
+    (payee) => stated.some(isOnChainOf(payee)) && !stated.some(isSameAccount(payee)),
   )
 }
 

@@ -70,17 +70,17 @@ export function toMcpFinding(
   info: McpServerInfo,
   { values, cut }: Pick<ListedTools, 'values' | 'cut'>,
   answer: Pick<ProbeAnswer, 'status' | 'ms'>,
-  asked: ReadonlyMap<string, PaymentTerm[]> = new Map(),
+  requested: ReadonlyMap<string, PaymentTerm[]> = new Map(),
 ): Finding {
   const { items, isCut } = readTools(values)
   const { protocol: version } = info
   const name = toInertLine(info.name, 120)
-  const tools = items.map((tool) => ({ ...tool, ...toSold(asked.get(tool.name) ?? []) }))
+  const tools = items.map((tool) => ({ ...tool, ...toSold(requested.get(tool.name) ?? []) }))
   const paid = tools.filter(({ price }) => price !== undefined && price.max_usd > 0).length
   const sold = paid === 0 ? '' : `, ${paid} of them paid`
-  const said = `MCP ${version}, ${name || 'a server without a name'}, ${toCountText(items.length, 'tool')}${sold}`
+  const stated = `MCP ${version}, ${name || 'a server without a name'}, ${toCountText(items.length, 'tool')}${sold}`
   const why = cut ?? (isCut ? 'tools or schemas that are too large or malformed' : undefined)
-  const terms = [...asked.values()].flat()
+  const terms = [...requested.values()].flat()
   const sight: Sight = {
     from: 'mcp',
     server: { name, version: toInertLine(info.version, 60), protocol: version },
@@ -88,7 +88,7 @@ export function toMcpFinding(
     ...(terms.length > 0 && { terms }),
     ...(why !== undefined && { truncated: true, cut: why }),
   }
-  const saw = why === undefined ? said : `${said}, a list that was cut: ${why}`
+  const saw = why === undefined ? stated : `${stated}, a list that was cut: ${why}`
   return toFinding({ protocol: 'mcp', outcome: 'spoke', version, saw, sight }, answer)
 }
 
@@ -208,7 +208,7 @@ export async function listTools(
 }
 
 /** Tools asked for their terms in one probe. */
-const MAX_ASKED = 3
+const MAX_REQUESTED = 3
 
 /**
  * What paid tools answer an unpaid call with. Only those are called that say themselves that they
@@ -226,17 +226,17 @@ export async function askTerms(
     .filter((tool) => memberOf(tool.annotations, 'readOnlyHint') === true)
     .filter((tool) => isPaid || readToolPrice(tool).isPaid)
     .flatMap((tool) => toName(tool.name) ?? [])
-  const asked = new Map<string, PaymentTerm[]>()
-  for (const [at, name] of chosen.slice(0, MAX_ASKED).entries()) {
+  const requested = new Map<string, PaymentTerm[]>()
+  for (const [at, name] of chosen.slice(0, MAX_REQUESTED).entries()) {
     const tool = values.find((each) => memberOf(each, 'name') === name)
     const example = exampleOf(memberOf(tool, 'inputSchema'), 'arguments')
     const given = isJsonObject(example) ? example : {}
     const reply = await ask(toToolsCall(at, session, { name, arguments: given }))
     if (reply === null) break
     const terms = readRpcTerms(reply)
-    if (terms.length > 0) asked.set(name, terms)
+    if (terms.length > 0) requested.set(name, terms)
   }
-  return asked
+  return requested
 }
 
 function toToolsCall(
@@ -559,11 +559,11 @@ export const TEXT_RULES = [
 /** In addition to the rules: invisible characters are found where the text is read. */
 export const HIDDEN_RULE = { id: 'hidden', says: 'contains invisible characters' } as const
 
-type Told = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
+type Reported = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
 
 /** One for each tool or skill that matches a rule, by its name. */
-export function findSuspiciousTexts(told: readonly Told[]) {
-  return told.flatMap((each) => {
+export function findSuspiciousTexts(reported: readonly Reported[]) {
+  return reported.flatMap((each) => {
     const isHidden = 'hidden' in each && each.hidden === true
     const rule = isHidden
       ? HIDDEN_RULE
@@ -574,10 +574,10 @@ export function findSuspiciousTexts(told: readonly Told[]) {
 
 /** One notice; it changes no score. @param since when the text of a tool was first seen */
 export function toSuspicionNotice(
-  told: readonly Told[],
+  reported: readonly Reported[],
   since: (name: string) => string,
 ): Notice[] {
-  const [first, ...more] = findSuspiciousTexts(told)
+  const [first, ...more] = findSuspiciousTexts(reported)
   if (first === undefined) return []
   const others = more.length === 0 ? '' : ` So do ${more.length} more.`
   const note = `The text of ${first.name.slice(0, 60)} ${first.says}.${others} A person looks at it; by itself it says nothing about the seller.`

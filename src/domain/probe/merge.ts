@@ -25,7 +25,7 @@ export function mergeFinding(
 ): Evidence {
   const { sight, signIn } = finding
   const { protocol, outcome, ms, version } = finding
-  const record = { at, protocol, outcome, ...present({ ms, version }), ...toSaid(finding) }
+  const record = { at, protocol, outcome, ...present({ ms, version }), ...toStated(finding) }
   const probes = keepProbes([...(evidence.probes ?? []), v.parse(ProbeSchema, record)], at)
   const signedIn = signIn && { sign_in: { at, ...signIn } }
   if (sight === undefined) return { ...evidence, probes, ...signedIn }
@@ -188,15 +188,15 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   const { terms = [], operation } = sight ?? {}
   const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
   const bounds = toBounds(priced)
-  const asked = toBounds(terms.filter(({ usd }) => usd !== null && usd <= MAX_SEEN_USD))
+  const requested = toBounds(terms.filter(({ usd }) => usd !== null && usd <= MAX_SEEN_USD))
   const { min_usd, max_usd, pay_to, accepts } = before.seen ?? {}
   const former = present({ min_usd, max_usd, pay_to, accepts })
   const seen: SeenAnswer = {
     at,
     outcome,
-    ...toSaid(answer),
+    ...toStated(answer),
     ...(answer.judged && { verdict: answer.judged.verdict }),
-    ...(isSilent(answer) ? former : { ...asked, ...toPayTo(terms), ...toAccepts(terms) }),
+    ...(isSilent(answer) ? former : { ...requested, ...toPayTo(terms), ...toAccepts(terms) }),
   }
   return {
     ...before,
@@ -206,7 +206,7 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   }
 }
 
-function toSaid({ status = 0, saw }: Finding): Pick<SeenAnswer, 'status' | 'saw'> {
+function toStated({ status = 0, saw }: Finding): Pick<SeenAnswer, 'status' | 'saw'> {
   const isStatus = status >= 100 && status <= 599
   return { ...(isStatus && { status }), ...(saw !== '' && { saw }) }
 }

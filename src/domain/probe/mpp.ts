@@ -57,8 +57,9 @@ export function toMppTerm(challenged: Readonly<Record<string, unknown>>): Paymen
   const challenge = v.safeParse(ChallengeSchema, challenged)
   if (!challenge.success) return null
   const { method, intent, request } = challenge.output
-  const said = typeof request === 'string' ? parseBase64Json(request, MAX_REQUEST_LENGTH) : request
-  const terms = v.safeParse(RequestSchema, said)
+  const stated =
+    typeof request === 'string' ? parseBase64Json(request, MAX_REQUEST_LENGTH) : request
+  const terms = v.safeParse(RequestSchema, stated)
   if (!terms.success) return null
   const { amount, currency = '', recipient = '', methodDetails } = terms.output
   const chain = methodDetails?.chainId ?? (method === 'tempo' ? TEMPO_CHAIN_ID : undefined)

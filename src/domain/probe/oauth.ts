@@ -54,17 +54,19 @@ interface ResourceMetadata {
  */
 export function readResourceMetadata(
   text: string,
-  asked: string,
+  requested: string,
   rules: UrlRules,
 ): ResourceMetadata | null {
-  const told = parseBounded(text)
-  if (told === null || typeof told.resource !== 'string') return null
-  if (!isFor(told.resource, asked)) return null
-  const servers = Array.isArray(told.authorization_servers) ? told.authorization_servers : []
+  const reported = parseBounded(text)
+  if (reported === null || typeof reported.resource !== 'string') return null
+  if (!isFor(reported.resource, requested)) return null
+  const servers = Array.isArray(reported.authorization_servers)
+    ? reported.authorization_servers
+    : []
   const usable = servers.filter((each) => isUsable(each, rules)).slice(0, MAX_SERVERS)
-  const scopes = toNames(told.scopes_supported)
+  const scopes = toNames(reported.scopes_supported)
   return {
-    resource: told.resource,
+    resource: reported.resource,
     authorization_servers: usable,
     ...present({ scopes_supported: scopes }),
   }
@@ -76,20 +78,20 @@ export function readServerMetadata(
   issuer: string,
   rules: UrlRules,
 ): Partial<SignIn> | null {
-  const told = parseBounded(text)
-  if (told === null || typeof told.issuer !== 'string') return null
-  if (!isSameAddress(told.issuer, issuer)) return null
-  const { client_id_metadata_document_supported: byDocument } = told
+  const reported = parseBounded(text)
+  if (reported === null || typeof reported.issuer !== 'string') return null
+  if (!isSameAddress(reported.issuer, issuer)) return null
+  const { client_id_metadata_document_supported: byDocument } = reported
   return present({
     ...Object.fromEntries(
       ENDPOINTS.flatMap((name) => {
-        const url = told[name]
+        const url = reported[name]
         return isUsable(url, rules) ? [[name, url]] : []
       }),
     ),
     client_id_metadata_document_supported: typeof byDocument === 'boolean' ? byDocument : undefined,
-    grant_types_supported: toNames(told.grant_types_supported),
-    code_challenge_methods_supported: toNames(told.code_challenge_methods_supported),
+    grant_types_supported: toNames(reported.grant_types_supported),
+    code_challenge_methods_supported: toNames(reported.code_challenge_methods_supported),
   })
 }
 
@@ -129,10 +131,10 @@ function toNames(value: unknown): string[] | undefined {
   return names.length === 0 ? undefined : [...new Set(names)].slice(0, MAX_NAMED)
 }
 
-function isFor(resource: string, asked: string): boolean {
-  const [told, called] = [URL.parse(resource), URL.parse(asked)]
-  if (told === null || called === null || told.origin !== called.origin) return false
-  const above = told.pathname.endsWith('/') ? told.pathname : `${told.pathname}/`
+function isFor(resource: string, requested: string): boolean {
+  const [reported, called] = [URL.parse(resource), URL.parse(requested)]
+  if (reported === null || called === null || reported.origin !== called.origin) return false
+  const above = reported.pathname.endsWith('/') ? reported.pathname : `${reported.pathname}/`
   return `${called.pathname}/`.startsWith(above)
 }
 

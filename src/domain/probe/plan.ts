@@ -41,8 +41,8 @@ function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
   if (rails.length > 0) return toPaymentHandshake(facts, rails, chosen)
   const { first } = chosen
   if (first === undefined) return none('http', 'no operation is declared that is safe to call')
-  const { is_paid: _, is_guess: _guess, ...asked } = toOther(first, facts)
-  return { kind: 'http', ...asked, ...toOthers(facts, chosen) }
+  const { is_paid: _, is_guess: _guess, ...requested } = toOther(first, facts)
+  return { kind: 'http', ...requested, ...toOthers(facts, chosen) }
 }
 
 function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
@@ -76,13 +76,13 @@ function toPaymentHandshake(
   chosen: ChosenOperations,
 ): Handshake {
   const guess = guessOperation(facts)
-  const asked = chosen.first ?? guess
-  if (asked === undefined)
+  const requested = chosen.first ?? guess
+  if (requested === undefined)
     return none(
       rails[0] ?? 'x402',
       'no operation can be asked: a POST needs an example of its body, every required parameter one of its own',
     )
-  const { request, operation, is_guess } = toOther(asked, facts)
+  const { request, operation, is_guess } = toOther(requested, facts)
   return {
     kind: 'payment',
     request,
@@ -266,10 +266,10 @@ function chooseOperations(facts: ListingFacts): ChosenOperations {
   const priced = askable.filter(({ price }) => price !== undefined)
   const first = priced.find(hasPriceAboveZero) ?? priced[0] ?? askable[0]
   if (first === undefined) return { first, others: [] }
-  const asked = [first]
+  const requested = [first]
   for (const operation of [...priced, ...askable])
-    if (asked.length <= MAX_OTHERS && isAnother(operation, asked)) asked.push(operation)
-  return { first, others: asked.slice(1) }
+    if (requested.length <= MAX_OTHERS && isAnother(operation, requested)) requested.push(operation)
+  return { first, others: requested.slice(1) }
 }
 
 /** Without credentials: an endpoint that requires them answers 401, which is recorded. */
@@ -332,10 +332,10 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
 }
 
 /** On the origin of the first, and different from every earlier operation and request. */
-function isAnother(operation: Operation, asked: readonly Operation[]): boolean {
+function isAnother(operation: Operation, requested: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin
-  return asked.every((each, at) => {
+  return requested.every((each, at) => {
     const known = toRequest(each).url
     if (at === 0 && URL.parse(known)?.origin !== origin) return false
     return each.method !== operation.method || (each.url !== operation.url && known !== sent)

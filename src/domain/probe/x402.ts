@@ -26,7 +26,7 @@ import {
 } from './finding.ts'
 import { readMppTerms, toMppTerm } from './mpp.ts'
 
-interface AskedOperation {
+interface RequestedOperation {
   method: HttpMethod
   url: string
   /** The method is our guess: a refusal of it says nothing about the seller. */
@@ -39,7 +39,7 @@ interface AskedOperation {
  */
 export function judgePayment(
   answer: ProbeAnswer,
-  operation: AskedOperation,
+  operation: RequestedOperation,
   rails: readonly Rail[],
   now: number,
 ): Finding {
@@ -84,7 +84,7 @@ export function toMissingTerms(read: readonly ReadTerms[]): Fault {
 
 function judgeUnpaid(
   answer: ProbeAnswer,
-  { method, isGuess }: AskedOperation,
+  { method, isGuess }: RequestedOperation,
   protocol: Rail,
   now: number,
 ): Finding {
@@ -109,7 +109,7 @@ function judgeUnpaid(
  */
 export function judgeHttp(
   answer: ProbeAnswer,
-  { method, url }: Pick<AskedOperation, 'method' | 'url'>,
+  { method, url }: Pick<RequestedOperation, 'method' | 'url'>,
   expected: string | null,
   now: number,
 ): Finding {
@@ -120,11 +120,12 @@ export function judgeHttp(
   if (status < 200 || status > 299) return toWrong('http', answer, toHeadText(answer))
   const wanted = expected?.split(';')[0]?.trim().toLowerCase() ?? null
   const isRight = wanted === null || isJsonType(wanted) ? isJsonType(type) : type === wanted
-  const said = `status ${status} with ${type || 'no content type'}`
-  if (!isRight) return toWrong('http', answer, `${said}, expected ${wanted ?? 'application/json'}`)
+  const stated = `status ${status} with ${type || 'no content type'}`
+  if (!isRight)
+    return toWrong('http', answer, `${stated}, expected ${wanted ?? 'application/json'}`)
   // A truncated document is judged by its content type; a complete one must parse.
   if (isJsonType(type) && answer.cut !== 'size' && jsonOf(answer) === undefined)
-    return toWrong('http', answer, `${said} that is not JSON`)
+    return toWrong('http', answer, `${stated} that is not JSON`)
   const sight = { from: 'http', operation: { method, url } } as const
   return toFinding({ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight }, answer)
 }
@@ -172,12 +173,12 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
 }
 
 function readOffers(value: unknown, version: 1 | 2, where: string): ReadTerms {
-  const said = memberOf(value, 'x402Version')
-  if (said !== version) {
+  const stated = memberOf(value, 'x402Version')
+  if (stated !== version) {
     const what =
-      said === undefined
+      stated === undefined
         ? `the terms in ${where} name no x402Version`
-        : `the terms in ${where} say x402Version ${JSON.stringify(said).slice(0, 20)}`
+        : `the terms in ${where} say x402Version ${JSON.stringify(stated).slice(0, 20)}`
     return missing({ what, change: `Say "x402Version": ${version} beside accepts.` })
   }
   const accepts = memberOf(value, 'accepts')
@@ -257,9 +258,9 @@ function readX402Shapes(
   url: string,
 ): Pick<Operation, 'params' | 'body' | 'response'> {
   const header = headerOf(answer, 'payment-required')
-  const said = header === undefined ? jsonOf(answer) : parseBase64Json(header)
-  const { method: _, ...input } = readX402Input(said)
-  const output = readX402Output(said)
+  const stated = header === undefined ? jsonOf(answer) : parseBase64Json(header)
+  const { method: _, ...input } = readX402Input(stated)
+  const output = readX402Output(stated)
   return { ...input, ...(output !== null && { response: { ...output, ref: url } }) }
 }
 
@@ -285,14 +286,14 @@ export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
     const text = memberOf(part, 'text')
     return typeof text === 'string' && text.length <= MAX_TEXT ? [parseJson(text)] : []
   })
-  const said = [structuredContent, ...Object.values(isJsonObject(_meta) ? _meta : {}), ...texts]
-  return said.map(readTerms).find((terms) => terms.length > 0) ?? []
+  const stated = [structuredContent, ...Object.values(isJsonObject(_meta) ? _meta : {}), ...texts]
+  return stated.map(readTerms).find((terms) => terms.length > 0) ?? []
 }
 
 /** Offers of x402, or challenges of MPP. */
-function readTerms(said: unknown): PaymentTerm[] {
+function readTerms(stated: unknown): PaymentTerm[] {
   const [accepts, challenges] = ['accepts', 'challenges'].map((name) => {
-    const list = memberOf(said, name)
+    const list = memberOf(stated, name)
     return Array.isArray(list) ? list.slice(0, MAX_TERMS) : []
   })
   return [

@@ -135,13 +135,13 @@ const QuerySchema = v.strictObject({
 export type ArdQuery = v.InferOutput<typeof QuerySchema>
 
 const DEFAULT_PAGE = 10
-const MOST_ASKED = 100
+const MOST_REQUESTED = 100
 
 export const ArdSearchSchema = v.strictObject({
   query: QuerySchema,
   /** Taken as the standard has it; the answer is our own listings, whatever it says. */
   federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'none'),
-  pageSize: v.optional(whole(1, MOST_ASKED), DEFAULT_PAGE),
+  pageSize: v.optional(whole(1, MOST_REQUESTED), DEFAULT_PAGE),
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
 })
 

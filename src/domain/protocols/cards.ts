@@ -293,8 +293,8 @@ function toOperationLine({ listing, operation }: OperationsAnswer['results'][num
   const { method, name, url, description, price } = operation
   const seller = listing.name === undefined ? listing.id : `${listing.name} (${listing.id})`
   const called = method === undefined ? name : `${method} ${url}`
-  const said = description === undefined ? '' : `: ${description}`
-  return `- ${called ?? url ?? ''} of ${seller}${said}${toPrice(price?.min_usd)}`
+  const stated = description === undefined ? '' : `: ${description}`
+  return `- ${called ?? url ?? ''} of ${seller}${stated}${toPrice(price?.min_usd)}`
 }
 
 function toPrice(usd: number | undefined): string {

@@ -39,9 +39,13 @@ function toRows(listing: DerivedListing, baseUrl: string): ResourceRow[] {
 }
 
 type Operation = DerivedListing['surface']['operations'][number]
-type AskedOperation = Pick<Operation, 'method' | 'url'> & Partial<Operation>
+type RequestedOperation = Pick<Operation, 'method' | 'url'> & Partial<Operation>
 
-function toRow(listing: DerivedListing, operation: AskedOperation, baseUrl: string): ResourceRow {
+function toRow(
+  listing: DerivedListing,
+  operation: RequestedOperation,
+  baseUrl: string,
+): ResourceRow {
   const { id, facts, payees } = listing
   const { pricing } = facts
   const listed = pricing.model === 'per_call' ? pricing : { networks: [], rails: [], min_usd: 0 }
@@ -65,7 +69,7 @@ function toRow(listing: DerivedListing, operation: AskedOperation, baseUrl: stri
 
 function toEntry(
   listing: DerivedListing,
-  { accepts, ...operation }: AskedOperation & { accepts: object[] },
+  { accepts, ...operation }: RequestedOperation & { accepts: object[] },
   baseUrl: string,
 ): ResourceRow['entry'] {
   const { id, facts, payees } = listing

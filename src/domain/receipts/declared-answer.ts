@@ -279,8 +279,8 @@ function findSign(value: Record<string, unknown>): string | null {
   for (const [name, member] of Object.entries(value)) {
     const sign = MEMBER_SIGNS.get(toWord(name))
     if (sign === undefined) continue
-    const isSaid = sign === SAYS_FAILED ? isFailure(member) : !isVoid(member) && !isNo(member)
-    if (isSaid) return sign
+    const isStated = sign === SAYS_FAILED ? isFailure(member) : !isVoid(member) && !isNo(member)
+    if (isStated) return sign
   }
   return null
 }

@@ -154,8 +154,8 @@ function oneOf<const T extends string>(
 
 /** Each once, in the order of the closed list. */
 function someOf<const T extends string>(text: string, allowed: readonly T[]): T[] {
-  const asked = new Set(text.split(',').map((value) => oneOf(value, allowed)))
-  return allowed.filter((value) => asked.has(value))
+  const requested = new Set(text.split(',').map((value) => oneOf(value, allowed)))
+  return allowed.filter((value) => requested.has(value))
 }
 
 function readBoolean(text: string): boolean {

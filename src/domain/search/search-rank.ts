@@ -13,12 +13,12 @@ export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies re
 
 /** The weight of a term in a query: 1 for the query's own, less for terms added by analysis. */
 export const TERM_WEIGHTS = {
-  asked: 1,
+  requested: 1,
   detail: 0.65,
   pair: 0.5,
   part: 0.3,
   related: 0.3,
-  told: 0.2,
+  story: 0.2,
 } as const
 
 export const LIVE_TESTED_FACTOR = 1.1

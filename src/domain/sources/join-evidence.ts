@@ -15,9 +15,9 @@ import type { NamedRow } from './source-row.ts'
  * @param rows in the order of precedence
  */
 export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evidence {
-  const told = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
-  if (told.length === 0) return measured
-  const all = [measured, ...told]
+  const reported = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
+  if (reported.length === 0) return measured
+  const all = [measured, ...reported]
   const numbers = newestOf(all.map((each) => each.measured))
   const signals = newestOf(all.map(datedSignals))
   const read = uniteInterfaces(
@@ -29,7 +29,7 @@ export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evi
     ...present({ measured: numbers, signals, interface: read }),
     ...(reported_use.length > 0 && { reported_use }),
     ...present({ sign_in }),
-    ...withoutTold(measured),
+    ...withoutReported(measured),
   }
 }
 
@@ -48,7 +48,7 @@ function newestOf<Fact extends { as_of?: string | undefined }>(
   )
 }
 
-function withoutTold({
+function withoutReported({
   measured: _measured,
   signals: _signals,
   interface: _interface,

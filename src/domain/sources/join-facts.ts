@@ -15,10 +15,10 @@ import { collapseOperations, completeOperations, uniteOperations } from './unite
  *
  * @param said the sources' facts, in the order of precedence
  */
-export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): WrittenFacts {
-  const [first, ...others] = said
+export function joinFacts(written: WrittenFacts, stated: readonly SourceFacts[]): WrittenFacts {
+  const [first, ...others] = stated
   if (first === undefined) return written
-  const united = others.length === 0 ? first : uniteFacts(said)
+  const united = others.length === 0 ? first : uniteFacts(stated)
   const { auth } = written
   return {
     ...written,
@@ -43,10 +43,10 @@ export function joinFacts(written: WrittenFacts, said: readonly SourceFacts[]): 
 }
 
 /** People say how a caller authenticates; for OAuth a source may know where to sign in. */
-function joinAuth(own: Auth, said: Auth | undefined): Auth {
-  if (own.type === 'unknown') return said ?? own
-  if (own.type !== 'oauth' || said?.type !== 'oauth' || own.sign_in !== undefined) return own
-  return { ...own, ...(said.sign_in !== undefined && { sign_in: said.sign_in }) }
+function joinAuth(own: Auth, stated: Auth | undefined): Auth {
+  if (own.type === 'unknown') return stated ?? own
+  if (own.type !== 'oauth' || stated?.type !== 'oauth' || own.sign_in !== undefined) return own
+  return { ...own, ...(stated.sign_in !== undefined && { sign_in: stated.sign_in }) }
 }
 
 /**
@@ -88,33 +88,33 @@ function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources'
 }
 
 /** The facts of several sources on one service. @param said in the order of precedence */
-export function uniteFacts(said: readonly SourceFacts[]): SourceFacts {
-  const http = said.flatMap((facts) => facts.http ?? [])
+export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
+  const http = stated.flatMap((facts) => facts.http ?? [])
   const collapsed = collapseOperations(uniteOperations(http))
   const discovery: NonNullable<SourceFacts['discovery']> = {}
   const rest: SourceFacts = {}
   // From the last to the first, so that the first wins.
-  for (const facts of said.toReversed()) {
+  for (const facts of stated.toReversed()) {
     Object.assign(discovery, facts.discovery)
     Object.assign(rest, facts)
   }
   const ways = Map.groupBy(
-    said.flatMap((facts) => facts.invoke ?? []),
+    stated.flatMap((facts) => facts.invoke ?? []),
     (entry) => endpointsOf([entry]).join(),
   )
   const invoke = [...ways.values()].flatMap(([way, ...same]) =>
     way === undefined ? [] : [same.reduce(uniteWays, way)],
   )
-  const known = said.find(({ auth = { type: 'unknown' } }) => auth.type !== 'unknown')?.auth
+  const known = stated.find(({ auth = { type: 'unknown' } }) => auth.type !== 'unknown')?.auth
   return {
     ...rest,
     ...(known !== undefined && { auth: known }),
-    ...(rest.pricing !== undefined && { pricing: unitePricing(said, collapsed.pricing) }),
+    ...(rest.pricing !== undefined && { pricing: unitePricing(stated, collapsed.pricing) }),
     ...(http.length > 0 && { http: collapsed.http }),
     ...(invoke.length > 0 && { invoke }),
     ...(Object.keys(discovery).length > 0 && { discovery }),
     sources: eachOnce(
-      said.flatMap(({ sources = [] }) => sources),
+      stated.flatMap(({ sources = [] }) => sources),
       ({ source, ref }) => `${source} ${ref}`,
     ),
   }
@@ -125,8 +125,11 @@ function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
   return Object.assign({}, other, way)
 }
 
-function completeWays(chosen: readonly InvokeEntry[], said: readonly InvokeEntry[]): InvokeEntry[] {
-  const byMark = new Map(said.map((way) => [endpointsOf([way]).join(), way]))
+function completeWays(
+  chosen: readonly InvokeEntry[],
+  stated: readonly InvokeEntry[],
+): InvokeEntry[] {
+  const byMark = new Map(stated.map((way) => [endpointsOf([way]).join(), way]))
   return chosen.map((own) => {
     const other = byMark.get(endpointsOf([own]).join())
     return other === undefined ? own : uniteWays(own, other)
@@ -134,10 +137,10 @@ function completeWays(chosen: readonly InvokeEntry[], said: readonly InvokeEntry
 }
 
 /** Prices of operations are more exact than a catalogue's price for the whole. */
-function unitePricing(said: readonly SourceFacts[], ofOperations: Pricing): Pricing {
+function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pricing {
   if (ofOperations.model !== 'unknown') return ofOperations
-  const told = said.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
-  const offers = told.flatMap(({ rails, networks, min_usd, max_usd }) =>
+  const reported = stated.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
+  const offers = reported.flatMap(({ rails, networks, min_usd, max_usd }) =>
     rails.flatMap((rail) =>
       [null, ...networks].map((network): Offer => ({ rail, network, min_usd, max_usd })),
     ),
@@ -156,9 +159,9 @@ const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery',
 /** @param said in the order of precedence */
 export function toOrigins(
   written: WrittenFacts,
-  said: readonly { importer: string; facts: SourceFacts }[],
+  stated: readonly { importer: string; facts: SourceFacts }[],
 ): Origins {
-  const all = [{ importer: PEOPLE, facts: written }, ...said]
+  const all = [{ importer: PEOPLE, facts: written }, ...stated]
   const named = SOURCE_FIELDS.flatMap((field) => {
     const sayers = all.filter(({ facts }) => says(facts[field])).map(({ importer }) => importer)
     const each = [...new Set(sayers)]

@@ -26,8 +26,8 @@ export function collapseOperations(operations: readonly Operation[]) {
 }
 
 /** One operation for each address and method; a catalogue that knows no method means the known one. */
-export function uniteOperations(said: readonly Operation[]): Operation[] {
-  const byAddress = Map.groupBy(said, ({ url }) => operationMark(url))
+export function uniteOperations(stated: readonly Operation[]): Operation[] {
+  const byAddress = Map.groupBy(stated, ({ url }) => operationMark(url))
   return [...byAddress.values()].flatMap((operations) => {
     const methods = new Set(operations.filter((each) => !isGuess(each)).map(({ method }) => method))
     const [only] = methods.size === 1 ? methods : []
@@ -46,11 +46,11 @@ export function uniteOperations(said: readonly Operation[]): Operation[] {
  */
 export function completeOperations(
   chosen: readonly Operation[],
-  said: readonly Operation[],
+  stated: readonly Operation[],
   isPriced: boolean,
 ): Operation[] {
-  if (said.length === 0) return [...chosen]
-  const byAddress = Map.groupBy(said, ({ url }) => operationMark(url))
+  if (stated.length === 0) return [...chosen]
+  const byAddress = Map.groupBy(stated, ({ url }) => operationMark(url))
   return chosen.map((own) => {
     const others = (byAddress.get(operationMark(own.url)) ?? []).filter(
       (each) => each.method === own.method || isGuess(each) || isGuess(own),
@@ -83,20 +83,20 @@ const MEMBERS = v
   .keyof(createOperationSchema({ allowPrivate: false }))
   .options.filter((name) => name !== 'method' && name !== 'url' && name !== 'assumed')
 
-function uniteOperation(said: readonly [Operation, ...Operation[]]): Operation {
-  const naming = (field: keyof Operation) => said.filter((each) => each[field] !== undefined)
+function uniteOperation(stated: readonly [Operation, ...Operation[]]): Operation {
+  const naming = (field: keyof Operation) => stated.filter((each) => each[field] !== undefined)
   const knowing = (field: keyof Operation) =>
     naming(field).find(({ assumed = [] }) => !assumed.some((guessed) => guessed === field))
-  const [{ url, method }] = said
+  const [{ url, method }] = stated
   const united: Operation = { method: knowing('method')?.method ?? method, url }
-  const priced = priceOf(naming('price')[0]?.price, offersOf(said))
+  const priced = priceOf(naming('price')[0]?.price, offersOf(stated))
   for (const field of MEMBERS) {
     const isPrice = field === 'price' || field === 'offers'
     const value = isPrice ? priced[field] : (knowing(field) ?? naming(field)[0])?.[field]
     if (value !== undefined) Object.assign(united, { [field]: value })
   }
   const assumed = ASSUMABLE.filter(
-    (field) => knowing(field) === undefined && said.some((each) => each.assumed?.includes(field)),
+    (field) => knowing(field) === undefined && stated.some((each) => each.assumed?.includes(field)),
   )
   return assumed.length === 0 ? united : { ...united, assumed }
 }

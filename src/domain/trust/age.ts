@@ -104,7 +104,7 @@ export interface PastPrices {
 export function splitByAge(
   evidence: Evidence,
   asOf: string,
-  told: PastPrices = { pricing: [], operations: [] },
+  reported: PastPrices = { pricing: [], operations: [] },
 ): { current: Evidence; past: PastFacts | undefined } {
   const { measured, signals, interface: read, reported_use, drift, probes, package_run } = evidence
   const isOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) =>
@@ -115,14 +115,14 @@ export function splitByAge(
   const changes = divide(drift, ({ at }) => isOld('drift', at))
   const handshakes = divide(probes, ({ at }) => isOld('probes', at))
   const operations = read?.operations?.map((each) => splitOperation(each, read.at, isOld))
-  const calls = [...told.operations, ...(operations?.flatMap((each) => each.past ?? []) ?? [])]
+  const calls = [...reported.operations, ...(operations?.flatMap((each) => each.past ?? []) ?? [])]
   const past = present({
     measured: isOld('measured', measured?.as_of) ? measured : undefined,
     signals: isOld('signals', signalled) ? { ...signals, as_of: signalled ?? '' } : undefined,
     reported_use: uses.past,
     probes: handshakes.past,
     operations: calls.length > 0 ? calls : undefined,
-    pricing: divide(told.pricing, () => false).current,
+    pricing: divide(reported.pricing, () => false).current,
     drift: changes.past,
     package_run: isOld('package_run', package_run?.at) ? package_run : undefined,
   })

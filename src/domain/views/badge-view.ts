@@ -37,11 +37,11 @@ export function toBadgeView(subject: BadgeSubject, label: string): BadgeView {
 
 function toState({ tiers, trust, first_party, pricing }: BadgeSubject): Omit<BadgeView, 'label'> {
   const label = tiers.tier_label ?? (tiers.earned.includes('live_tested') ? 'Live-Tested' : null)
-  const said = trust.score === null ? null : toTrustWords(trust)
-  if (label !== null || said !== null) {
-    const isWeak = label === null && said?.isWeak === true
+  const stated = trust.score === null ? null : toTrustWords(trust)
+  if (label !== null || stated !== null) {
+    const isWeak = label === null && stated?.isWeak === true
     const tone = tiers.tier === 'trusted' ? 'strong' : isWeak ? 'neutral' : 'accent'
-    return { message: [label, said?.text].filter((part) => part != null).join(' · '), tone }
+    return { message: [label, stated?.text].filter((part) => part != null).join(' · '), tone }
   }
   if (first_party) return { message: 'first-party kit', tone: 'neutral' }
   if (trust.evidence !== 'no_payment_data')

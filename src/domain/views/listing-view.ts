@@ -84,11 +84,11 @@ export interface ListingViewContext {
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
   /** What listings have of their sources, by id. */
-  said?: ReadonlyMap<string, readonly Said[]>
+  stated?: ReadonlyMap<string, readonly Stated[]>
 }
 
 /** One catalogue's part of a listing. */
-export interface Said {
+export interface Stated {
   source: string
   /** Facts of the listing taken verbatim from it, and when they were read. */
   says?: readonly string[] | undefined
@@ -97,7 +97,7 @@ export interface Said {
 
 export function toListingView(
   listing: DerivedListing,
-  { baseUrl, sources, claimRules, said = new Map() }: ListingViewContext,
+  { baseUrl, sources, claimRules, stated = new Map() }: ListingViewContext,
 ): ListingView {
   const { id, facts, trust } = listing
   return {
@@ -108,7 +108,7 @@ export function toListingView(
     url: facts.url,
     categories: facts.categories,
     tags: facts.tags,
-    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(said.get(id), row.source) })),
+    sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(stated.get(id), row.source) })),
     pricing: facts.pricing,
     status: listing.status,
     first_party: facts.first_party,
@@ -164,7 +164,7 @@ export function toSignalsView(
 }
 
 /** What a listing has from a catalogue. */
-function toSourceWords(words: readonly Said[] = [], source: string) {
+function toSourceWords(words: readonly Stated[] = [], source: string) {
   const part = words.find((each) => each.source === source && each.says !== undefined)
   if (part === undefined) return {}
   const { says = [], at } = part

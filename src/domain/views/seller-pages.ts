@@ -45,7 +45,7 @@ export interface OwnedListing extends ClaimCard {
 }
 
 /** The outcome of the last form, and where on the page it is shown. */
-export interface Said {
+export interface Outcome {
   /** Id of a claim; `new` at the form that starts one. */
   at: string
   /** The payout it is about, where it is about one. */
@@ -75,7 +75,7 @@ export interface SignedInPage {
   /** Id that the form of a new claim starts with, empty for none, and its listing where there is one. */
   wantedId: string
   wanted: ListingView | null
-  said: Said | null
+  outcome: Outcome | null
   /** Milliseconds since the epoch; the second is when the next daily build is due. */
   now: number
   next_build: number

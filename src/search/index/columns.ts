@@ -31,13 +31,13 @@ export function buildColumns(
   const browseOrder = Uint32Array.from(documents.keys())
   for (const range of [browseOrder.subarray(0, organicRows), browseOrder.subarray(organicRows)])
     range.sort((a, b) => compareRows(documents, a, b))
-  const standings = Uint8Array.from(documents, ({ trustScore, liveTested }) =>
-    toStanding(trustScore, liveTested),
+  const trustMarks = Uint8Array.from(documents, ({ trustScore, liveTested }) =>
+    toTrustMark(trustScore, liveTested),
   )
   return {
     browseOrder,
-    standings,
-    highestMultiplier: largestOf(new Set(Array.from(standings, multiplierOf)), 1),
+    trustMarks,
+    highestMultiplier: largestOf(new Set(Array.from(trustMarks, multiplierOf)), 1),
     minUsd: column(({ minUsd }) => minUsd),
     maxUsd: column(({ minUsd, maxUsd }) => maxUsd ?? minUsd),
     added: column(({ added }) => (added === null ? null : toDay(added))),
@@ -186,26 +186,26 @@ export const NO_TRUST = 127
 const LIVE_TESTED = 128
 
 /** The multiplier of each standing. */
-const MULTIPLIERS = Float64Array.from({ length: 256 }, (_, standing) => {
-  const trust = standing & NO_TRUST
-  return rankMultiplier(trust === NO_TRUST ? null : trust, standing >= LIVE_TESTED)
+const MULTIPLIERS = Float64Array.from({ length: 256 }, (_, trustMark) => {
+  const trust = trustMark & NO_TRUST
+  return rankMultiplier(trust === NO_TRUST ? null : trust, trustMark >= LIVE_TESTED)
 })
 
-export function toStanding(trustScore: number | null, liveTested: boolean): number {
+export function toTrustMark(trustScore: number | null, liveTested: boolean): number {
   return (trustScore ?? NO_TRUST) | (liveTested ? LIVE_TESTED : 0)
 }
 
 /** The trust score of a standing, `NO_TRUST` for none. */
-export function trustOf(standing: number): number {
-  return standing & NO_TRUST
+export function trustOf(trustMark: number): number {
+  return trustMark & NO_TRUST
 }
 
-export function isLiveTested(standing: number): boolean {
-  return standing >= LIVE_TESTED
+export function isLiveTested(trustMark: number): boolean {
+  return trustMark >= LIVE_TESTED
 }
 
-export function multiplierOf(standing: number): number {
-  return MULTIPLIERS[standing] ?? 1
+export function multiplierOf(trustMark: number): number {
+  return MULTIPLIERS[trustMark] ?? 1
 }
 
 /** A number for each row, for few distinct values: the values, and which of them each row has. */

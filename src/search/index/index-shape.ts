@@ -28,7 +28,7 @@ export interface IndexData {
   /** Rows in the order of a search without words, first the organic ones. */
   browseOrder: Uint32Array
   /** Trust and Live-Tested of each row, see `toStanding`. */
-  standings: Uint8Array
+  trustMarks: Uint8Array
   highestMultiplier: number
   /** Lowest and highest price of each row, the day it was added, and reported calls; NaN for none. */
   minUsd: CodedColumn

@@ -62,11 +62,11 @@ export function loadSearchIndexHead(
   bodies: BodyStore,
 ): SearchIndex {
   const data = readIndexHead(head, header)
-  const { organicRows, standings } = data
+  const { organicRows, trustMarks } = data
   return {
     ...data,
     organic: { name: 'organic', start: 0, end: organicRows },
-    firstParty: { name: 'firstParty', start: organicRows, end: standings.length },
+    firstParty: { name: 'firstParty', start: organicRows, end: trustMarks.length },
     filterPlaces: placeBitSets(data),
     words: createWordSets(data.searchWords),
     bodies,

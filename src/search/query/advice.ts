@@ -36,28 +36,28 @@ export function suggestFilters(
   { phrases, matched }: { phrases: readonly FilterPhrase[]; matched: Uint32Array },
 ): Advice {
   const { q, limit: _l, offset: _o, facets: _f, explain: _e, view: _v, ...filters } = query
-  const count = (asked: Partial<SearchQuery>) => {
-    const passing = filterRows(index, toRowFilter(asked)) ?? allRows(index)
+  const count = (requested: Partial<SearchQuery>) => {
+    const passing = filterRows(index, toRowFilter(requested)) ?? allRows(index)
     return countRows(intersect(passing, matched), index.organic)
   }
   const read = phrases.map((phrase) => ({ phrase, parameters: toParameters(phrase) }))
   const own = read.filter(({ phrase }) => !Object.hasOwn(filters, phrase.parameter))
-  const told = own.map(({ phrase, parameters }) => ({
+  const reported = own.map(({ phrase, parameters }) => ({
     phrase,
     parameters: { ...(q !== undefined && { q }), ...filters, ...parameters },
     total: count({ ...filters, ...parameters }),
   }))
   const all: Partial<SearchQuery> = {}
-  for (const { parameters } of told) Object.assign(all, parameters)
-  const together = told.length > 1 ? count(all) : 0
+  for (const { parameters } of reported) Object.assign(all, parameters)
+  const together = reported.length > 1 ? count(all) : 0
   return {
     suggested: [
       ...(together > 0 ? [{ parameters: all, total: together }] : []),
-      ...told
+      ...reported
         .filter(({ total }) => total > 0)
         .map(({ parameters, total }) => ({ parameters, total })),
     ],
-    notes: told.map(
+    notes: reported.map(
       ({ phrase, total }) => `Left out “${phrase.written}”: ${toAdvice(phrase, total)}`,
     ),
   }

@@ -53,7 +53,7 @@ export function findAlternatives(
     if (common === 0) continue
     const all = known.filter(({ doing }) => passes(doing, row)).length
     const score =
-      (common / Math.sqrt(all * shared.length)) * multiplierOf(index.standings[row] ?? NO_TRUST)
+      (common / Math.sqrt(all * shared.length)) * multiplierOf(index.trustMarks[row] ?? NO_TRUST)
     rows.push({ row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS })
   }
   rows.sort((a, b) => b.relevance - a.relevance || a.row - b.row)
@@ -66,10 +66,10 @@ function findName({ words }: SearchIndex, query: string): string | null {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
     const around = splitText(`${before} ${after}`)
     const phrases = findPhrases(around, words.phrases)
-    const isSaid = around.some(
+    const isStated = around.some(
       (word) => !phrases.has(word) && !words.aside.has(word.whole) && !words.isOpening(word.whole),
     )
-    if (name !== undefined && !isSaid) return name
+    if (name !== undefined && !isStated) return name
   }
   return null
 }

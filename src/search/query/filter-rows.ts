@@ -19,7 +19,7 @@ import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
 export type RowFilter = ReturnType<typeof toRowFilter>
 
 export function toRowFilter(query: Partial<SearchQuery>) {
-  const values = valuesAsked(query)
+  const values = valuesRequested(query)
   const { max_price_usd: lte, min_trust: gte, answered_since, paid_since } = query
   return {
     ...(values.length > 0 && { values: { containsAll: values } }),
@@ -50,8 +50,8 @@ export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array |
 }
 
 /** The rows that have a filter value; none for an unknown one. */
-export function bitsFor({ standings, filterBits }: IndexData, place = -1): Uint32Array {
-  const words = bitWords(standings.length)
+export function bitsFor({ trustMarks, filterBits }: IndexData, place = -1): Uint32Array {
+  const words = bitWords(trustMarks.length)
   return place < 0
     ? new Uint32Array(words)
     : filterBits.subarray(place * words, (place + 1) * words)
@@ -59,12 +59,13 @@ export function bitsFor({ standings, filterBits }: IndexData, place = -1): Uint3
 
 /** Whether a row has a filter value, by the position of its bit set. */
 export function hasValue(
-  { standings, filterBits }: IndexData,
+  { trustMarks, filterBits }: IndexData,
   place: number,
   row: number,
 ): boolean {
   return (
-    (((filterBits[place * bitWords(standings.length) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) === 1
+    (((filterBits[place * bitWords(trustMarks.length) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) ===
+    1
   )
 }
 
@@ -76,13 +77,13 @@ export function intersect(bits: Uint32Array, others: Uint32Array): Uint32Array {
 
 const VALUE_FILTERS = FILTER_ROWS.flatMap(([name, filter]) => ('of' in filter ? [name] : []))
 
-function valuesAsked(query: Partial<SearchQuery>): string[] {
+function valuesRequested(query: Partial<SearchQuery>): string[] {
   const values: string[] = []
   for (const name of VALUE_FILTERS) {
-    const asked = query[name]
-    if (asked === undefined || asked === false) continue
-    if (Array.isArray(asked)) for (const value of asked) values.push(`${name}:${value}`)
-    else values.push(`${name}:${asked}`)
+    const requested = query[name]
+    if (requested === undefined || requested === false) continue
+    if (Array.isArray(requested)) for (const value of requested) values.push(`${name}:${value}`)
+    else values.push(`${name}:${requested}`)
   }
   return values
 }
@@ -95,9 +96,9 @@ function keepAffordable({ minUsd }: IndexData, passing: Uint32Array, most: numbe
     if ((codes[row] ?? 0) >= affordable) setBit(passing, row, false)
 }
 
-function keepTrusted({ standings }: IndexData, passing: Uint32Array, least: number): void {
-  for (let row = 0; row < standings.length; row += 1) {
-    const score = trustOf(standings[row] ?? NO_TRUST)
+function keepTrusted({ trustMarks }: IndexData, passing: Uint32Array, least: number): void {
+  for (let row = 0; row < trustMarks.length; row += 1) {
+    const score = trustOf(trustMarks[row] ?? NO_TRUST)
     if (score === NO_TRUST || score < least) setBit(passing, row, false)
   }
 }
@@ -107,14 +108,14 @@ function keepSince(days: CodedColumn, passing: Uint32Array, least: number): void
     if (!(valueAt(days, row) >= least)) setBit(passing, row, false)
 }
 
-export function bitsOf({ standings }: IndexData, rows: Iterable<number>): Uint32Array {
-  const bits = new Uint32Array(bitWords(standings.length))
+export function bitsOf({ trustMarks }: IndexData, rows: Iterable<number>): Uint32Array {
+  const bits = new Uint32Array(bitWords(trustMarks.length))
   for (const row of rows) setBit(bits, row, true)
   return bits
 }
 
-export function allRows({ standings }: IndexData): Uint32Array {
-  return new Uint32Array(bitWords(standings.length)).fill(0xffffffff)
+export function allRows({ trustMarks }: IndexData): Uint32Array {
+  return new Uint32Array(bitWords(trustMarks.length)).fill(0xffffffff)
 }
 
 export function setBit(bits: Uint32Array, row: number, isSet: boolean): void {
@@ -155,8 +156,8 @@ export function countFacets(
   query: SearchQuery,
   matched: Uint32Array | null,
 ): Facets {
-  const pass = (asked: Partial<SearchQuery>) => {
-    const passing = filterRows(index, toRowFilter(asked)) ?? allRows(index)
+  const pass = (requested: Partial<SearchQuery>) => {
+    const passing = filterRows(index, toRowFilter(requested)) ?? allRows(index)
     return matched === null ? passing : intersect(passing, matched)
   }
   const countFacet = (facet: SearchFacet) => {

@@ -175,15 +175,15 @@ function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: 
 }
 
 function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'isForeign'> {
-  const told = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
+  const reported = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
   // The rest of a partly translated unspaced run is an ending.
-  const touched = new Set(told.flatMap(({ tokens }) => wordsOf(tokens)))
-  const pairs = told.map(({ tokens, meaning }) => {
+  const touched = new Set(reported.flatMap(({ tokens }) => wordsOf(tokens)))
+  const pairs = reported.map(({ tokens, meaning }) => {
     const gap = tokens[0]?.word.style === 'unspaced' ? '' : ' '
     return [tokens.map(({ text }) => text).join(gap), meaning?.english] as const
   })
-  const said = pairs.flatMap(([from, to]) => (from === to ? [] : `“${from}” as “${to}”`))
-  const places = told.length > 0 ? stretches.filter(({ isPlace }) => isPlace) : []
+  const stated = pairs.flatMap(([from, to]) => (from === to ? [] : `“${from}” as “${to}”`))
+  const places = reported.length > 0 ? stretches.filter(({ isPlace }) => isPlace) : []
   const read = stretches
     .filter((stretch) => !places.includes(stretch))
     .flatMap(({ tokens, meaning }) =>
@@ -191,11 +191,11 @@ function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQu
         ? wordsOf(tokens).filter((word) => !touched.has(word))
         : splitText(meaning.english ?? ''),
     )
-  const originals = [...told, ...places].flatMap(({ tokens }) => wordsOf(tokens))
+  const originals = [...reported, ...places].flatMap(({ tokens }) => wordsOf(tokens))
   return {
     words: [...new Set(read)],
     originals: [...new Set(originals)].filter((word) => isWritten(index, word)),
-    notes: said.length === 0 ? [] : [`Read ${[...new Set(said)].join(', ')}.`],
+    notes: stated.length === 0 ? [] : [`Read ${[...new Set(stated)].join(', ')}.`],
   }
 }
 

@@ -16,7 +16,7 @@ import { hasSingleLetter, stemWord, type Word } from '../words/split-text.ts'
 /** One part of a query, in its position. */
 export interface QueryTerm {
   /** As typed. */
-  asked: string
+  requested: string
   /** The term for pairs with neighbours and for related words; absent where there are none. */
   term?: KnownTerm
   /** All terms searched for it, with their weights. */
@@ -38,7 +38,7 @@ const LONG_ENOUGH = 6
 /** The correction of such a word must be this frequent. */
 const FREQUENT_ROWS = 20
 
-const { asked: ASKED } = TERM_WEIGHTS
+const { requested: REQUESTED } = TERM_WEIGHTS
 
 /** Allowed guesses about a word that no listing has. */
 interface Guess {
@@ -69,7 +69,7 @@ function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] 
   if (hasSingleLetter(word) && whole.rows > 0) return [unitOf(word.whole, whole)]
   const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
   return whole.rows > 0
-    ? [{ asked: word.whole, terms: weigh(ASKED, [whole]) }, ...queryTerms]
+    ? [{ requested: word.whole, terms: weigh(REQUESTED, [whole]) }, ...queryTerms]
     : queryTerms
 }
 
@@ -80,7 +80,7 @@ function dottedTerms(index: SearchIndex, { whole, parts }: Word): QueryTerm[] {
     .map((part) => lookUpWord(index, part))
     .filter(({ rows }) => rows > 0)
   if (pieces.length === 0 && !isListingId(whole))
-    return [{ asked: whole, terms: [], unknown: true }]
+    return [{ requested: whole, terms: [], unknown: true }]
   return pieces.map((term) => unitOf(term.written, term))
 }
 
@@ -88,10 +88,10 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   const term = lookUpWord(index, word)
   const halves = splitWord(index, word)
   if (halves !== null) {
-    const terms = weigh(ASKED, [term, lookUpPair(index, halves[0], halves[1])])
+    const terms = weigh(REQUESTED, [term, lookUpPair(index, halves[0], halves[1])])
     return [
-      { asked: word, term: halves[0], terms },
-      { asked: word, term: halves[1], terms: [] },
+      { requested: word, term: halves[0], terms },
+      { requested: word, term: halves[1], terms: [] },
     ]
   }
   if (term.rows > 0) return [knownTerm(index, term, guess)]
@@ -103,8 +103,10 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   const rows = found.reduce((sum, completion) => sum + completion.rows, 0)
   const right = guess.maySlip && rows <= RARE_ROWS ? repairWord(index, word) : null
   if (right !== null)
-    return [{ asked: word, term: right, terms: weigh(ASKED, [...found, right]), repaired: right }]
-  if (found.length > 0) return [{ asked: word, terms: weigh(ASKED, found) }]
+    return [
+      { requested: word, term: right, terms: weigh(REQUESTED, [...found, right]), repaired: right },
+    ]
+  if (found.length > 0) return [{ requested: word, terms: weigh(REQUESTED, found) }]
   return [{ ...unitOf(word, term), unknown: true }]
 }
 
@@ -115,7 +117,7 @@ function knownTerm(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): Que
   if (rows > RARE_ROWS || written.length < LONG_ENOUGH || !maySlip) return queryTerm
   const right = repairWord(index, written)
   if (right === null || right.rows < FREQUENT_ROWS || right.text === term.text) return queryTerm
-  return { ...queryTerm, term: right, terms: weigh(ASKED, [term, right]), repaired: right }
+  return { ...queryTerm, term: right, terms: weigh(REQUESTED, [term, right]), repaired: right }
 }
 
 /** `realestate` is read as two words where listings have them adjacent more often. */
@@ -145,11 +147,11 @@ function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
     return isSingle ? unspacedCompletions(index, pair, MAX_COMPLETIONS) : [term]
   })
   const isKnown = terms.some(({ rows }) => rows > 0)
-  return { asked: whole, terms: weigh(ASKED, terms), ...(!isKnown && { unknown: true }) }
+  return { requested: whole, terms: weigh(REQUESTED, terms), ...(!isKnown && { unknown: true }) }
 }
 
-function unitOf(asked: string, term: KnownTerm): QueryTerm {
-  return { asked, term, terms: weigh(ASKED, [term]) }
+function unitOf(requested: string, term: KnownTerm): QueryTerm {
+  return { requested, term, terms: weigh(REQUESTED, [term]) }
 }
 
 function weigh(weight: number, terms: readonly KnownTerm[]) {

@@ -27,7 +27,7 @@ const MOST_ROWS = 1 << 15
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 const NAME_OR_LABELS = 0b011
 
-interface Told {
+interface Reported {
   word: Word
   /** Meaningless words right before it. */
   before: number
@@ -49,23 +49,25 @@ export function belongingWords(
   all: readonly Word[],
 ): readonly Word[] {
   if (!isLong(kept)) return kept
-  const told = readTold(index, kept, all)
-  if (told.length === 0 || told.length > DENSE * all.length) return kept
+  const reported = readReported(index, kept, all)
+  if (reported.length === 0 || reported.length > DENSE * all.length) return kept
   const looked = Math.min(index.organicRows, MOST_ROWS)
-  const asked = askedFor(told)
-  const scores = told.map((one, at) => {
+  const requested = requestedFor(reported)
+  const scores = reported.map((one, at) => {
     const first = Math.max(0, at - SPAN)
-    const bonds = told.slice(first, at + SPAN + 1).map((other, place) => {
+    const bonds = reported.slice(first, at + SPAN + 1).map((other, place) => {
       const distance = Math.abs(first + place - at)
       return distance === 0 ? LEAST.bond : bondOf(one.rows, other.rows, looked) / distance
     })
-    return sumOf(bonds) * (LEAST.named + one.named) * (asked[at] ?? 1)
+    return sumOf(bonds) * (LEAST.named + one.named) * (requested[at] ?? 1)
   })
   const sums = scores.map((_, at) => sumOf(scores.slice(at, at + SPAN)))
   const start = sums.indexOf(largestOf(sums, 0))
   const span = scores.slice(start, start + SPAN)
   const best = largestOf(span, 0)
-  const strong = told.slice(start, start + SPAN).filter((_, at) => (span[at] ?? 0) >= STRONG * best)
+  const strong = reported
+    .slice(start, start + SPAN)
+    .filter((_, at) => (span[at] ?? 0) >= STRONG * best)
   return [...new Map(strong.map(({ word }) => [word.whole, word])).values()]
 }
 
@@ -74,8 +76,8 @@ export function isLong(words: readonly Word[]): boolean {
 }
 
 /** The words that some listing has, in their order. */
-function readTold(index: SearchIndex, kept: readonly Word[], all: readonly Word[]): Told[] {
-  const known = new Map<string, Pick<Told, 'rows' | 'named'>>()
+function readReported(index: SearchIndex, kept: readonly Word[], all: readonly Word[]): Reported[] {
+  const known = new Map<string, Pick<Reported, 'rows' | 'named'>>()
   const read = ({ whole }: Word) => {
     const { rows, codes } = readPostings(index.terms, lookUpWord(index, whole).number)
     const named = codes.filter(
@@ -87,24 +89,24 @@ function readTold(index: SearchIndex, kept: readonly Word[], all: readonly Word[
     return found
   }
   const saying = new Set(kept)
-  const told: Told[] = []
+  const reported: Reported[] = []
   let before = 0
   for (const word of all) {
     before += 1
     if (!saying.has(word)) continue
     const found = known.get(word.whole) ?? read(word)
-    if (found.rows.length > 0) told.push({ word, before: before - 1, ...found })
+    if (found.rows.length > 0) reported.push({ word, before: before - 1, ...found })
     before = 0
   }
-  return told
+  return reported
 }
 
 /** How much more each word counts because of the words before it. */
-function askedFor(told: readonly Told[]): number[] {
+function requestedFor(reported: readonly Reported[]): number[] {
   const { each, most, fade, words } = ASKING
-  return told.map((_, at) => {
+  return reported.map((_, at) => {
     const first = Math.max(0, at - words + 1)
-    const runs = told
+    const runs = reported
       .slice(first, at + 1)
       .map(({ before }, place) => Math.min(before, most) * (1 - fade * (at - first - place)))
     return 1 + each * largestOf(runs, 0)
@@ -126,8 +128,8 @@ function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
     if (difference >= 0) other += 1
   }
   if (both < MIN_MEETINGS || both === looked) return 0
-  const told = Math.log((both * looked) / (a.length * b.length))
-  return Math.max(0, told / -Math.log(both / looked))
+  const reported = Math.log((both * looked) / (a.length * b.length))
+  return Math.max(0, reported / -Math.log(both / looked))
 }
 
 /** `without` may precede anything: before a name it asks for others. */

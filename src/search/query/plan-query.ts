@@ -43,7 +43,7 @@ export interface QueryPlan {
 
 export interface PlanTerm extends KnownTerm {
   /** The words of the query it is searched for. */
-  asked: string
+  requested: string
   /** Its weight, see `TERM_WEIGHTS`. */
   weight: number
 }
@@ -65,18 +65,18 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const { words, excluded } = findExcluded(index, joinWords(index, read.words))
   const { kept: named, notes, phrases } = leaveOut(words, index)
   const taken = named.slice(0, MAX_QUERY_WORDS)
-  const deed = withoutAside(index, taken)
-  const kept = belongingWords(index, deed, words)
-  const isStory = kept.length < deed.length
-  const queryTerms = readDeed(index, kept, !read.isForeign)
+  const taskWords = withoutAside(index, taken)
+  const kept = belongingWords(index, taskWords, words)
+  const isStory = kept.length < taskWords.length
+  const queryTerms = readTaskWords(index, kept, !read.isForeign)
   // A translated word is already the listings' own.
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
-  const told = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
+  const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
-    ...toldTerms(index, told),
+    ...storyTerms(index, story),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
@@ -96,16 +96,18 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
 }
 
 /** What is said beside the task counts less. */
-function toldTerms(index: SearchIndex, told: readonly QueryTerm[]): PlanTerm[] {
-  const beside = told.map((term) => relatedTerms(index, term))
-  return termsOf(index, told, beside).map((term) => ({
+function storyTerms(index: SearchIndex, story: readonly QueryTerm[]): PlanTerm[] {
+  const beside = story.map((term) => relatedTerms(index, term))
+  return termsOf(index, story, beside).map((term) => ({
     ...term,
-    weight: term.weight * TERM_WEIGHTS.told,
+    weight: term.weight * TERM_WEIGHTS.story,
   }))
 }
 
 function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string[] {
-  return queryTerms.flatMap(({ asked, unknown }) => (unknown ? closestWords(index, asked) : []))
+  return queryTerms.flatMap(({ requested, unknown }) =>
+    unknown ? closestWords(index, requested) : [],
+  )
 }
 
 /** The task of a query as it is written, else as it is translated, else with its slips mended. */
@@ -119,8 +121,8 @@ function findTask(
     if (task !== null) return task
   }
   const slips = new Map(
-    queryTerms.flatMap(({ asked, repaired }) =>
-      repaired === undefined ? [] : [[asked, splitText(repaired.written)] as const],
+    queryTerms.flatMap(({ requested, repaired }) =>
+      repaired === undefined ? [] : [[requested, splitText(repaired.written)] as const],
     ),
   )
   if (slips.size === 0) return null
@@ -129,12 +131,12 @@ function findTask(
 
 /** Words of time, degree and manner say little about a deed, but each is also part of a name. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
-  const deed = words.filter(({ whole }) => !aside.has(whole))
-  return deed.length > 0 ? deed : words
+  const taskWords = words.filter(({ whole }) => !aside.has(whole))
+  return taskWords.length > 0 ? taskWords : words
 }
 
 /** In a long query the words after its first ones count as details of its deed. */
-function readDeed(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
+function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
   const queryTerms = readQueryTerms(index, kept, mayRepair)
   if (!isLong(kept)) return queryTerms
   const details = queryTerms.slice(LEADING_WORDS).map((queryTerm) => ({
@@ -149,8 +151,8 @@ function unreadNotes(count: number): string[] {
   return [`The query has ${count} more words than the ${MAX_QUERY_WORDS} that are read.`]
 }
 
-function ownTerms({ asked, terms }: QueryTerm, weigh = (weight: number) => weight): PlanTerm[] {
-  return terms.map((term) => ({ ...term, asked, weight: weigh(term.weight) }))
+function ownTerms({ requested, terms }: QueryTerm, weigh = (weight: number) => weight): PlanTerm[] {
+  return terms.map((term) => ({ ...term, requested, weight: weigh(term.weight) }))
 }
 
 /** All terms searched for the analysed words. */
@@ -161,7 +163,7 @@ function termsOf(
   isStory = false,
 ): PlanTerm[] {
   // In many words some are adjacent by chance.
-  const weight = TERM_WEIGHTS.pair * (isStory ? TERM_WEIGHTS.told : 1)
+  const weight = TERM_WEIGHTS.pair * (isStory ? TERM_WEIGHTS.story : 1)
   const pairs = pairTerms(index, queryTerms, weight)
   return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
@@ -207,24 +209,24 @@ function pairTerms(
   queryTerms: readonly QueryTerm[],
   weight: number,
 ): PlanTerm[] {
-  const named = queryTerms.flatMap(({ asked, term }) =>
-    term === undefined ? [] : [{ asked, term }],
+  const named = queryTerms.flatMap(({ requested, term }) =>
+    term === undefined ? [] : [{ requested, term }],
   )
-  return named.slice(1).flatMap(({ asked, term }, at) => {
+  return named.slice(1).flatMap(({ requested, term }, at) => {
     const before = named[at]
     if (before === undefined || before.term.text === term.text) return []
     const pair = lookUpPair(index, before.term, term)
-    const both = before.asked === asked ? asked : `${before.asked} ${asked}`
-    return pair.rows === 0 ? [] : [{ ...pair, asked: both, weight }]
+    const both = before.requested === requested ? requested : `${before.requested} ${requested}`
+    return pair.rows === 0 ? [] : [{ ...pair, requested: both, weight }]
   })
 }
 
 /** Words listings may use where the query has this one. */
-function relatedTerms(index: SearchIndex, { asked, term, repaired }: QueryTerm): PlanTerm[] {
+function relatedTerms(index: SearchIndex, { requested, term, repaired }: QueryTerm): PlanTerm[] {
   if (term === undefined) return []
   return index.words
-    .relatedTo(repaired?.written ?? asked)
-    .map((word) => ({ ...lookUpWord(index, word), asked, weight: TERM_WEIGHTS.related }))
+    .relatedTo(repaired?.written ?? requested)
+    .map((word) => ({ ...lookUpWord(index, word), requested, weight: TERM_WEIGHTS.related }))
     .filter(({ rows }) => rows > 0)
 }
 
@@ -245,16 +247,16 @@ function queryTermNotes(
   noun: IndexNoun,
 ): { missing: string[]; notes: string[] } {
   if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
-  const notes = queryTerms.flatMap(({ asked, repaired, unknown }, at) => {
+  const notes = queryTerms.flatMap(({ requested, repaired, unknown }, at) => {
     if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
     const used = related[at] ?? []
     if (unknown === undefined || used.length === 0) return []
     return [
-      `No ${noun} matches “${asked}”; searched for ${listOf(used.map(({ written }) => written))}.`,
+      `No ${noun} matches “${requested}”; searched for ${listOf(used.map(({ written }) => written))}.`,
     ]
   })
-  const missing = queryTerms.flatMap(({ asked, unknown }, at) =>
-    unknown && related[at]?.length === 0 ? asked : [],
+  const missing = queryTerms.flatMap(({ requested, unknown }, at) =>
+    unknown && related[at]?.length === 0 ? requested : [],
   )
   return {
     missing: missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : [],
@@ -304,8 +306,10 @@ function notesOf(
   const plain = out.filter(
     (word) => !phrases.has(word) && !sets.stop.has(word.whole) && word.parts.length === 0,
   )
-  const said = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
-  return said.length > 0 ? [`Left out ${said.join(', ')}: too common to tell ${noun}s apart.`] : []
+  const stated = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
+  return stated.length > 0
+    ? [`Left out ${stated.join(', ')}: too common to tell ${noun}s apart.`]
+    : []
 }
 
 /**

@@ -111,8 +111,8 @@ export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): U
 }
 
 /** The relevance of a score, in steps: those are compared and printed. */
-function stepsOf({ standings }: IndexData, row: number, score: number): number {
-  return Math.round(score * multiplierOf(standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
+function stepsOf({ trustMarks }: IndexData, row: number, score: number): number {
+  return Math.round(score * multiplierOf(trustMarks[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
 /**
@@ -121,7 +121,7 @@ function stepsOf({ standings }: IndexData, row: number, score: number): number {
  * to 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
 function createKeys(index: IndexData) {
-  const span = 2 ** Math.ceil(Math.log2(Math.max(index.standings.length, 2)))
+  const span = 2 ** Math.ceil(Math.log2(Math.max(index.trustMarks.length, 2)))
   const rowOf = (key: number) => span - 1 - (key % span)
   return {
     span,
@@ -210,9 +210,9 @@ function scoreRows(
   tell: TellRow,
 ): void {
   const { scoreTable } = index.terms
-  if (scores.length < index.standings.length) {
-    scores = new Float64Array(index.standings.length)
-    matched = new Uint32Array(index.standings.length)
+  if (scores.length < index.trustMarks.length) {
+    scores = new Float64Array(index.trustMarks.length)
+    matched = new Uint32Array(index.trustMarks.length)
   }
   let count = 0
   for (const term of terms) {
@@ -282,11 +282,11 @@ function isIn({ start, end }: RowRange, row: number): boolean {
 }
 
 function rowsFor({ exact }: SearchIndex, kind: ExactKind, text: string): Uint32Array {
-  const asked = text.trim()
+  const requested = text.trim()
   if (kind === 'vendor' || kind === 'product' || kind === 'name')
-    return findExact(exact, kind, asked)
-  const [, host = ''] = ADDRESS.exec(toAsciiAddress(asked)) ?? []
-  const name = kind === 'host' ? host : asked.toLowerCase()
+    return findExact(exact, kind, requested)
+  const [, host = ''] = ADDRESS.exec(toAsciiAddress(requested)) ?? []
+  const name = kind === 'host' ? host : requested.toLowerCase()
   return name.includes('.') ? findExact(exact, kind, name) : new Uint32Array(0)
 }
 
@@ -308,7 +308,7 @@ export function sortPlaces(
 
 /** The place of a row in an order, from 0. Unknown values come last. */
 export function placesFor(
-  { minUsd, added, reportedCalls, settlements, standings }: IndexData,
+  { minUsd, added, reportedCalls, settlements, trustMarks }: IndexData,
   sort: SearchSort,
 ): (row: number) => number {
   switch (sort) {
@@ -324,7 +324,7 @@ export function placesFor(
     }
     case 'trust':
       return (row) => {
-        const trust = trustOf(standings[row] ?? NO_TRUST)
+        const trust = trustOf(trustMarks[row] ?? NO_TRUST)
         return trust === NO_TRUST ? MAX_TRUST + 1 : MAX_TRUST - trust
       }
     case 'relevance':
@@ -352,18 +352,23 @@ export function explainRows(
   const doing = taskBits(index, plan)
   return wanted.map((row) => {
     const { total, terms } = scores.get(row) ?? { total: 0, terms: [] }
-    const standing = index.standings[row] ?? NO_TRUST
-    const trust = trustOf(standing)
+    const trustMark = index.trustMarks[row] ?? NO_TRUST
+    const trust = trustOf(trustMark)
     const kind = kindOf(exact, row)
     return {
       ...(kind !== null && { exact: kind }),
       ...(plan.task !== null && doing !== null && passes(doing, row) && { task: plan.task }),
       matched: terms
-        .map(({ term, fields, score }) => ({ term: term.asked, as: term.written, fields, score }))
+        .map(({ term, fields, score }) => ({
+          term: term.requested,
+          as: term.written,
+          fields,
+          score,
+        }))
         .sort((a, b) => b.score - a.score),
       text: total,
       trust_factor: trustFactor(trust === NO_TRUST ? null : trust),
-      live_tested_factor: isLiveTested(standing) ? LIVE_TESTED_FACTOR : 1,
+      live_tested_factor: isLiveTested(trustMark) ? LIVE_TESTED_FACTOR : 1,
     }
   })
 }

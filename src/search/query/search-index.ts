@@ -145,10 +145,10 @@ export function rankIndex(
   range: RangeName = 'organic',
 ): RankedRows {
   const { q: text, limit, offset, sort = 'relevance' } = query
-  const asked = { range, where: toRowFilter(query), sort, limit, offset }
+  const requested = { range, where: toRowFilter(query), sort, limit, offset }
   return text === undefined
-    ? browse(index, asked)
-    : listingDatabase(index).searchRange({ text, ...asked })
+    ? browse(index, requested)
+    : listingDatabase(index).searchRange({ text, ...requested })
 }
 
 /** Orama's database over an index; `searchIndex` searches it. */
@@ -241,7 +241,7 @@ function browse(
   const total = bits === null ? order.length : countRows(bits, index[range])
   const end = Math.min(offset + limit, total)
   const toRow = (row: number) => {
-    const steps = Math.round(multiplierOf(index.standings[row] ?? NO_TRUST) * RELEVANCE_STEPS)
+    const steps = Math.round(multiplierOf(index.trustMarks[row] ?? NO_TRUST) * RELEVANCE_STEPS)
     return { row, relevance: steps / RELEVANCE_STEPS }
   }
   if (sort !== 'relevance') {
@@ -290,7 +290,7 @@ interface RangeRequest {
 
 /** One running search: its inputs before Orama asks, and its results other than Orama's. */
 interface Work {
-  asked: { sort: SearchSort; most: number } | null
+  requested: { sort: SearchSort; most: number } | null
   total: number
   plan: (text: string) => QueryPlan
 }
@@ -307,7 +307,7 @@ class RowSet extends Set<number> {
 }
 
 function createListingDatabase(index: SearchIndex, plan: (text: string) => QueryPlan) {
-  const work: Work = { asked: null, total: 0, plan }
+  const work: Work = { requested: null, total: 0, plan }
   const orama = create({
     schema: SCHEMA,
     components: {
@@ -328,7 +328,7 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
     orama,
     plan,
     searchRange({ range, text, where, sort, limit, offset }: RangeRequest): RankedRows {
-      work.asked = { sort, most: offset + limit }
+      work.requested = { sort, most: offset + limit }
       try {
         const found = search(orama, {
           term: text,
@@ -341,7 +341,7 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
         const rows = found.hits.map(({ document, score }) => toRanked(document, score))
         return { total: work.total, rows }
       } finally {
-        work.asked = null
+        work.requested = null
       }
     },
   }
@@ -377,8 +377,8 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
         text,
         plan: work.plan(text),
         bits,
-        sort: work.asked?.sort ?? 'relevance',
-        most: work.asked?.most ?? index.firstParty.end,
+        sort: work.requested?.sort ?? 'relevance',
+        most: work.requested?.most ?? index.firstParty.end,
       })
       work.total = total
       return rows.map(({ row, relevance }): TokenScore => [row + 1, relevance])
@@ -426,7 +426,7 @@ function createRowSorter(index: SearchIndex, work: Work): ISorter<object> {
     sortBy(_store, scores, { property }) {
       const sort = SEARCH_SORTS.find((known) => known === property)
       if (sort === undefined) throw new Error(`Unknown order: ${String(property)}.`)
-      if (work.asked !== null || sort === 'relevance') return scores
+      if (work.requested !== null || sort === 'relevance') return scores
       const placeOf = placesFor(index, sort)
       const row = (id: string | number) => Number(id) - 1
       const half = scores.reduce((best, [, score]) => Math.max(best, score), 0) / 2

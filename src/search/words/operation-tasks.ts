@@ -48,7 +48,7 @@ export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[])
     const { id, name = '', tags = [], categories = [] } = listing
     const texts = {
       named: toText(operation.name),
-      said: toText(operation.description ?? '', READ_WORDS),
+      stated: toText(operation.description ?? '', READ_WORDS),
       around: toText([id.replace(/^\w+\./, ''), name, ...tags, ...categories].join(' ')),
     }
     let found: { task: string; score: number } | null = null
@@ -76,16 +76,16 @@ function decodeOrKeep(encoded: string): string {
 
 interface Texts {
   named: string
-  said: string
+  stated: string
   around: string
 }
 
-function scoreOf({ parts, within, without }: Phrase, { named, said, around }: Texts): number {
+function scoreOf({ parts, within, without }: Phrase, { named, stated, around }: Texts): number {
   if (!within.every((words) => hasOne(around, words))) return 0
-  if (hasOne(named, without) || hasOne(said, without)) return 0
+  if (hasOne(named, without) || hasOne(stated, without)) return 0
   const score = parts.length + within.length * OF_LISTING
   if (hasAll(named, parts)) return score + IN_NAME
-  return parts.length > 1 && hasAll(said, parts) ? score : 0
+  return parts.length > 1 && hasAll(stated, parts) ? score : 0
 }
 
 /** In any order; `to` says a direction, and then the order is the phrase's. */

@@ -12,7 +12,7 @@ const OPENING = ['stop', 'generic', 'filler'] as const
 
 /** A row of the table under one of its words. */
 interface Related {
-  asked: string
+  requested: string
   meant: readonly string[]
 }
 
@@ -47,9 +47,9 @@ export function createWordSets(words: SearchWords) {
       pattern: excludingPattern(words.excluding),
     },
     /** The id of the task that words name, see `createTaskReader`; null where they name none. */
-    taskOf: (said: readonly Word[]): string | null => {
+    taskOf: (stated: readonly Word[]): string | null => {
       readTask ??= createTaskReader(words.tasks)
-      return readTask(said, isOpening)
+      return readTask(stated, isOpening)
     },
     /** The effect of a call that a query names by this word. */
     effectOf: (word: string): Effect | null => {
@@ -107,10 +107,10 @@ function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
 
 /** The table's rows by the stem of a query's word. */
 function relatedWords(words: SearchWords): Map<string, Related[]> {
-  const rows = words.related.flatMap(({ asked, meant }) =>
-    asked.map((word) => ({ asked: word, meant })),
+  const rows = words.related.flatMap(({ requested, meant }) =>
+    requested.map((word) => ({ requested: word, meant })),
   )
-  return Map.groupBy(rows, ({ asked }) => stemWord(asked))
+  return Map.groupBy(rows, ({ requested }) => stemWord(requested))
 }
 
 function everydayWords(words: SearchWords): Set<string> {
@@ -119,7 +119,7 @@ function everydayWords(words: SearchWords): Set<string> {
     ...everyday,
     ...filler,
     ...aside,
-    ...related.flatMap(({ asked, meant }) => [...asked, ...meant]),
+    ...related.flatMap(({ requested, meant }) => [...requested, ...meant]),
   ])
 }
 
@@ -227,7 +227,7 @@ interface Lexicons {
 }
 
 /** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
-const ENDING_LETTERS = { known: 2, asked: 3 }
+const ENDING_LETTERS = { known: 2, requested: 3 }
 const LEAST_STEM = 4
 /** Prefixes that are written together with a word. */
 const PREFIXES: Partial<Record<Language, RegExp>> = {
@@ -298,7 +298,7 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
 }
 
 /** A text, and what is left of it without its last letters. */
-function startsOf(text: string, letters = ENDING_LETTERS.asked): string[] {
+function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
   const most = Math.min(letters, text.length - LEAST_STEM)
   return [text, ...Array.from({ length: Math.max(0, most) }, (_, at) => text.slice(0, -at - 1))]
 }

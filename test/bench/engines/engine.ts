@@ -24,8 +24,10 @@ export interface Engine {
 /** The fields all engines search, and their weights. */
 export function searchedFields({ name, tags, categories, summary, texts }: SearchDocument) {
   if (texts !== undefined) {
-    const [own, labels, told] = [texts.name, texts.labels, texts.summary].map((of) => of.join(' '))
-    return { name: own ?? '', tags: labels ?? '', categories: '', summary: told ?? '' }
+    const [own, labels, reported] = [texts.name, texts.labels, texts.summary].map((of) =>
+      of.join(' '),
+    )
+    return { name: own ?? '', tags: labels ?? '', categories: '', summary: reported ?? '' }
   }
   return { name, tags: tags.join(' '), categories: categories.join(' '), summary }
 }

@@ -41,13 +41,13 @@ async function startServer(data: string, port: number): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   children.push(server)
-  let said = ''
+  let stated = ''
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.stderr.on('data', (chunk) => {
-    said += chunk
-    if (/ready to accept (?:read-only )?connections/.test(said)) resolve()
+    stated += chunk
+    if (/ready to accept (?:read-only )?connections/.test(stated)) resolve()
   })
-  server.once('exit', () => reject(new Error(`PostgreSQL stopped: ${said}`)))
+  server.once('exit', () => reject(new Error(`PostgreSQL stopped: ${stated}`)))
   await promise
   return server
 }
@@ -140,7 +140,7 @@ async function main(): Promise<void> {
     refused: seen.refused,
     clicks_acknowledged: acknowledged.length,
     acknowledged_and_lost: acknowledged.filter((sid) => !sids.has(sid)).length,
-    clicks_not_written_and_said: tallies.reduce((sum, { lost }) => sum + lost, 0),
+    clicks_not_written_and_stated: tallies.reduce((sum, { lost }) => sum + lost, 0),
     settlements_acknowledged: tallies.reduce((sum, { settled }) => sum + settled, 0),
     settlements: rows,
     readyz_before: before.map(({ status }) => status),

@@ -40,14 +40,14 @@ const ADDRESSES = 64
 const END_AFTER_MS = 15 * 60_000
 
 const inside = new Map<string, number>()
-const asked = new Map<string, number>()
+const requested = new Map<string, number>()
 let mostAtOnce = 0
 const answer: RequestListener = async (req, res) => {
   const { host = '' } = req.headers
   const now = (inside.get(host) ?? 0) + 1
   inside.set(host, now)
   mostAtOnce = Math.max(mostAtOnce, now)
-  asked.set(`${host}${req.url}`, (asked.get(`${host}${req.url}`) ?? 0) + 1)
+  requested.set(`${host}${req.url}`, (requested.get(`${host}${req.url}`) ?? 0) + 1)
   await sleep((0.5 + Math.random()) * Number(values.wait))
   inside.set(host, (inside.get(host) ?? 1) - 1)
   res.writeHead(402, { 'payment-required': TERMS }).end('{}')
@@ -119,8 +119,8 @@ async function main(): Promise<void> {
   try {
     while (performance.now() - began < END_AFTER_MS) {
       await sleep(500 + Math.random() * 2000)
-      if (asked.size > 0 && (await waiting()) === 0) break
-      if (kills >= (KILLS ?? 0) || asked.size === 0) continue
+      if (requested.size > 0 && (await waiting()) === 0) break
+      if (kills >= (KILLS ?? 0) || requested.size === 0) continue
       const n = Math.floor(Math.random() * children.length)
       children[n]?.kill('SIGKILL')
       children[n] = start()
@@ -137,13 +137,13 @@ async function main(): Promise<void> {
       servers: SERVERS,
       kills,
       seconds: Math.round(seconds),
-      a_second: Math.round(asked.size / seconds),
-      asked_once: [...asked.values()].filter((count) => count === 1).length,
-      asked_twice: [...asked.values()].filter((count) => count > 1).length,
+      a_second: Math.round(requested.size / seconds),
+      requested_once: [...requested.values()].filter((count) => count === 1).length,
+      requested_twice: [...requested.values()].filter((count) => count > 1).length,
       most_at_once_on_a_host: mostAtOnce,
       with_evidence: rows.filter(({ evidence }) => evidence !== '{}').length,
       begun_and_killed_due_tomorrow: rows.filter(({ evidence }) => evidence === '{}').length,
-      never_asked: plans.length - rows.length,
+      never_requested: plans.length - rows.length,
     })
   } finally {
     for (const child of children) child.kill('SIGKILL')

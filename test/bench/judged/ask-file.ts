@@ -43,11 +43,11 @@ for (const { q, right, also } of questions)
   for (const id of [...right, ...also])
     if (!known.has(id)) console.log(`“${q}”: ${id} is not listed`)
 
-const asked = questions.map(ask)
-const groups = Map.groupBy(asked, ({ group }) => group)
+const requested = questions.map(ask)
+const groups = Map.groupBy(requested, ({ group }) => group)
 const share = (rows: readonly boolean[]) =>
   `${rows.filter(Boolean).length} of ${rows.length} (${(rows.filter(Boolean).length / rows.length).toFixed(2)})`
-const toRow = (rows: typeof asked) => {
+const toRow = (rows: typeof requested) => {
   const done = rows.flatMap(({ isOperationRight }) => isOperationRight ?? [])
   return {
     'right first': share(rows.map(({ isFirst }) => isFirst)),
@@ -57,9 +57,9 @@ const toRow = (rows: typeof asked) => {
 }
 console.table({
   ...Object.fromEntries([...groups].map(([group, rows]) => [group, toRow(rows)])),
-  all: toRow(asked),
+  all: toRow(requested),
 })
-for (const { group, q, task, isFirst, isOperationRight, ids, shown, first, notes } of asked)
+for (const { group, q, task, isFirst, isOperationRight, ids, shown, first, notes } of requested)
   if (!isFirst || isOperationRight === false) {
     console.log(`${group}: ${q} (task: ${task ?? 'none'})`)
     if (!isFirst) console.log(`    ${shown.join(' | ') || 'nothing'}`)
@@ -71,13 +71,14 @@ function ask({ q, group, right, also, operation }: Question) {
   const { organic, notes, task } = searchIndex(index, { q, limit: SHOWN, offset: 0 })
   const ids = organic.rows.map(({ row }) => readId(index, row))
   const gradeOf = (id: string) => (right.includes(id) ? 2 : Number(also.includes(id)))
-  const isTold = organic.total === 0 || notes.some((note) => note.startsWith('No listing matches'))
+  const isReported =
+    organic.total === 0 || notes.some((note) => note.startsWith('No listing matches'))
   const answer = find(`${new URLSearchParams({ q, limit: String(SHOWN) })}`)
   const [row] = 'results' in answer ? answer.results : []
   return {
     ...{ q, group, task, ids, notes },
-    isFirst: group === OUT_OF_SCOPE ? isTold : gradeOf(ids[0] ?? '') === 2,
-    isInFive: group === OUT_OF_SCOPE ? isTold : ids.some((id) => gradeOf(id) === 2),
+    isFirst: group === OUT_OF_SCOPE ? isReported : gradeOf(ids[0] ?? '') === 2,
+    isInFive: group === OUT_OF_SCOPE ? isReported : ids.some((id) => gradeOf(id) === 2),
     isOperationRight:
       Object.keys(operation).length === 0
         ? undefined

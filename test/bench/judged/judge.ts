@@ -110,8 +110,8 @@ function toExcluded(not: string | undefined): (text: JudgedText) => boolean {
 export function readStories(): Question[] {
   const text = readFileSync(join(import.meta.dirname, 'stories.yaml'), 'utf8')
   const stories = v.parse(v.array(v.string()), parse(text))
-  const told = readQuestions().filter(({ kind }) => kind === 'task' || kind === 'keyword')
-  return told.flatMap((question, at) =>
+  const reported = readQuestions().filter(({ kind }) => kind === 'task' || kind === 'keyword')
+  return reported.flatMap((question, at) =>
     stories
       .filter((_, place) => (place + at) % 3 === 0)
       .map((story) => ({

@@ -36,8 +36,10 @@ else {
   const corpus = readCorpus(sharedDir)
   const texts = new Map(corpus.map((document) => [document.id, toJudgedText(document)]))
   const stories = collection === 'queries' ? readStories() : []
-  const asked = [...readQuestions(collection), ...stories].filter(({ half: own }) => own === half)
-  const judged = asked
+  const requested = [...readQuestions(collection), ...stories].filter(
+    ({ half: own }) => own === half,
+  )
+  const judged = requested
     .filter(({ kind }) => kind !== 'silence')
     .map((question) => ({
       question,
@@ -50,7 +52,7 @@ else {
   const rows = [...engines].map(([name, rank]) => [name, toScores(judged, texts, rank)])
   console.table(Object.fromEntries(rows))
   if (process.argv.includes('each')) printEach(judged, texts, engines.get('waypost'))
-  console.log(`${half} of ${collection}: ${countTold(corpus, asked)}`)
+  console.log(`${half} of ${collection}: ${countReported(corpus, requested)}`)
 }
 
 interface Judged {
@@ -93,15 +95,15 @@ function isUnwanted(question: Question, text: JudgedText | undefined): boolean {
 }
 
 /** Of the questions out of scope, those whose notes name the word that no listing has. */
-function countTold(corpus: readonly SearchDocument[], asked: readonly Question[]): string {
+function countReported(corpus: readonly SearchDocument[], requested: readonly Question[]): string {
   const index = loadSearchIndex(buildSearchIndex(corpus, { words: readSearchWords() }))
-  const silent = asked.filter(({ kind }) => kind === 'silence')
-  const told = silent.filter(({ q, missing = '' }) =>
+  const silent = requested.filter(({ kind }) => kind === 'silence')
+  const reported = silent.filter(({ q, missing = '' }) =>
     searchIndex(index, { q, limit: 1, offset: 0 }).notes.some((note) => note.includes(missing)),
   )
-  const untold = silent.filter((question) => !told.includes(question)).map(({ q }) => q)
+  const untold = silent.filter((question) => !reported.includes(question)).map(({ q }) => q)
   const others = untold.length > 0 ? `; not: ${untold.join(', ')}` : ''
-  return `${told.length} of ${silent.length} out of scope are told${others}`
+  return `${reported.length} of ${silent.length} out of scope are told${others}`
 }
 
 /** To look into one: what each question scores, and the names of its first rows with their grades. */

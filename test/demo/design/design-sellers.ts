@@ -1,5 +1,5 @@
 import type { ListingView } from '../../../src/domain/views/listing-view.ts'
-import type { ClaimCard, OwnedListing, Said } from '../../../src/domain/views/seller-pages.ts'
+import type { ClaimCard, Outcome, OwnedListing } from '../../../src/domain/views/seller-pages.ts'
 import type {
   Analytics,
   ClaimCheckResult,
@@ -16,10 +16,10 @@ type SeenDelivery = Analytics['basic']['listings'][number]['deliveries'][number]
 const CLAIM = 'claim'
 
 /** Claims in each state, and just started by each method. */
-export function toDesignClaims(): { card: ClaimCard; said: Said | null }[] {
+export function toDesignClaims(): { card: ClaimCard; outcome: Outcome | null }[] {
   const ended = CLAIM_STATES.filter((each) => each !== 'verified').map((state) => ({
     card: { claim: toClaim({ state }), view: null },
-    said: null,
+    outcome: null,
   }))
   return [...ended, ...CLAIM_METHODS.map(toStarted)]
 }
@@ -28,7 +28,7 @@ export function toDesignClaims(): { card: ClaimCard; said: Said | null }[] {
 export function toDesignOwned(
   view: ListingView | null,
   now: number,
-): { owned: OwnedListing; said: Said | null }[] {
+): { owned: OwnedListing; outcome: Outcome | null }[] {
   const states = [[], toPayouts()].flatMap((payouts) =>
     [true, false].map((verified) => ({ payouts, verified })),
   )
@@ -42,7 +42,7 @@ export function toDesignOwned(
       payouts,
       numbers: toNumbers(verified ? 7 : 0, now),
     },
-    said: toSaid(verified, payouts),
+    outcome: toOutcome(verified, payouts),
   }))
 }
 
@@ -55,11 +55,11 @@ function toStarted(method: ClaimView['method']) {
   ]
   const instructions = { method, value: 'token', steps: [], guide }
   const started = { claim, token: 'token', instructions }
-  return { card: { claim, view: null }, said: { at: CLAIM, started } }
+  return { card: { claim, view: null }, outcome: { at: CLAIM, started } }
 }
 
 /** The text to sign for a payout that is known, and one that was just typed in and is not proven. */
-function toSaid(verified: boolean, payouts: readonly KnownPayout[]): Said | null {
+function toOutcome(verified: boolean, payouts: readonly KnownPayout[]): Outcome | null {
   const challenge = 'Sign this.\nIt costs nothing.'
   if (payouts.length === 0)
     return verified

@@ -69,14 +69,14 @@ describe('A2A agents', () => {
   })
 
   test('a row that claims to be read at an address of its own is a row like any other', async () => {
-    const told = card('https://guide.example')
+    const reported = card('https://guide.example')
     const { refused } = await seed([
       {
         name: 'x',
         address: 'https://a.dev/c',
         place: 'https://a.dev/c',
-        document: told,
-        card: told,
+        document: reported,
+        card: reported,
       },
     ])
     expect(refused).toMatchObject([{ reason: 'invalid_row', name: 'x' }])
@@ -157,7 +157,7 @@ describe('A2A agents', () => {
     expect(guarded.refused).toMatchObject([
       { reason: 'unreadable_seller', name: `${origin}/card.json` },
     ])
-    expect(host.asked).toEqual([])
+    expect(host.requested).toEqual([])
     const trial = await content.seed({ importer: 'a2a', from, ports: { allowPrivate: true } })
     expect(trial.refused).toEqual([])
     expect(content.listing('listings/a2a/guide.example.md')).toContain('source: agent_cards')

@@ -66,7 +66,7 @@ describe('discovery', () => {
     )
     expect(content.read('listings/x402/tides.md')).toContain('name: Tides\n')
     // The operations stand on this machine, which content does not take; the reading is tested below.
-    expect(seller.asked.filter((path) => path === '/openapi.json')).toHaveLength(1)
+    expect(seller.requested.filter((path) => path === '/openapi.json')).toHaveLength(1)
   })
 
   test('a page of HTML at a well-known address is no such file', async () => {
@@ -128,7 +128,7 @@ describe('discovery', () => {
   test('sellers on this machine are not read: nothing is asked', async () => {
     const result = await discover({})
     expect(result.plan.outcomes).toEqual([])
-    expect(seller.asked).toEqual([])
+    expect(seller.requested).toEqual([])
   })
 })
 

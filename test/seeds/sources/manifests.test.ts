@@ -204,9 +204,9 @@ test('hostile names of tools are left out, and the evidence says so', async () =
   expect(seen?.truncated).toBe(true)
 })
 
-const answering = (answers: Record<string, unknown>, asked: string[]): SellerReader => ({
+const answering = (answers: Record<string, unknown>, requested: string[]): SellerReader => ({
   async read(url) {
-    asked.push(url)
+    requested.push(url)
     return url in answers
       ? { ok: true, text: JSON.stringify(answers[url]) }
       : { ok: false, detail: 'expected status 200, got 404' }
@@ -226,11 +226,14 @@ test('packages that are listed are read in their registry, then in their reposit
   const listed = { id: 'mcp.harbour', facts: { invoke: [entry] } }
   const address = 'https://registry.npmjs.org/@harbour%2Fmcp/latest'
   expect(manifests.fromContent?.([listed, listed])).toEqual([address])
-  const asked: string[] = []
+  const requested: string[] = []
   const root = 'https://raw.githubusercontent.com/harbour/mcp/HEAD/server'
   const answers = { [address]: PACKAGE, [`${root}/manifest.json`]: BUNDLE }
-  const read = await manifests.follow?.([address, 'https://gone.dev/'], answering(answers, asked))
-  expect(asked.sort()).toEqual(
+  const read = await manifests.follow?.(
+    [address, 'https://gone.dev/'],
+    answering(answers, requested),
+  )
+  expect(requested.sort()).toEqual(
     ['https://gone.dev/', `${root}/manifest.json`, `${root}/server.json`, address].sort(),
   )
   expect(read?.refused).toMatchObject([{ reason: 'unreadable_seller', name: 'https://gone.dev/' }])
@@ -261,10 +264,10 @@ test.each([
     ['harbour/mcp/HEAD/server.json', 'harbour/mcp/HEAD/manifest.json'],
   ],
 ])('a repository at %s below "%s" leads to %j', async (url, directory, expected) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const own = { ...PACKAGE, repository: directory === '' ? url : { url, directory } }
-  await manifests.follow?.(['https://a.dev/'], answering({ 'https://a.dev/': own }, asked))
-  expect(asked.slice(1)).toEqual(
+  await manifests.follow?.(['https://a.dev/'], answering({ 'https://a.dev/': own }, requested))
+  expect(requested.slice(1)).toEqual(
     expected.map((path) => `https://raw.githubusercontent.com/${path}`),
   )
 })

@@ -132,8 +132,8 @@ describe('the MPP directory', () => {
     expect(await readOn('2026-12-19')).not.toHaveProperty('read')
     expect(await readOn('2026-12-20')).toMatchObject({ added: '2026-11-20', read: '2026-12-20' })
     expect(await readOn('2027-01-18')).toMatchObject({ read: '2026-12-20' })
-    const dearer = [service('one', [{ route: 'GET /a', desc: 'A', amount: '5000' }])]
-    expect(await readOn('2027-01-18', dearer)).toMatchObject({ read: '2027-01-18' })
+    const pricier = [service('one', [{ route: 'GET /a', desc: 'A', amount: '5000' }])]
+    expect(await readOn('2027-01-18', pricier)).toMatchObject({ read: '2027-01-18' })
     await content.accept()
     const pricing = (asOf: string) =>
       readContent(content.contentDir, { allowPrivate: false }, asOf).content

@@ -252,8 +252,8 @@ test.each([
   ['LICENSE.txt', 'see LICENSE.txt'],
   ['Free for all my friends', null],
   [null, null],
-])('the licence %j is %j', (said, licence) => {
-  expect(toLicence(said)).toBe(licence)
+])('the licence %j is %j', (stated, licence) => {
+  expect(toLicence(stated)).toBe(licence)
 })
 
 test('addresses are read from the repository: a file, a folder, or a plugin of one skill', async () => {

@@ -3,7 +3,7 @@ import {
   judgePayouts,
   listPayees,
   type PayoutFacts,
-} from '../../../src/domain/owners/payout-standing.ts'
+} from '../../../src/domain/owners/payout-state.ts'
 import type { Transfer } from '../../../src/domain/settlement/settlement.ts'
 import type { SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
 import { scoreListings } from '../../../src/domain/trust/score-listings.ts'

@@ -54,9 +54,9 @@ const PROXIES: Record<
 /** A call pays once. */
 export const permit2: EvmRule = {
   read({ logs, call, coin }) {
-    const said = call === null ? null : readCall(call)
-    if (said === null || said.token !== coin || said.amount > said.permitted) return []
-    const { scheme, payer, payee, amount } = said
+    const stated = call === null ? null : readCall(call)
+    if (stated === null || stated.token !== coin || stated.amount > stated.permitted) return []
+    const { scheme, payer, payee, amount } = stated
     const log = logs.find(
       (one) =>
         isTransferOf(one, coin) &&

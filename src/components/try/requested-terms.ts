@@ -7,7 +7,7 @@ import { toCaip2 } from '../../domain/settlement/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 
 /** One of the ways to pay in a seller's 402, with what the directory expected. */
-export interface AskedOffer {
+export interface RequestedOffer {
   /** As the seller wrote it: it is returned unchanged in the payment. */
   offer: Record<string, unknown>
   /** CAIP-2; null where the name is unknown. */
@@ -20,17 +20,17 @@ export interface AskedOffer {
 
 export interface TermRow {
   label: string
-  asked: string
+  requested: string
   /** Empty where the directory knows nothing. */
   expected: string
   differs: boolean
 }
 
-export interface AskedTerms {
+export interface RequestedTerms {
   version: 1 | 2
   /** The whole 402, for members that a payment repeats. */
   terms: Record<string, unknown>
-  offers: AskedOffer[]
+  offers: RequestedOffer[]
 }
 
 type Listed = Pick<KitView['operations'][number], 'price' | 'offers'>
@@ -42,11 +42,11 @@ type Listed = Pick<KitView['operations'][number], 'price' | 'offers'>
  * @param payees CAIP-10, as the directory knows them; empty where it knows none
  * @returns null where it has no readable terms
  */
-export function readAskedTerms(
+export function readRequestedTerms(
   { headers, body }: { headers: Record<string, string>; body: string },
   listed: Listed,
   payees: readonly string[],
-): AskedTerms | null {
+): RequestedTerms | null {
   const terms = readPaymentRequired(headers, body)
   const accepts = terms?.accepts
   if (terms === null || !Array.isArray(accepts)) return null
@@ -71,20 +71,20 @@ export function readAskedTerms(
 /** More ways to pay than this are not shown. */
 const MAX_OFFERS = 12
 
-function networkRow(chain: string | null, asked: string, { offers = [] }: Listed): TermRow {
+function networkRow(chain: string | null, requested: string, { offers = [] }: Listed): TermRow {
   const listed = offers.flatMap(({ rail, network }) =>
     rail === 'x402' && network !== undefined ? [network] : [],
   )
   return {
     label: 'Network',
-    asked: toNetworkName(chain ?? asked),
+    requested: toNetworkName(chain ?? requested),
     expected: [...new Set(listed)].map(toNetworkName).join(', '),
     differs: listed.length > 0 && !listed.some((network) => network === chain),
   }
 }
 
 function priceRow(
-  { chain, usd }: Pick<AskedOffer, 'chain' | 'usd'>,
+  { chain, usd }: Pick<RequestedOffer, 'chain' | 'usd'>,
   { amount, maxAmountRequired }: Record<string, unknown>,
   { price, offers = [] }: Listed,
 ): TermRow {
@@ -93,19 +93,19 @@ function priceRow(
   const most = expected?.max_usd
   return {
     label: 'Price',
-    asked: usd === null ? `${String(amount ?? maxAmountRequired)} units` : toUsd(usd),
+    requested: usd === null ? `${String(amount ?? maxAmountRequired)} units` : toUsd(usd),
     expected: most === undefined ? '' : `at most ${toUsd(most)}`,
     differs: usd !== null && most !== undefined && usd > most + ROUNDING,
   }
 }
 
 /** @param known CAIP-10, normalised */
-function payeeRow(asked: string, payee: string | null, known: readonly string[]): TermRow {
+function payeeRow(requested: string, payee: string | null, known: readonly string[]): TermRow {
   const chain = payee?.slice(0, payee.lastIndexOf(':') + 1)
   const own = known.filter((each) => chain !== undefined && each.startsWith(chain))
   return {
     label: 'Paid to',
-    asked,
+    requested,
     expected: own.map((each) => each.slice(each.lastIndexOf(':') + 1)).join(', '),
     differs: known.length > 0 && (payee === null || !known.includes(normalizePayout(payee))),
   }

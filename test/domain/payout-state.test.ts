@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgePayouts, type PayoutFacts } from '../../src/domain/owners/payout-standing.ts'
+import { judgePayouts, type PayoutFacts } from '../../src/domain/owners/payout-state.ts'
 
 const ONE = `eip155:8453:0x${'ab'.repeat(20)}`
 const SHOUTED = `eip155:8453:0x${'AB'.repeat(20)}`
@@ -22,45 +22,42 @@ const thief = (changes: Partial<PayoutFacts>) => facts('x402.thief', 'thief.exam
 
 describe('a payout', () => {
   test('that one listing publishes counts for it', () => {
-    const standings = judgePayouts([shop({ published: [ONE] })])
-    expect(standings.get('x402.shop')).toEqual(owning(ONE))
+    const states = judgePayouts([shop({ published: [ONE] })])
+    expect(states.get('x402.shop')).toEqual(owning(ONE))
   })
 
   test('that two listings of one domain publish counts for both, and they share it', () => {
-    const standings = judgePayouts([
+    const states = judgePayouts([
       shop({ published: [ONE, TWO] }),
       shop({ published: [SHOUTED] }, 'x402.shop-two'),
     ])
-    expect(standings.get('x402.shop')).toEqual({ ...owning(ONE, TWO), sharers: 2 })
-    expect(standings.get('x402.shop-two')).toEqual({ ...owning(SHOUTED), sharers: 2 })
+    expect(states.get('x402.shop')).toEqual({ ...owning(ONE, TWO), sharers: 2 })
+    expect(states.get('x402.shop-two')).toEqual({ ...owning(SHOUTED), sharers: 2 })
   })
 
   test('that listings of two domains publish counts for neither, and divides nothing', () => {
-    const standings = judgePayouts([
-      shop({ published: [ONE, TWO] }),
-      thief({ published: [SHOUTED] }),
-    ])
-    expect(standings.get('x402.shop')).toEqual({ ...owning(TWO), contested: [ONE] })
-    expect(standings.get('x402.thief')).toEqual({ ...owning(), contested: [SHOUTED] })
+    const states = judgePayouts([shop({ published: [ONE, TWO] }), thief({ published: [SHOUTED] })])
+    expect(states.get('x402.shop')).toEqual({ ...owning(TWO), contested: [ONE] })
+    expect(states.get('x402.thief')).toEqual({ ...owning(), contested: [SHOUTED] })
   })
 
   test('that a seed publishes stays the seed’s, whoever publishes it too, until somebody proves it', () => {
     const seed = shop({ published: [ONE], isSeed: true })
-    const standings = judgePayouts([seed, thief({ published: [SHOUTED, TWO] })])
-    expect(standings.get('x402.shop')).toEqual(owning(ONE))
-    expect(standings.get('x402.thief')).toEqual({ ...owning(TWO), contested: [SHOUTED] })
+    const states = judgePayouts([seed, thief({ published: [SHOUTED, TWO] })])
+    expect(states.get('x402.shop')).toEqual(owning(ONE))
+    expect(states.get('x402.thief')).toEqual({ ...owning(TWO), contested: [SHOUTED] })
     const proved = judgePayouts([seed, thief({ published: [ONE], proven: [ONE] })])
     expect(proved.get('x402.shop')).toEqual({ ...owning(), contested: [ONE] })
   })
 
   test('that one of them proved counts for its domain alone', () => {
-    const standings = judgePayouts([
+    const states = judgePayouts([
       shop({ published: [ONE], proven: [ONE] }),
       shop({ published: [ONE] }, 'x402.shop-two'),
       thief({ published: [ONE] }),
     ])
-    expect(standings.get('x402.shop')).toEqual({ ...owning(ONE), sharers: 2 })
-    expect(standings.get('x402.shop-two')).toEqual({ ...owning(ONE), sharers: 2 })
-    expect(standings.get('x402.thief')).toEqual({ ...owning(), contested: [ONE] })
+    expect(states.get('x402.shop')).toEqual({ ...owning(ONE), sharers: 2 })
+    expect(states.get('x402.shop-two')).toEqual({ ...owning(ONE), sharers: 2 })
+    expect(states.get('x402.thief')).toEqual({ ...owning(), contested: [ONE] })
   })
 })

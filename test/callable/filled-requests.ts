@@ -1,12 +1,12 @@
 import { request as connect } from 'node:http'
 
 /** What the program's user told it. */
-const TOLD: Record<string, string> = {
+const REPORTED: Record<string, string> = {
   RECIPIENT_EMAIL: 'ada@lovelace.example',
   DATABASE_URI: 'postgresql://ada@localhost:5432/engines',
 }
 
-export interface ToldRequest {
+export interface ReportedRequest {
   method: string
   url: string
   headers?: Record<string, string>
@@ -15,11 +15,11 @@ export interface ToldRequest {
 
 /** Puts what the user said where a kit left a `<PLACEHOLDER>`; what nobody said stays. */
 export function fillIn(text: string): string {
-  return text.replace(/<([A-Z0-9_]+)>/g, (place, name: string) => TOLD[name] ?? place)
+  return text.replace(/<([A-Z0-9_]+)>/g, (place, name: string) => REPORTED[name] ?? place)
 }
 
 /** Sends a request, filled in, to the double of whomever its URL names. @param port of the doubles */
-export function sendTold(port: number, { method, url, headers = {}, body }: ToldRequest) {
+export function sendReported(port: number, { method, url, headers = {}, body }: ReportedRequest) {
   const { host, pathname, search: query } = new URL(fillIn(url))
   return new Promise<{ status: number | undefined; answer: Record<string, string> }>(
     (resolve, reject) => {

@@ -15,7 +15,7 @@ export interface PayoutFacts {
   isSeed?: boolean
 }
 
-export interface PayoutStanding {
+export interface PayoutState {
   /** Every payment to these is the listing's, no matter who saw it. */
   owned: readonly string[]
   /** Payments to these count for nobody here until the payout is proved. */
@@ -24,7 +24,7 @@ export interface PayoutStanding {
   sharers: number
 }
 
-export const NO_PAYOUTS: PayoutStanding = { owned: [], contested: [], sharers: 1 }
+export const NO_PAYOUTS: PayoutState = { owned: [], contested: [], sharers: 1 }
 
 /**
  * Assigns payouts to owners. Anybody can name somebody else's, so of listings on different domains
@@ -33,7 +33,7 @@ export const NO_PAYOUTS: PayoutStanding = { owned: [], contested: [], sharers: 1
  * The payee in a 402 does not count: a thief names the payout of an honest seller, or sends callers
  * to an address whose payments they saw on the chain.
  */
-export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutStanding> {
+export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutState> {
   const byPayout = Map.groupBy(listings.flatMap(toTies), ({ key }) => key)
   const owners = new Map([...byPayout].map(([key, tied]) => [key, findOwners(tied)]))
   return new Map(
@@ -43,7 +43,7 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
       const ties = toTies(listing)
       const owned = ties.filter(isOwned)
       const contested = ties.filter((tie) => !isOwned(tie))
-      const standing = {
+      const state = {
         owned: owned.map(({ payout }) => payout),
         contested: contested.map(({ payout }) => payout),
         sharers: largestOf(
@@ -51,7 +51,7 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
           1,
         ),
       }
-      return [id, standing]
+      return [id, state]
     }),
   )
 }
@@ -93,11 +93,11 @@ function findOwners(tied: readonly Tie[]): Set<string> {
 /** Whose each payee is, by payee: one row where several listings of its owner share it. */
 export function listPayees(
   listings: readonly PayoutFacts[],
-  standings: ReadonlyMap<string, PayoutStanding>,
+  states: ReadonlyMap<string, PayoutState>,
 ): LedgerPayee[] {
   const owned = listings.flatMap(({ id, owner, proven }) => {
     const proofs = new Set(proven.map(normalizePayout))
-    const payouts = (standings.get(id) ?? NO_PAYOUTS).owned.map(normalizePayout)
+    const payouts = (states.get(id) ?? NO_PAYOUTS).owned.map(normalizePayout)
     return payouts.map((payee) => ({ id, owner, payee, isProven: proofs.has(payee) }))
   })
   return [...Map.groupBy(owned, ({ payee }) => payee)]
