@@ -7,9 +7,10 @@ import { toFacetWords } from '../components/search/index-facets.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
 import { runsOf } from '../domain/listing/invoke.ts'
-import { railsOf } from '../domain/listing/pricing.ts'
+import { lowestPriceOf, railsOf } from '../domain/listing/pricing.ts'
 import { toCostText } from '../domain/operation/price-text.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
+import { FACET_STEPS } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 
 /**
@@ -138,12 +139,14 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   )
   const tags = view.tags.map((tag) => `<b>${toXmlText(tag)}</b> `)
   const price = toCostText(view)
+  // A number in dollars; what has none comes last.
+  const usd = lowestPriceOf(view.pricing) ?? 1e6
   return {
     url: `${view.page}/`,
     content: [
       '<!doctype html><html lang="en"><body data-pagefind-body>',
       `<p data-pagefind-ignore>${facets.join('')}</p>`,
-      `<p data-price="${toXmlText(price)}" data-pagefind-meta="price[data-price]"></p>`,
+      `<p data-price="${toXmlText(price)}" data-pagefind-meta="price[data-price]" data-usd="${usd}" data-pagefind-sort="price[data-usd]"></p>`,
       `<h1>${toXmlText(view.name)}</h1>`,
       `<p data-pagefind-weight="3">${toXmlText(view.summary)}</p>`,
       `<div>${description_html}</div>`,
@@ -156,9 +159,13 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
 /** A listing's values for each filter, in words. */
 export function toIndexFacets(view: ListingView) {
   const { kind, categories, pricing, auth } = view
+  const usd = lowestPriceOf(pricing)
   return toFacetWords({
     kind,
     category: categories,
+    max_price_usd: FACET_STEPS.max_price_usd
+      .filter((step) => usd !== null && usd <= step)
+      .map(String),
     rail: railsOf(pricing),
     runs: runsOf(view),
     auth: auth.type,

@@ -1,66 +1,26 @@
 import { keep, readKept } from '../components/frame/kept.ts'
-import { GO_KEYS } from '../components/frame/keys.ts'
 
-/** On every page: copy buttons, and keys for people without a mouse. */
+/** On every page: copy buttons, and a key to the search box for people without a mouse. */
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
   if (button instanceof HTMLButtonElement) void copyFrom(button)
 })
 
 const KEYS_OFF = 'keys-off'
-let isGoing = false
+const keySwitch = document.querySelector<HTMLInputElement>('[data-keys]')
+/** The key is on until somebody turns it off. */
+if (keySwitch !== null) keySwitch.checked = readKept(KEYS_OFF) === null
+keySwitch?.addEventListener('change', () => keep(KEYS_OFF, keySwitch.checked ? null : 'yes'))
 
 document.addEventListener('keydown', (event) => {
-  const { key } = event
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-  if (document.querySelector('dialog[open]') !== null) return
-  const place = isGoing ? GO_KEYS.find(([letter]) => letter === key)?.[1] : undefined
-  isGoing = key === 'g'
-  if (!areKeysOn()) return
-  if (key === '?') void openKeys()
-  else if (place !== undefined) location.assign(place)
-  else if (key === '/') focusSearch(event)
-})
-document.addEventListener('change', ({ target }) => {
-  if (target instanceof HTMLInputElement && target.matches('[data-keys]'))
-    keep(KEYS_OFF, target.checked ? null : 'yes')
-})
-showSwitch(document)
-
-function focusSearch(event: Event): void {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
   const box = document.querySelector('[data-search]')
-  if (!(box instanceof HTMLInputElement)) return
+  if (!(box instanceof HTMLInputElement) || isTyping(event.target)) return
+  if (readKept(KEYS_OFF) !== null) return
   event.preventDefault()
   box.focus()
   box.select()
-}
-
-/** The page of keys, in a dialog over this one. */
-async function openKeys(): Promise<void> {
-  const page = await (await fetch('/keys')).text()
-  const content = new DOMParser()
-    .parseFromString(page, 'text/html')
-    .querySelector('[data-key-list]')
-  if (content === null) return
-  const dialog = document.createElement('dialog')
-  content.querySelector('form')?.removeAttribute('hidden')
-  dialog.append(content)
-  dialog.ariaLabel = 'Keys'
-  dialog.addEventListener('close', () => dialog.remove())
-  document.body.append(dialog)
-  showSwitch(dialog)
-  dialog.showModal()
-}
-
-function showSwitch(place: ParentNode): void {
-  const box = place.querySelector<HTMLInputElement>('[data-keys]')
-  if (box !== null) box.checked = areKeysOn()
-}
-
-/** They are on until somebody turns them off. */
-function areKeysOn(): boolean {
-  return readKept(KEYS_OFF) === null
-}
+})
 
 async function copyFrom(button: HTMLButtonElement): Promise<void> {
   const text = button.closest('.copy')?.querySelector('code')?.textContent ?? ''

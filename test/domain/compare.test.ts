@@ -10,7 +10,6 @@ import {
   toCompareList,
   toCompareRow,
   toCompareView,
-  truncate,
 } from '../../src/domain/compare/compare-view.ts'
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
 import { BASE_URL, findFaults, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
@@ -88,18 +87,6 @@ describe('a row', () => {
       buyers: 0,
       settlements: 340,
     })
-  })
-
-  test.each([
-    ['short', 10, 'short'],
-    ['exactly ten', 11, 'exactly ten'],
-    ['a word too many', 10, 'a word to…'],
-    ['ends at a space', 8, 'ends at…'],
-    ['👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 2, '👨‍👩‍👧‍👦…'],
-    ['🇩🇪🇫🇷🇮🇹', 2, '🇩🇪…'],
-    ['Zu\u0308rich', 3, 'Zu\u0308…'],
-  ])('cuts %s at %d to %s', (text, max, cut) => {
-    expect(truncate(text, max)).toBe(cut)
   })
 
   test('has a summary of at most 120 characters', () => {

@@ -91,7 +91,8 @@ describe('lists of listings', () => {
   })
 
   const toAdded = (listing: ReturnType<typeof toListing>) => {
-    return { brief: toListingBrief(listing, SOURCES), view: toView(listing) }
+    const history = { probes: [], days: [], drift: [], payments: [], seen: null }
+    return { brief: toListingBrief(listing, SOURCES), view: toView(listing), history }
   }
 
   test('of the home page keep our own kits apart', () => {

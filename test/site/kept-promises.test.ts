@@ -14,16 +14,16 @@ const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, '
 
 /** Of a task's page the first seller, with its price, as text. */
 function readFirstRow(task: string) {
-  const [row = ''] = /<li class="offer".*?<\/li>/s.exec(read(task).toString()) ?? []
+  const [row = ''] = /<li class="item offer".*?<\/li>/s.exec(read(task).toString()) ?? []
   const [, page = ''] = /<a href="([^"]+)"/.exec(row) ?? []
   return { page, text: textOf(row) }
 }
 
 test('a card names the seller that stands first on its task’s page, at that price', () => {
-  const cards = home.match(/<li>\s*<h3>.*?<\/li>/gs) ?? []
+  const cards = home.match(/<li class="panel">\s*<h3.*?<\/li>/gs) ?? []
   expect(cards.length).toBe(3)
   for (const card of cards) {
-    const [, task = ''] = /<h3><a href="([^"]+)"/.exec(card) ?? []
+    const [, task = ''] = /<h3[^>]*><a href="([^"]+)"/.exec(card) ?? []
     const [line = ''] = /<dt>(?:Free|Cheapest).*?<\/div>/s.exec(card) ?? []
     const [, page = '', name = ''] = /<a href="([^"]+)"><bdi>([^<]+)/.exec(line) ?? []
     const price = /\$[\d.]+/.exec(textOf(line))?.[0] ?? 'free'
@@ -45,7 +45,7 @@ test('a price beside a task’s name is the one of its first row; “Try” lead
   expect(flow.length).toBeGreaterThan(5)
   for (const [, task = '', from = ''] of flow)
     expect(readFirstRow(task).text).toContain(from.replace('from ', ''))
-  const [hints = ''] = /<p class="sign-hints">.*?<\/p>/s.exec(home) ?? []
+  const [hints = ''] = /<p class="row small">.*?<\/p>/s.exec(home) ?? []
   const tried = [...hints.matchAll(/href="([^"]+)"/g)]
   expect(tried.length).toBe(4)
   for (const [, task = ''] of tried) expect(readFirstRow(task).page).toMatch(/^\/listing\//)
@@ -58,7 +58,7 @@ test('every price of a task’s page stands on the page of its listing', () => {
     .matchAll(/href="(\/tasks\/[^"]+)"/g))
     for (const row of read(task)
       .toString()
-      .match(/<li class="offer".*?<\/p>/gs) ?? []) {
+      .match(/<li class="item offer".*?<\/p>/gs) ?? []) {
       const [, page = ''] = /<a href="([^"]+)"/.exec(row) ?? []
       const price = /\$[\d.]+/.exec(textOf(row))?.[0]
       if (price !== undefined && !textOf(read(page).toString()).includes(price))

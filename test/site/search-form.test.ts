@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type SearchAnswer,
-  type SearchResults,
-  toSearchAnswer,
-} from '../../src/components/search/search-answer.ts'
+import { toSearchAnswer } from '../../src/components/search/search-answer.ts'
 import {
   parseSearchForm,
   toApiQuery,
   toSearchPath,
 } from '../../src/components/search/search-form.ts'
-import { toSearchView } from '../../src/components/search/search-view.ts'
+import { type Found, toSearchView } from '../../src/components/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 
@@ -47,25 +43,21 @@ describe('the form in the address', () => {
 
 describe('what the page says of an answer', () => {
   const answer = {
-    kind: 'results',
     total: 45,
-    offset: 20,
-    rows: Array.from({ length: 20 }, (_, index) => ({
+    results: Array.from({ length: 20 }, (_, index) => ({
       id: `api.row-${index}`,
       name: 'Row',
-      kind: 'http_api',
+      kind: 'http_api' as const,
       summary: '',
       price: null,
       rails: [],
       trust: null,
     })),
-    own: [],
     notes: [],
     facets: { kind: [{ id: 'http_api', count: 40 }], category: [{ id: 'travel', count: 3 }] },
-  } as const satisfies SearchAnswer
+  } satisfies Found
   const names = new Map([['travel', 'Travel and transport']])
-  const view = (query: string) =>
-    toSearchView(parse(query), { ...answer, rows: [...answer.rows], own: [] }, names)
+  const view = (query: string) => toSearchView(parse(query), answer, names)
 
   test('every filter that is set is a chip, whichever it is, and its path takes it away', () => {
     const { chips } = view('q=a&category=travel&max_price_usd=0.05&has=openapi&paid_only=true')
@@ -94,11 +86,7 @@ describe('what the page says of an answer', () => {
   })
 
   test('far past the end it says so and leads back to the last results', () => {
-    const past = toSearchView(
-      parse('offset=9999'),
-      { ...answer, offset: 9999, rows: [], own: [] },
-      names,
-    )
+    const past = toSearchView(parse('offset=9999'), { ...answer, results: [] }, names)
     expect(past).toMatchObject({
       status: '45 services, and none from 10000 on',
       previous: '/search?offset=25',
@@ -108,10 +96,10 @@ describe('what the page says of an answer', () => {
 })
 
 describe('notes of a search, for people', () => {
-  const notesOf = (query: string, notes: string[], suggested?: SearchResults['suggested']) =>
+  const notesOf = (query: string, notes: string[], suggested?: Found['suggested']) =>
     toSearchView(
       parse(query),
-      { kind: 'results', total: 0, offset: 0, rows: [], own: [], notes, suggested, facets: {} },
+      { total: 0, results: [], notes, suggested, facets: {} },
       new Map([['travel', 'Travel and transport']]),
     ).notes.map((pieces) =>
       pieces
@@ -177,21 +165,12 @@ describe('what the page makes of an answer', () => {
 
 describe('rows of one registered domain', () => {
   const printed = (domains: readonly (string | undefined)[]) => {
-    const facts = { kind: 'http_api', summary: '', price: null, rails: [], trust: null } as const
+    const facts = { kind: 'http_api' as const, summary: '', price: null, rails: [], trust: null }
     const rows = domains.map((domain, at) => ({
       ...{ id: `api.${at}`, name: 'Row', ...facts },
       ...(domain !== undefined && { domain }),
     }))
-    const answer = {
-      kind: 'results',
-      total: 9,
-      offset: 0,
-      rows,
-      own: [],
-      notes: [],
-      facets: {},
-    } as const
-    return toSearchView({}, answer, new Map()).hits.map((hit) =>
+    return toSearchView({}, { total: 9, results: rows, notes: [] }, new Map()).hits.map((hit) =>
       'row' in hit
         ? hit.row.id
         : `${hit.rows.length} more from ${hit.domain}: ${hit.rows.map(({ id }) => id)}`,

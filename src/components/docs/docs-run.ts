@@ -1,5 +1,4 @@
 import { readAnswerText, toReadable } from '../frame/answer-text.ts'
-import { html, type Markup } from '../frame/html.ts'
 import { toRunPath } from './api-run.ts'
 
 /** Tries an endpoint from its reference: only reads, without cookies, answers cut to fit. */
@@ -22,50 +21,32 @@ async function run(form: HTMLFormElement): Promise<void> {
     return { name, value: value.trim(), place: dataset.place ?? '' }
   })
   const path = toRunPath(form.dataset.run ?? '', inputs)
-  try {
-    const signal = AbortSignal.timeout(DEADLINE_MS)
-    const response = await fetch(path, { credentials: 'omit', redirect: 'error', signal })
-    show(box, { path, response, body: await readStart(response) })
-  } catch {
-    box.innerHTML = html`<p>GET ${path}</p><p>No answer came.</p>`.text
-  } finally {
-    button.disabled = false
-    box.hidden = false
+  const signal = AbortSignal.timeout(DEADLINE_MS)
+  const shown = await fetch(path, { credentials: 'omit', redirect: 'error', signal })
+    .then(readStart)
+    .catch(() => ({ line: 'No answer came.', headers: '', body: '', cut: '' }))
+  for (const [part, text] of Object.entries({ path, ...shown })) {
+    const place = box.querySelector<HTMLElement>(`[data-${part}]`)
+    if (place === null) continue
+    if (part !== 'cut') place.textContent = text
+    place.hidden = text === ''
   }
-}
-
-interface Body {
-  text: string
-  isCut: boolean
+  button.disabled = false
+  box.hidden = false
 }
 
 /** Only as much as is shown: a dump of the directory is not fetched to its end. */
-async function readStart(response: Response): Promise<Body> {
-  const type = response.headers.get('content-type') ?? ''
+async function readStart(response: Response) {
+  const { headers, status, statusText } = response
+  const line = `Status ${status} ${statusText}`.trim()
+  const named = [...headers].map(([name, value]) => `${name}: ${value}`).join('\n')
+  const type = headers.get('content-type') ?? ''
   if (!/^text\/|json\b/.test(type)) {
     await response.body?.cancel()
-    return { text: `(${type || 'no content type'}: not shown)`, isCut: false }
+    return { line, headers: named, body: `(${type || 'no content type'}: not shown)`, cut: '' }
   }
   const { text, isCut } = await readAnswerText(response, MAX_READ)
   const shown = toReadable(type, text)
-  return { text: shown.slice(0, MAX_SHOWN), isCut: isCut || shown.length > MAX_SHOWN }
-}
-
-function show(
-  box: HTMLElement,
-  { path, response, body }: { path: string; response: Response; body: Body },
-): void {
-  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
-  const cut = html`<p>Cut after ${MAX_SHOWN} characters; the command shows all of it.</p>`
-  box.innerHTML = html`
-    <p>GET ${path}</p>
-    <p>${`Status ${response.status} ${response.statusText}`.trim()}</p>
-    ${toBlock(headers, `headers of ${path}`)}
-    ${toBlock(body.text, `answer of ${path}`)}
-    ${body.isCut && cut}`.text
-}
-
-/** The parser drops a line break after the tag: the text keeps its own. */
-function toBlock(text: string, label: string): Markup {
-  return html`<pre tabindex="0" role="region" aria-label="${label}">${`\n${text}`}</pre>`
+  const cut = isCut || shown.length > MAX_SHOWN ? 'yes' : ''
+  return { line, headers: named, body: shown.slice(0, MAX_SHOWN), cut }
 }

@@ -1,6 +1,5 @@
 import type { ListingHistory } from '../../compiled.ts'
-import type { LedgerPayment, Verdict } from '../../domain/trust/ledger-facts.ts'
-import { html } from '../frame/html.ts'
+import type { Verdict } from '../../domain/trust/ledger-facts.ts'
 import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 const MICRO = 1_000_000
@@ -23,50 +22,43 @@ const DRIFT_WORDS = {
   payee: 'Payee of',
 } as const
 
-/** A table for occasional lookup, with a class and cells for each row; none without rows. */
-export function toEvidenceTables({
-  probes,
-  drift,
-  payments,
-}: Pick<ListingHistory, 'probes' | 'drift' | 'payments'>) {
-  const recent = {
-    title: 'Last probes',
-    class: 'probes',
-    head: ['When, UTC', 'Asked for', 'Outcome', 'ms', 'What came'],
-    rows: probes.slice(-5).toReversed().map(toProbeCells),
-  }
-  const changed = {
-    title: 'What changed',
-    class: 'probes drift',
-    head: ['Seen, UTC', 'What', 'Was', 'Is'],
-    rows: drift.map(toDriftCells),
-  }
-  const paid = {
-    title: 'Payments behind the score',
-    class: 'probes',
-    head: ['When, UTC', 'Verdict', 'USD', 'Payer', 'Transaction'],
-    rows: payments.map(toPaymentCells),
-  }
-  return [paid, recent, changed].filter(({ rows }) => rows.length > 0)
-}
+type History = Pick<ListingHistory, 'probes' | 'drift' | 'payments'>
 
-function toProbeCells({ at, protocol, outcome, ms, saw }: ListingHistory['probes'][number]) {
-  return html`
-    ${toTimeCell(at)}<td>${PROTOCOL_NAMES[protocol]}</td><td>${OUTCOME_WORDS[outcome]}</td>
-    <td>${ms}</td><td dir="auto">${saw}</td>`
-}
-
-function toDriftCells({ at, what, name, was, is }: ListingHistory['drift'][number]) {
-  return html`
-    ${toTimeCell(at)}<td>${DRIFT_WORDS[what]} <bdi dir="auto">${name}</bdi></td>
-    <td data-label="Was" dir="auto">${was ?? html`<span class="soft">not there</span>`}</td>
-    <td data-label="Is" dir="auto">${is ?? html`<span class="soft">gone</span>`}</td>`
-}
-
-function toPaymentCells({ at, verdict, usd_micro, payer, transaction }: LedgerPayment) {
-  return html`
-    ${toTimeCell(new Date(at).toISOString())}<td>${VERDICT_WORDS[verdict]}</td><td>${usd_micro / MICRO}</td>
-    <td><code>${toShort(payer)}</code></td><td><code>${toShort(transaction)}</code></td>`
+/** Tables for occasional lookup; none without rows. */
+export function toEvidenceTables({ probes, drift, payments }: History) {
+  const tables = [
+    {
+      title: 'Payments behind the score',
+      head: ['When, UTC', 'Verdict', 'USD', 'Payer', 'Transaction'],
+      rows: payments.map(({ at, verdict, usd_micro, payer, transaction }) => [
+        toMinute(new Date(at).toISOString()),
+        VERDICT_WORDS[verdict],
+        usd_micro / MICRO,
+        { text: toShort(payer), isCode: true },
+        { text: toShort(transaction), isCode: true },
+      ]),
+    },
+    {
+      title: 'Last probes',
+      head: ['When, UTC', 'Protocol', 'Outcome', 'ms', 'What came'],
+      rows: probes
+        .slice(-5)
+        .toReversed()
+        .map(({ at, protocol, outcome, ms = '', saw = '' }) => [
+          ...[toMinute(at), PROTOCOL_NAMES[protocol], OUTCOME_WORDS[outcome]],
+          ...[ms, saw],
+        ]),
+    },
+    {
+      title: 'What changed',
+      head: ['Seen, UTC', 'What', 'Was', 'Is'],
+      rows: drift.map(({ at, what, name, was, is }) => [
+        ...[toMinute(at), `${DRIFT_WORDS[what]} \u2068${name}\u2069`],
+        ...[was ?? 'not there', is ?? 'gone'],
+      ]),
+    },
+  ]
+  return tables.filter(({ rows }) => rows.length > 0)
 }
 
 /** @example toShort('0x1234567890abcdef') → '0x1234…cdef' */
@@ -74,6 +66,6 @@ function toShort(text: string): string {
   return text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 }
 
-function toTimeCell(at: string) {
-  return html`<td><time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time></td>`
+function toMinute(at: string): string {
+  return at.slice(0, 16).replace('T', ' ')
 }

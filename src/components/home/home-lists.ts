@@ -1,22 +1,15 @@
-import type { ListingHistory } from '../../compiled.ts'
+import type { CompiledListing } from '../../compiled.ts'
 import { toDriftSentence } from '../../domain/probe/drift.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
-import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 
-interface Added {
-  brief: ListingBrief
-  view: Pick<ListingView, 'tools' | 'known' | 'reported_use'>
-  history?: Pick<ListingHistory, 'probes' | 'drift'>
-}
-
-/**
- * The lists of the home page; outside listings only; our own kits have
- * a separate row.
- */
-export function toHomeLists(listings: readonly Added[], length: number) {
+/** The lists of the home page: of outside listings only; our own kits have a separate row. */
+export function toHomeLists(
+  listings: readonly Pick<CompiledListing, 'brief' | 'view' | 'history'>[],
+  length: number,
+) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
   return {
     /** Listings with a payment-verified score, highest first. */
@@ -54,7 +47,7 @@ export function toHomeLists(listings: readonly Added[], length: number) {
     get changed() {
       return outside
         .flatMap(({ brief: { name, page }, history }) =>
-          (history?.drift ?? []).slice(0, 1).map((drift) => ({
+          history.drift.slice(0, 1).map((drift) => ({
             ...{ name, page, at: drift.at },
             text: toDriftSentence(drift),
           })),
@@ -65,7 +58,7 @@ export function toHomeLists(listings: readonly Added[], length: number) {
     /** Servers that listed their tools to our probe, the most tools first. */
     get answered() {
       return outside
-        .filter(({ history }) => history?.probes.at(-1)?.outcome === 'spoke')
+        .filter(({ history }) => history.probes.at(-1)?.outcome === 'spoke')
         .map(({ brief, view }) => ({
           name: brief.name,
           page: brief.page,

@@ -3,7 +3,7 @@ import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 
 /** A service that somebody would choose for a task, and why. */
 export interface TaskChoice {
-  label: 'Free' | 'Cheapest' | 'Fastest' | 'Most paid'
+  label: 'Free' | 'Cheapest' | 'Paid from' | 'Fastest' | 'Most paid'
   name: string
   page: string
   value: string
@@ -17,26 +17,34 @@ export interface TaskChoices extends Pick<TaskPage, 'id' | 'name' | 'page' | 'se
   choices: TaskChoice[]
 }
 
-/** Tasks that at least two listings do at a known price, the most offered first. */
+/** Tasks that at least two listings do at a known price: those that somebody sells first, the most offered before others. */
 export function toTaskChoices(tasks: readonly TaskPage[]): TaskChoices[] {
   return tasks
     .flatMap(({ id, name, page, sellers, offers }): TaskChoices[] => {
       const priced = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
       const [first] = priced
       if (first?.usd == null || priced.length < 2) return []
-      const paid = priced.find(({ usd }) => usd !== 0)?.usd ?? null
-      const choices = toChoices(first, first.usd, priced)
-      return [{ id, name, page, sellers, usd: first.usd, paid_usd: paid, choices }]
+      const sold = priced.find(({ usd }) => usd !== 0)
+      const choices = toChoices(first, first.usd, sold, priced)
+      return [{ id, name, page, sellers, usd: first.usd, paid_usd: sold?.usd ?? null, choices }]
     })
-    .sort((a, b) => b.sellers - a.sellers)
+    .sort(
+      (a, b) => Number(a.paid_usd === null) - Number(b.paid_usd === null) || b.sellers - a.sellers,
+    )
 }
 
-/** The first row of the task's page; and lines with a measurement. */
-function toChoices(first: TaskOffer, usd: number, offers: readonly TaskOffer[]): TaskChoice[] {
+/** The first row of the task's page, the first that is paid, and lines with a measurement. */
+function toChoices(
+  first: TaskOffer,
+  usd: number,
+  sold: TaskOffer | undefined,
+  offers: readonly TaskOffer[],
+): TaskChoice[] {
   const fastest = findBest(offers, ({ answered }) => -(answered?.ms ?? Number.NaN))
   const paid = findBest(offers, ({ paid: counted }) => counted?.settlements_30d || Number.NaN)
   const rows = [
     usd === 0 ? (['Free', first, ''] as const) : (['Cheapest', first, toUsd(usd)] as const),
+    ...(usd === 0 && sold?.usd != null ? [['Paid from', sold, toUsd(sold.usd)] as const] : []),
     ...(fastest === null ? [] : [['Fastest', fastest, `${fastest.answered?.ms} ms`] as const]),
     ...(paid === null
       ? []

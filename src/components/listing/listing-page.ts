@@ -1,46 +1,25 @@
-import type { ListingBrief } from '../../domain/views/listing-brief.ts'
+import type { Compiled, CompiledListing } from '../../compiled.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import type { CategoriesView, SourcesView } from '../../domain/views/reference-views.ts'
-import { type ListingRow, toListingRow } from '../rows/listing-row.ts'
-
-/** Everything that a listing's page prints: nothing else can change it. */
-export interface ListingPage<Listing> {
-  listing: Listing
-  /** Similar listings, best first. */
-  similar: ListingRow[]
-  /** Its own, in the directory's order. */
-  categories: { id: string; name: string }[]
-  sources: SourceLine[]
-  /** Key of the rest, except tables: listings are represented by their keys. */
-  madeFrom: object
-}
-
-interface Listed {
-  key: string
-  view: Pick<ListingView, 'categories' | 'sources'>
-  brief: ListingBrief
-  similar: readonly string[]
-}
-
-/** Data of the directory that a page may show in addition to its own listing. */
-interface Directory<Listing> {
-  site: { categories: CategoriesView; sources: SourcesView }
-  byId: ReadonlyMap<string, Listing>
-}
+import type { SourcesView } from '../../domain/views/reference-views.ts'
+import { toListingRow } from '../rows/listing-row.ts'
 
 const MAX_SIMILAR = 6
 
-export function toListingPage<Listing extends Listed>(
-  listing: Listing,
-  { site, byId }: Directory<Listing>,
-): ListingPage<Listing> {
+/** Everything that a listing's page prints: nothing else can change it. */
+export type ListingPage = ReturnType<typeof toListingPage>
+
+export function toListingPage(
+  listing: CompiledListing,
+  { site, byId }: Pick<Compiled, 'site' | 'byId'>,
+) {
   const similar = listing.similar.flatMap((id) => byId.get(id) ?? []).slice(0, MAX_SIMILAR)
   return {
     listing,
-    // Few pages of a build are rendered.
+    /** Similar listings, best first; getters, since few pages of a build are rendered. */
     get similar() {
       return similar.map((other) => toListingRow(other.brief))
     },
+    /** Its own, in the directory's order. */
     get categories() {
       return site.categories.categories
         .filter(({ id }) => listing.view.categories.includes(id))
@@ -49,6 +28,7 @@ export function toListingPage<Listing extends Listed>(
     get sources() {
       return toSourceLines(listing.view, site.sources.sources)
     },
+    /** Key of the rest, except tables: listings are represented by their keys. */
     madeFrom: [listing.key, similar.map(({ key }) => key)],
   }
 }

@@ -4,16 +4,15 @@ import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import { toCostText, UNPUBLISHED } from '../../domain/operation/price-text.ts'
 import type { ListingBrief } from '../../domain/views/listing-brief.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
-import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 
 export type ListingRow = ReturnType<typeof toListingRow>
 
 /** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
 export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
-  const { id, name, summary, kind, mark, categories, page, pricing, trust, first_party } = view
+  const { kind, pricing, trust } = view
   const remote = hasRemoteEndpoint(view)
   return {
-    ...{ id, name, summary, kind, mark, kind_label: KIND_LABELS[kind], categories, page },
+    ...view,
     price: toPriceWords(view),
     /** What a caller needs, in a word; null where it is not known. */
     access: ACCESS[view.auth.type],
@@ -26,8 +25,6 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     remote,
     /** Where it runs, in a word. */
     runs: kind === 'kit' ? 'a guide' : remote ? 'hosted' : 'locally',
-    first_party,
-    ...(view.paid !== undefined && { paid: view.paid }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { PackageRun } from '../../domain/trust/evidence.ts'
+import { toDay } from '../../domain/views/known-view.ts'
 
 const WORDS = {
   runs_as_declared: 'Runs as declared',
@@ -13,8 +14,7 @@ const WORDS = {
  *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026', more: '' }
  */
 export function toRunWords({ outcome, version, at, why, placeholders = [] }: PackageRun) {
-  const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  const day = date.format(new Date(at))
+  const day = toDay(at)
   const settings =
     placeholders.length > 0 ? `With placeholders for ${placeholders.join(', ')}.` : ''
   return {

@@ -7,8 +7,18 @@ import {
   LISTED_FILTERS,
   LISTING_FILTERS,
 } from '../../domain/search/search-filters.ts'
-import type { SearchResults, SearchRow } from './search-answer.ts'
+import type { PageResponse } from '../../domain/search/search-response.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
+
+/** A row of an answer, and of an answer what the page shows. */
+export type SearchRow = Omit<PageResponse['results'][number], 'auth' | 'call' | 'explain'>
+export interface Found
+  extends Pick<PageResponse, 'total' | 'notes' | 'tasks' | 'suggested' | 'featured_first_party'> {
+  results: readonly SearchRow[]
+  facets?:
+    | Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
+    | undefined
+}
 
 export interface SearchOption {
   text: string
@@ -27,11 +37,12 @@ export type Names = ReadonlyMap<string, string>
  */
 export function toSearchView(
   form: SearchForm,
-  answer: SearchResults,
+  answer: Found,
   names: Names,
   without: readonly string[] = [],
 ) {
-  const { total, offset, rows } = answer
+  const { total, results: rows } = answer
+  const offset = Number(form.offset ?? 0)
   const hasPayments = !without.includes('payments')
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
@@ -48,7 +59,7 @@ export function toSearchView(
       path: toSearchPath(withField(form, 'sort', id === 'relevance' ? null : id)),
       isActive: (form.sort ?? 'relevance') === id,
     })),
-    facets: toFacetViews(form, answer.facets, names, without),
+    facets: toFacetViews(form, answer.facets ?? {}, names, without),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
     /** The feed of changes of the results. */
@@ -84,7 +95,7 @@ export type NotePiece = string | { text: string; path: string }
 /** Where notes link to when something is missing. */
 const FORM = '/report'
 
-function toNoteViews(form: SearchForm, answer: SearchResults, names: Names): NotePiece[][] {
+function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[][] {
   const links = [
     ...toSuggestedLinks(form, answer, names),
     {
@@ -112,7 +123,7 @@ function toWordLinks(note: string): NotePiece[] {
 }
 
 /** Searches with one additional filter, by the filter's name in notes. */
-function toSuggestedLinks(form: SearchForm, { suggested = [] }: SearchResults, names: Names) {
+function toSuggestedLinks(form: SearchForm, { suggested = [] }: Found, names: Names) {
   return suggested.flatMap(({ parameters }) => {
     const { sort } = parameters
     if (sort !== undefined && form.sort === undefined)
@@ -161,7 +172,7 @@ const SORTS = [
 /** An order without values in the results is not offered, unless chosen. */
 function toSorts(
   form: SearchForm,
-  { facets, rows, total }: SearchResults,
+  { facets = {}, results: rows, total }: Found,
   without: readonly string[],
 ) {
   if (total === 0) return []
@@ -215,7 +226,7 @@ const MOST_OPEN = 8
 /** Lists of choices, with the number of results of each. */
 function toFacetViews(
   form: SearchForm,
-  facets: SearchResults['facets'],
+  facets: NonNullable<Found['facets']>,
   names: Names,
   without: readonly string[],
 ) {

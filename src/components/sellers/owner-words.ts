@@ -5,6 +5,7 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { ClaimCard, ListingNumbers } from '../../domain/views/seller-pages.ts'
 import type { ClaimCheckResult, KnownPayout } from '../../domain/views/seller-views.ts'
 import type { TiersView } from '../../domain/views/summary-view.ts'
+import { DAY_MS } from '../../domain/wire/dates.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { escapeHtml } from '../frame/html.ts'
 import { type KnownFact, known } from '../listing/known-facts.ts'
@@ -114,7 +115,6 @@ function toTiers({ status, tiers }: Published): KnownFact[] {
   return [...earned, ...missing]
 }
 
-const DAY = 86_400_000
 /** Days of clicks that are drawn. */
 export const PLOT_DAYS = 30
 
@@ -170,7 +170,7 @@ export function toClicksByDay(
 ) {
   const counts = new Map(by_day.map(({ date, clicks }) => [date, clicks]))
   const all = Array.from({ length: 2 * length }, (_, index) => {
-    const date = toDate(today - (2 * length - 1 - index) * DAY)
+    const date = toDate(today - (2 * length - 1 - index) * DAY_MS)
     return { date, clicks: counts.get(date) ?? 0 }
   })
   const days = all.slice(length)

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { cutText } from '../derived/cut-text.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import type { SourceRow } from '../derived/source-table.ts'
 import { line, link, type SiteTexts } from '../derived/tables.ts'
@@ -83,7 +84,7 @@ export function toCompareRow(
     id,
     name: facts.name,
     kind: KIND_LABELS[facts.kind],
-    summary: truncate(facts.summary, MAX_ROW_SUMMARY),
+    summary: cutText(facts.summary, MAX_ROW_SUMMARY),
     price: toCostText(facts),
     min_usd: lowestPriceOf(facts.pricing),
     rails: [...railsOf(facts.pricing)],
@@ -109,19 +110,6 @@ export function compareRows(a: Ranked, b: Ranked): number {
 
 function toRankFacts({ id, trust, buyers, remote, min_usd }: Ranked): RankFacts {
   return { id, trustScore: trust, verifiedBuyers: buyers ?? -1, remote, minUsd: min_usd }
-}
-
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-
-/** @param max in characters as people count them: no emoji, flag or accented letter is split. */
-export function truncate(text: string, max: number): string {
-  if (text.length <= max) return text
-  // In ASCII without line ends each unit is a character; segmenting takes a hundred times longer.
-  if (/^[ -~]*$/.test(text)) return `${text.slice(0, max - 1).trimEnd()}…`
-  const characters = [...graphemes.segment(text)].map(({ segment }) => segment)
-  if (characters.length <= max) return text
-  const kept = characters.slice(0, max - 1).join('')
-  return `${kept.trimEnd()}…`
 }
 
 /** Under this many rows a page is thin: shown, but not offered to search engines. */

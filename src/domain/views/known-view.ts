@@ -80,7 +80,8 @@ function toOwner({ facts, status, provedAt }: DerivedListing, sources: Sources):
   return { known: false, text, ...listed }
 }
 
-function toDay(day: string): string {
+/** @example toDay('2026-07-04T08:00:00Z') → '4 July 2026' */
+export function toDay(day: string): string {
   return toSpan(day.slice(0, 10), day.slice(0, 10))
 }
 
@@ -186,7 +187,7 @@ export function toPaidWords(listing: DerivedListing, sources: Sources): string |
   if (trust.evidence === 'verified_non_wash_payments') {
     const { as_of, settlements_30d } = trust.measured
     const day = as_of.slice(0, 10)
-    return `30 days to ${toSpan(day, day, 3)}: ${settlements_30d.toLocaleString('en-US')} settlements`
+    return `30 days to ${toSpan(day, day, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
   }
   const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
   const text = used.find(({ isPayment }) => isPayment)?.short ?? null
@@ -376,9 +377,9 @@ function toSentence(
   { weight, isPayment, words, few }: Words,
   { source, name, from, day }: Figures,
 ) {
-  const when = toSpan(from, day, 3)
-  const forms = [`${when}: ${few}, ${name}`, `${toSpan(day, day, 3)}: ${few}, ${name}`]
-  const short = forms.find(isShort) ?? `${toSpan(day, day, 3)}: ${few}`
+  const when = toSpan(from, day, 'short')
+  const forms = [`${when}: ${few}, ${name}`, `${toSpan(day, day, 'short')}: ${few}, ${name}`]
+  const short = forms.find(isShort) ?? `${toSpan(day, day, 'short')}: ${few}`
   const [isOfMoney, isTest] = [weight < FAME, weight === TEST || weight === BAD_TEST]
   return {
     source,
@@ -391,20 +392,15 @@ function toSentence(
   }
 }
 
-const MONTHS =
-  'January February March April May June July August September October November December'
+const toFormat = (month: 'long' | 'short') =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month, year: 'numeric', timeZone: 'UTC' })
+const FORMATS = { long: toFormat('long'), short: toFormat('short') }
 
-/** Days in words. @param letters of a month @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
-function toSpan(from: string, to: string, letters = 9): string {
-  const [start, end] = [from, to].map((day) => {
-    const [year = '', month = '', date = ''] = day.split('-')
-    const name = MONTHS.split(' ')[Number(month) - 1] ?? month
-    return { date: String(Number(date)), month: ` ${name.slice(0, letters)}`, year: ` ${year}` }
-  })
-  if (start === undefined || end === undefined || from === to)
-    return end === undefined ? to : `${end.date}${end.month}${end.year}`
-  const isSameYear = start.year === end.year
-  const isSameMonth = isSameYear && start.month === end.month
-  const dash = isSameMonth ? '–' : ' – '
-  return `${start.date}${isSameMonth ? '' : start.month}${isSameYear ? '' : start.year}${dash}${end.date}${end.month}${end.year}`
+/** Days in words. @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
+function toSpan(from: string, to: string, month: keyof typeof FORMATS = 'long'): string {
+  return FORMATS[month]
+    .formatRange(Date.parse(from), Date.parse(to))
+    .replaceAll('\u2009', ' ')
+    .replace(/^(\d+) – /, '$1–')
+    .replaceAll('Sept ', 'Sep ')
 }

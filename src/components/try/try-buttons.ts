@@ -1,0 +1,7 @@
+/** The form of a call and its code are fetched when somebody wants to try it. */
+for (const button of document.querySelectorAll<HTMLElement>('[data-try]'))
+  button.addEventListener('click', async (event) => {
+    event.preventDefault()
+    const { openTry } = await import('./try-it.ts')
+    await openTry(button)
+  })
