@@ -27,7 +27,7 @@ export async function fetchSearch(path: string, signal: AbortSignal): Promise<Do
 
 /** Prints an answer in place of the former one; an opened list stays open. A refusal leaves the rows. */
 export function showParts(place: HTMLElement, found: Document, most = Number.POSITIVE_INFINITY) {
-  const isRefused = found.querySelector('[data-notes] .notice') !== null
+  const isRefused = found.querySelector('[data-refused]') !== null
   const open = [...place.querySelectorAll('details[open]')].map(facetOf)
   for (const name of isRefused ? ['notes'] : PARTS) {
     const part = place.querySelector(`[data-${name}]`)
