@@ -7,15 +7,15 @@ import { HOURS_A_DAY, type Store, type Tables, toDay, toHour } from '../store/st
 import { countClicks } from './usage.ts'
 
 /**
- * Search ids leave clicks after a day, single clicks are folded to counts by day, counts are dropped
- * after thirteen months, and everything else goes when it has served its purpose. Safe to run at any time, on several instances at once, and again after a crash.
+ * Search ids leave clicks after a day, single clicks are folded to counts by day, and everything goes
+ * when it has served its purpose. Safe to run at any time, on several instances at once, and again after
+ * a crash.
  */
 export async function applyRetention(store: Store, now: number): Promise<void> {
   await cutSearchIds(store, now)
   await foldClicks(store, now)
-  await dropOldCounts(store, now)
   await dropExpired(store, now)
-  await dropClosedClaims(store, now)
+  await dropIdleSellers(store, now)
 }
 
 async function cutSearchIds({ db }: Store, now: number): Promise<void> {
@@ -51,18 +51,20 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   })
 }
 
-async function dropOldCounts({ db, dialect }: Store, now: number): Promise<void> {
-  const limit = toDay(now) - RETENTION.count_days
-  if (dialect === 'postgres') await dropMonths(db, 'usage_day', limit)
-  await db.deleteFrom('click_day').where('day', '<', limit).execute()
-  await db.deleteFrom('usage_day').where('day', '<', limit).execute()
-}
-
-/** How long rows are kept after their timestamp (milliseconds), some only in one state. */
+/** How long rows are kept after their time (in its unit), some only in some states. */
 const DROPPED = [
+  ['click_day', 'day', RETENTION.count_days],
+  ['usage_day', 'day', RETENTION.count_days],
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
   ['mail', 'created_at', RETENTION.mail_hours * HOUR_MS],
+  // Those still pending are past their time, too.
+  [
+    'claim',
+    'expires_at',
+    RETENTION.closed_claim_days * DAY_MS,
+    ['pending', 'expired', 'superseded', 'lapsed'],
+  ],
   ['attempt', 'window_start', RETENTION.limit_hours * HOUR_MS],
   ['wallet_transfer', 'sent_at', RETENTION.transfer_days * DAY_MS],
   ['payment_hint', 'noted_at', RETENTION.closed_claim_days * DAY_MS],
@@ -73,26 +75,16 @@ const DROPPED = [
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
 ] as const satisfies readonly (readonly [keyof Tables, string, number, string[]?])[]
 
-async function dropExpired({ db }: Store, now: number): Promise<void> {
-  for (const [table, moment, ms, states] of DROPPED) {
+async function dropExpired({ db, dialect }: Store, now: number): Promise<void> {
+  if (dialect === 'postgres') await dropMonths(db, 'usage_day', toDay(now) - RETENTION.count_days)
+  for (const [table, moment, kept, states] of DROPPED) {
     const isOfState = states === undefined ? sql`true` : sql`state in (${sql.join(states)})`
-    const isOld = sql`${sql.ref(moment)} < ${now - ms}`
+    const isOld = sql`${sql.ref(moment)} < ${(moment === 'day' ? toDay(now) : now) - kept}`
     await sql`delete from ${sql.table(table)} where ${isOld} and ${isOfState}`.execute(db)
   }
 }
 
-async function dropClosedClaims({ db }: Store, now: number): Promise<void> {
-  await db
-    .updateTable('claim')
-    .set({ state: 'expired' })
-    .where('state', '=', 'pending')
-    .where('expires_at', '<', now)
-    .execute()
-  await db
-    .deleteFrom('claim')
-    .where('state', 'in', ['expired', 'superseded', 'lapsed'])
-    .where('expires_at', '<', now - RETENTION.closed_claim_days * DAY_MS)
-    .execute()
+async function dropIdleSellers({ db }: Store, now: number): Promise<void> {
   await db
     .deleteFrom('seller')
     .where('created_at', '<', now - RETENTION.idle_seller_days * DAY_MS)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import * as v from 'valibot'
 import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { ReceiptIdSchema } from '../../src/domain/receipts/receipt.ts'
@@ -16,31 +17,31 @@ import {
   reportStatePath,
 } from '../../src/domain/reports/report.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
-import type { Refused } from '../../src/domain/wire/problems.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
-import { countForm, createFormPage, createFormRoute, type Form, refuse } from '../features/form.ts'
+import { countForm, orRefused, readSent, refuseField } from '../features/form.ts'
+import { createStoreRoute } from '../features/routes.ts'
+import { jsonAnswer, refuse } from '../http/answers.ts'
+import { parseBody } from '../http/parse-body.ts'
 import { isOwnHost, privateTargetsOf } from '../net/guard.ts'
 import { findReceipt } from '../receipts/receipts.ts'
 import { toUnknownText } from '../release/release.ts'
 import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
+import { clientOf, nodeClientOf } from '../server/rate-limits.ts'
 import { countRows, type ReportTable, type Store } from '../store/store.ts'
 
-/** What anybody may report, as JSON and by a form. */
+/** What anybody may report, as JSON and by a form: nothing of it is probed, opened or shown. */
 export function createReportsFeature(parts: Parts) {
-  const show = createReportPage(parts)
   return {
     routes: { report: createReportRoute(parts) },
     pages: {
       [ON_DEMAND_PAGES.reported]: {
         hasForm: true,
-        prepare: async (req, res) => ({ reported: await show(req, res) }),
+        prepare: async (req) => ({ reported: await showPage(parts, req) }),
       },
     },
   } satisfies Feature
 }
-
-type FormParts = Pick<Parts, 'config' | 'limits' | 'ledger' | 'clock' | 'release'>
 
 const REPORT_ID = /^[a-z][0-9a-f]{18}$/
 
@@ -49,63 +50,104 @@ const FULL = {
   queue: 'Many reports already wait for a person. Try again in a few days.',
 } as const
 
-/** Nothing a stranger sends is probed, opened or shown: it waits for `npm run review`. */
-function createReportForm(
-  parts: FormParts,
-): Form<typeof ReportBodySchema, ReportPage['sent'], ReportAnswer> {
-  return {
-    schema: ReportBodySchema,
-    subject: 'Reports',
-    labels: {
-      about: 'What it is about',
-      text: 'In your words',
-      links: 'Pages that show it',
-      email: 'Your email',
-    },
-    toSent: (fields) => ({
-      kind: REPORT_KINDS.find((kind) => kind === fields.get('kind')) ?? 'new',
-      about: fields.get('about') ?? '',
-      text: fields.get('text') ?? '',
-      links: fields.get('links') ?? '',
-    }),
-    toBody: (fields) => {
-      const read = (name: string) => fields.get(name)?.trim() ?? ''
-      const [kind, about] = [read('kind'), read('about')]
-      return {
-        kind,
-        // People type a bare host.
-        about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
-        // A text area ends its lines as mail does.
-        text: read('text').replaceAll('\r\n', '\n'),
-        links: read('links')
-          .split(/\s+/)
-          .filter((line) => line !== ''),
-        ...(read('email') !== '' && { email: read('email') }),
-      }
-    },
-    async take(sent, caller) {
-      const body = { ...sent, about: withAsciiHosts(sent.about) }
-      const wrong = findWrong(parts, body)
-      if (wrong !== null) return wrong
-      const name = body.kind === 'dispute' ? 'dispute' : 'propose'
-      const refused = await countForm(parts, name, 'reports', caller)
-      if (refused !== null) return refused
-      const subject = await findSubject(parts, body)
-      if ('kind' in subject) return subject
-      const { ledger, clock } = parts
-      const isOwners = await isFromOwner(parts, subject, caller.cookie)
-      const email = body.email === undefined ? null : parseEmailAddress(body.email)
-      const sender = { email, isOwners, now: clock.now() }
-      const added = await addReport(ledger.store, body, subject, sender)
-      if ('report' in added) return { kind: 'report', report: toReportView(added.report) }
-      return refuse('reports-full', FULL[added.full], { headers: { 'Retry-After': '86400' } })
-    },
+/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
+function createReportRoute(parts: Parts): StoreRoute {
+  return createStoreRoute(parts, async (event) => {
+    const sent = await parseBody(event.req, ReportBodySchema)
+    const cookie = event.req.headers.get('cookie')
+    const taken = toTaken(await takeReport(parts, sent, clientOf(event.req, parts.config), cookie))
+    return jsonAnswer(taken, {}, taken.status === 'waiting' ? 202 : 200)
+  })
+}
+
+function toTaken(answer: ReportAnswer): ReportTaken {
+  if (answer.kind === 'listed')
+    return { status: 'listed', listing_id: answer.listing_id, page: pagePath(answer.listing_id) }
+  const { id, status } = answer.report
+  return { status, id, page: reportStatePath(id) }
+}
+
+const LABELS = {
+  about: 'What it is about',
+  text: 'In your words',
+  links: 'Pages that show it',
+  email: 'Your email',
+}
+
+/** `/report`: the same for people, and the outcome of a report, by its id. */
+async function showPage(parts: Parts, req: IncomingMessage): Promise<ReportPage> {
+  let fields = new URLSearchParams()
+  const show = async () => {
+    fields = await readSent(req, parts.config.BASE_URL)
+    const id = fields.get('id')
+    if (req.method !== 'POST')
+      return id === null ? { kind: 'empty' as const } : showReport(parts, id)
+    const body = v.safeParse(ReportBodySchema, toBody(fields))
+    if (!body.success) {
+      const [issue] = body.issues
+      refuseField(v.getDotPath(issue)?.split('.')[0] ?? '', `${issue.message}.`)
+    }
+    const client = nodeClientOf(req, parts.config)
+    return takeReport(parts, body.output, client, req.headers.cookie ?? null)
   }
+  const answer = await orRefused(parts, show, LABELS)
+  const read = (name: string) => fields.get(name) ?? ''
+  const kind = REPORT_KINDS.find((one) => one === read('kind')) ?? 'new'
+  return { answer, sent: { kind, about: read('about'), text: read('text'), links: read('links') } }
+}
+
+async function showReport({ ledger }: Parts, id: string): Promise<ReportAnswer> {
+  const row = REPORT_ID.test(id) ? await findReport(ledger.store, id) : undefined
+  if (row !== undefined) return { kind: 'report', report: toReportView(row) }
+  return refuse('not-found', {
+    detail: 'No report has this id. A decided report is deleted after a while.',
+  })
+}
+
+/** The body of the endpoint from the fields of the form. */
+function toBody(fields: URLSearchParams): Record<string, unknown> {
+  const read = (name: string) => fields.get(name)?.trim() ?? ''
+  const [kind, about] = [read('kind'), read('about')]
+  return {
+    kind,
+    // People type a bare host.
+    about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
+    // A text area ends its lines as mail does.
+    text: read('text').replaceAll('\r\n', '\n'),
+    links: read('links')
+      .split(/\s+/)
+      .filter((line) => line !== ''),
+    ...(read('email') !== '' && { email: read('email') }),
+  }
+}
+
+/** Accepts a report; the limit is counted here, so that a typo costs nothing. */
+async function takeReport(
+  parts: Parts,
+  sent: ReportBody,
+  client: string,
+  cookie: string | null,
+): Promise<ReportAnswer> {
+  const body = { ...sent, about: withAsciiHosts(sent.about) }
+  refuseWrong(parts, body)
+  await countForm(parts, body.kind === 'dispute' ? 'dispute' : 'propose', 'reports', { client })
+  const subject = await findSubject(parts, body)
+  if ('kind' in subject) return subject
+  const { ledger, clock } = parts
+  const isOwners = await isFromOwner(parts, subject, cookie)
+  const email = body.email === undefined ? null : parseEmailAddress(body.email)
+  const sender = { email, isOwners, now: clock.now() }
+  const added = await addReport(ledger.store, body, subject, sender)
+  if ('report' in added) return { kind: 'report', report: toReportView(added.report) }
+  return refuse('reports-full', {
+    detail: FULL[added.full],
+    headers: { 'Retry-After': '86400' },
+  })
 }
 
 /** Only for the dispute of a verdict: only there does an owner have reserved places. */
 async function isFromOwner(
-  parts: FormParts,
+  parts: Parts,
   { listing_id, receipt }: Subject,
   cookie: string | null,
 ): Promise<boolean> {
@@ -114,25 +156,21 @@ async function isFromOwner(
   return isOwner(parts.ledger.store, listing_id, seller?.sellerId)
 }
 
-function findWrong(parts: FormParts, { kind, about, text, email }: ReportBody): Refused | null {
+function refuseWrong(parts: Parts, { kind, about, text, email }: ReportBody): void {
   const fault = kind === 'new' ? findAddressFault(parts, about) : null
-  if (fault !== null) return refuse('invalid-parameter', fault, { field: 'about' })
+  if (fault !== null) refuseField('about', fault)
   const least = MIN_TEXT_LENGTH[kind]
-  if (lengthOf(text) < least)
-    return refuse('invalid-parameter', `expected at least ${least} characters.`, { field: 'text' })
+  if (lengthOf(text) < least) refuseField('text', `expected at least ${least} characters.`)
   // The answer does not repeat what was sent: proxies may log it.
-  return email === undefined || parseEmailAddress(email) !== null
-    ? null
-    : refuse('invalid-parameter', 'expected one plain address such as ann@shop.example.', {
-        field: 'email',
-      })
+  if (email !== undefined && parseEmailAddress(email) === null)
+    refuseField('email', 'expected one plain address such as ann@shop.example.')
 }
 
 /** What it is about; a listing with the exact address of a new service settles it. */
 async function findSubject(
-  parts: FormParts,
+  parts: Parts,
   { kind, about }: ReportBody,
-): Promise<Subject | ReportAnswer | Refused> {
+): Promise<Subject | ReportAnswer> {
   const release = parts.release()
   if (kind === 'new') {
     const listed = findListed(release.listings.values(), about)
@@ -140,17 +178,18 @@ async function findSubject(
     return { url: about, listing_id: null, receipt: null }
   }
   if (kind === 'dispute' && !release.site.switches.trust)
-    return refuse('not-found', 'This directory does not accept disputes.')
+    refuse('not-found', { detail: 'This directory does not accept disputes.' })
   const isReceipt = kind === 'dispute' && v.is(ReceiptIdSchema, about)
   const receipt = isReceipt ? await findReceipt(parts.ledger.store, about) : null
-  if (isReceipt && receipt === null) return refuse('receipt-not-found', 'No receipt has this id.')
+  if (isReceipt && receipt === null)
+    refuse('receipt-not-found', { detail: 'No receipt has this id.' })
   const listing_id = receipt?.listingId ?? about
   if (!release.listings.has(listing_id))
-    return refuse('listing-not-found', toUnknownText(release, listing_id))
+    refuse('listing-not-found', { detail: toUnknownText(release, listing_id) })
   return { url: null, listing_id, receipt: receipt === null ? null : about }
 }
 
-function findAddressFault({ config, release }: FormParts, url: string): string | null {
+function findAddressFault({ config, release }: Parts, url: string): string | null {
   const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
   if (fault !== null) return `${fault}.`
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
@@ -171,35 +210,6 @@ function findListed<Listed extends { url: string }>(
 /** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
 function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
-}
-
-/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
-function createReportRoute(parts: Parts): StoreRoute {
-  return createFormRoute(parts, createReportForm(parts), (answer) => {
-    const body = toTaken(answer)
-    return { status: body.status === 'waiting' ? 202 : 200, body }
-  })
-}
-
-function toTaken(answer: ReportAnswer): ReportTaken {
-  if (answer.kind === 'listed')
-    return { status: 'listed', listing_id: answer.listing_id, page: pagePath(answer.listing_id) }
-  const { id, status } = answer.report
-  return { status, id, page: reportStatePath(id) }
-}
-
-/** `/report`: the same for people, and the outcome of a report, by its id. */
-function createReportPage(parts: FormParts & Pick<Parts, 'log'>) {
-  const form = createReportForm(parts)
-  return createFormPage(parts, form, async (query): Promise<ReportPage> => {
-    const sent = form.toSent(query)
-    const id = query.get('id')
-    if (id === null) return { answer: { kind: 'empty' }, sent }
-    const row = REPORT_ID.test(id) ? await findReport(parts.ledger.store, id) : undefined
-    if (row !== undefined) return { answer: { kind: 'report', report: toReportView(row) }, sent }
-    const reason = 'No report has this id. A decided report is deleted after a while.'
-    return { answer: refuse('not-found', reason), sent }
-  })
 }
 
 /** Reports that may wait: as many as people can review, and a few megabytes. */

@@ -41,6 +41,25 @@ export interface ProblemOptions {
   extra?: Record<string, unknown>
 }
 
+/**
+ * Ends work with another answer than its own: a problem for programs, a sentence on a page. It rolls
+ * back a transaction it leaves.
+ */
+export class Refusal extends Error {
+  override name = 'Refusal'
+  readonly code: ProblemCode
+  readonly options: ProblemOptions
+  constructor(code: ProblemCode, options: ProblemOptions) {
+    super(code)
+    this.code = code
+    this.options = options
+  }
+}
+
+export function refuse(code: ProblemCode, options: ProblemOptions): never {
+  throw new Refusal(code, options)
+}
+
 export type MakeProblem = (code: ProblemCode, options: ProblemOptions) => Response
 
 /**

@@ -1,24 +1,30 @@
 import * as v from 'valibot'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
-import type { ProblemCode } from '../../src/domain/wire/problems.ts'
-import type { InputError, MakeProblem } from './answers.ts'
+import { type InputError, refuse } from './answers.ts'
 
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
-/**
- * The request's JSON body, parsed by its schema; a problem names each wrong field, and each that the
- * schema does not know: a misspelt `method` must not quietly become the default one.
- */
+/** The request's JSON body, parsed by its schema. @throws Refusal */
 export async function parseBody<Schema extends ObjectSchema>(
   request: Request,
   schema: Schema,
-  problem: MakeProblem,
-): Promise<{ output: v.InferOutput<Schema> } | { refusal: Response }> {
-  const { value, fault } = await readJsonBody(request)
-  if (fault !== null) return { refusal: problem(fault.code, { detail: fault.detail }) }
+): Promise<v.InferOutput<Schema>> {
+  return parseFields(await readJsonBody(request), schema)
+}
+
+/**
+ * What was sent, parsed by its schema. A refusal names each wrong field, and each that the schema does
+ * not know: a misspelt `method` must not quietly become the default one.
+ *
+ * @throws Refusal
+ */
+export function parseFields<Schema extends ObjectSchema>(
+  value: unknown,
+  schema: Schema,
+): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, value)
-  if (parsed.success) return { output: parsed.output }
+  if (parsed.success) return parsed.output
   const errors = parsed.issues.map((issue) => toFieldError(issue, schema))
   const named = Map.groupBy(errors, ({ fault }) => fault)
   const namesOf = (fault: FieldFault) => (named.get(fault) ?? []).map(({ name }) => name)
@@ -35,11 +41,10 @@ export async function parseBody<Schema extends ObjectSchema>(
       'The body has values that are not allowed:',
     ),
   ]
-  const refusal = problem('invalid-parameter', {
+  return refuse('invalid-parameter', {
     detail: detail.filter((sentence) => sentence !== '').join(' '),
     errors: errors.map(({ fault: _, ...error }) => error),
   })
-  return { refusal }
 }
 
 type FieldFault = 'missing' | 'unknown' | 'wrong'
@@ -96,32 +101,32 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
 
 const MAX_BODY_BYTES = 16 * 1024
 
-export type JsonBody =
-  | { value: Record<string, unknown>; fault: null }
-  | { value: null; fault: { code: ProblemCode; detail: string } }
-
 /**
  * The request's body as one JSON object. `application/json` only: a form or `text/plain` can be sent
  * across sites without a preflight.
+ *
+ * @throws Refusal
  */
-async function readJsonBody(request: Request): Promise<JsonBody> {
+export async function readJsonBody(request: Request): Promise<Record<string, unknown>> {
   const type = request.headers.get('content-type') ?? ''
-  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
-    return faulty('unsupported-media-type', 'Send the body with Content-Type: application/json.')
-  }
-  const bytes = await readBytes(request).catch(() => undefined)
-  if (bytes === undefined) return faulty('malformed-request', 'The body broke off before its end.')
-  if (bytes === null) {
-    return faulty('payload-too-large', `The body may have at most ${MAX_BODY_BYTES} bytes.`)
-  }
+  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type))
+    refuse('unsupported-media-type', {
+      detail: 'Send the body with Content-Type: application/json.',
+    })
+  const bytes = await readBytes(request).catch(() =>
+    refuse('malformed-request', { detail: 'The body broke off before its end.' }),
+  )
+  if (bytes === null)
+    refuse('payload-too-large', { detail: `The body may have at most ${MAX_BODY_BYTES} bytes.` })
   const text = decode(bytes)
   const value = text === null ? undefined : parseJson(text)
-  if (text === null || !isJsonObject(value)) {
-    return faulty('invalid-body', 'The body must be one JSON object in UTF-8, such as {"a":"b"}.')
-  }
-  const twice = findDuplicateKey(text)
-  if (twice !== null) return faulty('invalid-body', 'The body names the same field twice.')
-  return { value, fault: null }
+  if (text === null || !isJsonObject(value))
+    refuse('invalid-body', {
+      detail: 'The body must be one JSON object in UTF-8, such as {"a":"b"}.',
+    })
+  if (findDuplicateKey(text) !== null)
+    refuse('invalid-body', { detail: 'The body names the same field twice.' })
+  return value
 }
 
 /** Null past the limit, whatever Content-Length says; nothing more is read then. */
@@ -143,10 +148,6 @@ function decode(bytes: Uint8Array): string | null {
   } catch {
     return null
   }
-}
-
-function faulty(code: ProblemCode, detail: string): JsonBody {
-  return { value: null, fault: { code, detail } }
 }
 
 /**

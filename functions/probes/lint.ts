@@ -25,10 +25,17 @@ import {
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
 import type { NotListedReason } from '../../src/domain/unlisted/not-listed.ts'
+import type { Refused } from '../../src/domain/wire/problems.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'
-import { countForm, refuse, toProblem } from '../features/form.ts'
-import { findNameErrors, publicJson, refuseParameters, toQueryError } from '../http/answers.ts'
+import { countForm, orRefused } from '../features/form.ts'
+import {
+  findNameErrors,
+  publicJson,
+  refuse,
+  refuseParameters,
+  toQueryError,
+} from '../http/answers.ts'
 import { ANONYMOUS_PROBES, createOwnAddress, isOwnHost, privateTargetsOf } from '../net/guard.ts'
 import { createHttpClient, type Fetcher } from '../net/http-client.ts'
 import { type Budget, createBudget, type Reached } from '../server/budget.ts'
@@ -44,7 +51,7 @@ interface CheckRequest {
   caller: Caller
 }
 
-type Check = (request: CheckRequest) => Promise<CheckAnswer>
+type Check = (request: CheckRequest) => Promise<Exclude<CheckAnswer, Refused>>
 
 type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
@@ -64,12 +71,11 @@ export function createCheck(parts: CheckParts): Check {
     const url = withAsciiHosts(written)
     if (url === '') return { kind: 'empty' }
     const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
-    if (fault !== null) return refuse('invalid-parameter', `${fault}.`)
+    if (fault !== null) refuseUrl(`${fault}.`)
     if (isOwnHost(new URL(url), ownUrl))
-      return refuse('invalid-parameter', 'expected a service elsewhere: this is our own host.')
-    const answer = await runs.run<CheckAnswer>(url, caller, async (client) => {
-      const refused = await countForm({ limits }, 'check', 'checks', caller)
-      if (refused !== null) return refused
+      refuseUrl('expected a service elsewhere: this is our own host.')
+    const answer = await runs.run<Awaited<ReturnType<Check>>>(url, caller, async (client) => {
+      await countForm({ limits }, 'check', 'checks', caller)
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
       if (plan === null) {
@@ -83,21 +89,30 @@ export function createCheck(parts: CheckParts): Check {
       const taken = `It is listed as ${plan.id}, and was asked as listed.`
       return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
     })
-    return answer.kind === 'busy' ? { ...answer, kind: 'refused', code: 'rate-limited' } : answer
+    if (answer.kind !== 'busy') return answer
+    return refuse('rate-limited', { detail: answer.reason, headers: answer.headers })
   }
 }
 
+function refuseUrl(detail: string): never {
+  return refuse('invalid-parameter', {
+    detail: `url: ${detail}`,
+    errors: [toQueryError('url', detail)],
+  })
+}
+
 export function createCheckPage(
-  { config }: Pick<Parts, 'config'>,
+  parts: Pick<Parts, 'config' | 'log'>,
   check: Check,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<CheckAnswer> {
   return async (req, res) => {
     const query = new URL(req.url ?? '', 'http://x').searchParams
-    return check({
+    const wanted = {
       url: toAddress(query.get('url')?.trim() ?? ''),
       as: PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as')),
-      caller: toPageCaller(req, res, config),
-    })
+      caller: toPageCaller(req, res, parts.config),
+    }
+    return orRefused(parts, () => check(wanted), {})
   }
 }
 
@@ -113,11 +128,7 @@ export function createLint({ config, problem }: Pick<Parts, 'config' | 'problem'
     if ('errors' in requested) return refuseParameters(problem, requested.errors)
     const answer = await check({ ...requested, caller: toCaller(event, config) })
     if (answer.kind === 'report') return publicJson(answer.report)
-    if (answer.kind === 'empty')
-      return refuseParameters(problem, [toQueryError('url', 'expected the address of a service.')])
-    if (answer.code === 'invalid-parameter')
-      return refuseParameters(problem, [toQueryError('url', answer.reason)])
-    return toProblem(answer, problem)
+    return refuseUrl('expected the address of a service.')
   }
   return lint
 }

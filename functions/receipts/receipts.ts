@@ -13,11 +13,11 @@ import {
 } from '../../src/domain/receipts/receipt.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
-import { createStoreRoute } from '../features/routes.ts'
+import { countAgainst, createStoreRoute } from '../features/routes.ts'
 import { publicJson } from '../http/answers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import { clientOf, refusalOf } from '../server/rate-limits.ts'
+import { clientOf } from '../server/rate-limits.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { createLoop, inPieces, insertTogether } from '../store/store.ts'
 
@@ -293,8 +293,8 @@ function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', S
   const signer = createSigner(store, parts.clock)
   const counted = (answer: (event: H3Event) => Promise<Response>) =>
     createStoreRoute(parts, async (event) => {
-      const taken = await parts.limits.take('search', clientOf(event.req, config))
-      return refusalOf(taken, problem) ?? answer(event)
+      await countAgainst(parts, 'search', clientOf(event.req, config))
+      return answer(event)
     })
   return {
     receipt: counted(async ({ context }) => {

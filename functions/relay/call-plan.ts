@@ -17,7 +17,7 @@ import {
   PROXY_NAME,
 } from '../../src/domain/relay/relayed-headers.ts'
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
-import { PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
+import { codeOf, PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { toWireNames } from '../../src/domain/wire/shapes.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
@@ -372,12 +372,6 @@ function say(code: ProblemCode, error: string, detail: string): CallProblem {
 
 function unreachable(error: string, detail: string): CallProblem {
   return say('seller-unreachable', error, detail)
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return ''
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /**

@@ -25,11 +25,10 @@ import {
 } from './call-plan.ts'
 import {
   type AnswerClock,
-  callSeller,
   createAnswerClock,
   type ObservedCall,
   observed,
-  type SellerCall,
+  SellerCall,
   type SellerHead,
   type SellerListener,
 } from './seller-call.ts'
@@ -76,7 +75,7 @@ export async function forwardCall(
   const answer = createAnswer(res, forward, isPaid, () => call, finish)
   const upload = createBody(req, limits, clock, paid)
   const listener = holdTerms(answer.listener, forward, () => call, finish)
-  call = callSeller(
+  call = new SellerCall(
     {
       target: forward.target,
       method: req.method ?? 'GET',

@@ -31,13 +31,6 @@ export interface SellerListener {
   onFail(error: Error): void
 }
 
-export interface SellerCall {
-  /** True once the whole request has been handed to the connection. */
-  isSent(): boolean
-  resume(): void
-  abort(error: Error): void
-}
-
 /** No limit on lines: Node would silently drop those past 2,000. */
 const ANY_NUMBER = 0
 
@@ -52,17 +45,7 @@ const ANY_NUMBER = 0
  * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN
  * looks complete to anyone; cut by a reset it is reported as a failure.
  */
-export function callSeller(
-  request: SellerRequest,
-  guard: GuardOptions,
-  limits: RelayLimits,
-  clock: AnswerClock,
-  listener: SellerListener,
-): SellerCall {
-  return new OneCall(request, guard, limits, clock, listener)
-}
-
-class OneCall implements SellerCall {
+export class SellerCall {
   #asked: SellerRequest
   #limits: RelayLimits
   #clock: AnswerClock
@@ -92,6 +75,7 @@ class OneCall implements SellerCall {
     })
   }
 
+  /** True once the whole request has been handed to the connection. */
   isSent(): boolean {
     return this.#isSent
   }

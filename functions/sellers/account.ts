@@ -1,8 +1,10 @@
 import type { Kysely } from 'kysely'
 import type * as v from 'valibot'
 import {
+  type Analytics,
   type ListingAnalyticsSchema,
   MailsBodySchema,
+  type Me,
   type OwnClaim,
 } from '../../src/domain/views/seller-views.ts'
 import {
@@ -11,15 +13,14 @@ import {
   readUsageCounts,
   type UsageCount,
 } from '../clicks/usage.ts'
-import type { Parts, StoreRoute } from '../features/feature.ts'
-import { takeBody } from '../features/routes.ts'
+import type { Parts } from '../features/feature.ts'
 import { readReceiptsOf, type SeenReceipt } from '../receipts/read-receipts.ts'
 import type { Release } from '../release/release.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { toDate, toDay } from '../store/store.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from './claims.ts'
 import { listPayouts } from './payouts.ts'
-import { createSignedInRoute, toSellerView } from './sign-in.ts'
+import { createSignedInRoute, takeBody, toSellerView } from './sign-in.ts'
 
 /** What sellers see of themselves and their listings. */
 export function createAccountFeature(parts: Parts) {
@@ -36,10 +37,10 @@ const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
 /** `GET /api/v1/sellers/me`: the seller, claims and payouts, and thirty days in three numbers. */
-function createMe(parts: Parts): StoreRoute {
+function createMe(parts: Parts) {
   const { ledger, clock, release } = parts
   const { db } = ledger.store
-  return createSignedInRoute(parts, async (_event, { sellerId, email, createdAt }) => {
+  return createSignedInRoute(parts, async (_call, { sellerId, email, createdAt }): Promise<Me> => {
     await expireClaims(db, sellerId, clock.now())
     const { claims, owned, listings } = await readOwn(parts, sellerId)
     const removals = await readRemovals(db, release(), owned)
@@ -85,10 +86,10 @@ async function readRemovals(
 }
 
 /** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of one's listings on or off. */
-function createSellerMails(parts: Parts): StoreRoute {
+function createSellerMails(parts: Parts) {
   const { ledger, clock } = parts
-  return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const { listings } = await takeBody(parts, 'claim', event, MailsBodySchema)
+  return createSignedInRoute(parts, async (call, { sellerId }) => {
+    const { listings } = await takeBody(parts, 'claim', call, MailsBodySchema)
     await ledger.store.db
       .updateTable('seller')
       .set({ mails_off_at: listings ? null : clock.now() })
@@ -104,8 +105,8 @@ async function wantsMails(db: Kysely<Tables>, sellerId: string): Promise<boolean
 }
 
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
-function createAnalytics(parts: Parts): StoreRoute {
-  return createSignedInRoute(parts, async (_event, { sellerId }) => {
+function createAnalytics(parts: Parts) {
+  return createSignedInRoute(parts, async (_call, { sellerId }): Promise<Analytics> => {
     const { listings } = await readOwn(parts, sellerId)
     return { basic: { listings }, advanced: { status: 'stub' } }
   })

@@ -9,16 +9,16 @@ import {
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
 import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
-import type { Ledger, MailQueue, Parts, StoreRoute } from '../features/feature.ts'
-import { countAgainst, createStoreRoute, refuse } from '../features/routes.ts'
-import { jsonAnswer } from '../http/answers.ts'
+import type { Ledger, MailQueue, Parts } from '../features/feature.ts'
+import { countAgainst, createStoreRoute } from '../features/routes.ts'
+import { jsonAnswer, refuse } from '../http/answers.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import type { ClaimTable, Store, Tables } from '../store/store.ts'
 import { inPieces, isRetryable } from '../store/store.ts'
 import { claimRulesOf, expireClaims, findClaimable, toClaimView } from './claims.ts'
 import { notifySeller } from './letters.ts'
 import { createProver, missed, type Proof, type Prove, toProof } from './proofs.ts'
-import { createSignedInRoute } from './sign-in.ts'
+import { createSignedInRoute, type SellerRoute } from './sign-in.ts'
 
 /** The check of a claim: when its seller wants it, and by itself. */
 export function createClaimChecksFeature(parts: Parts) {
@@ -46,7 +46,7 @@ type Shown = Partial<Pick<Parameters<Prove>[0], 'email' | 'idToken'>>
  * `POST /api/v1/sellers/claim/<claim_id>/check`. A failed proof is a 200 that says what was seen. A
  * workflow has no cookie: it sends its identity token, and gets 400 where that proves nothing.
  */
-function createClaimCheck(parts: Parts): StoreRoute {
+function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
   const { ledger, clock, config } = parts
   const { db } = ledger.store
   const prove = createProver(parts)
@@ -68,30 +68,26 @@ function createClaimCheck(parts: Parts): StoreRoute {
       })
     return { claim: toClaimView(after), result: toCheckResult(after.method, proof, checkedAt) }
   }
-  const bySeller = createSignedInRoute(parts, async (event, { sellerId, email }) => {
+  const bySeller = createSignedInRoute(parts, async ({ params }, { sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
     // Another seller's claim does not exist here: the query only reads the caller's.
-    const claim = await findClaim({ id: idOf(event), seller_id: sellerId })
+    const claim = await findClaim({ id: params.claim_id ?? '', seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })
   const byWorkflow = createStoreRoute(parts, async (event) => {
     await countAgainst(parts, 'search', clientOf(event.req, config))
-    const claim = await findClaim({ id: idOf(event), method: 'oidc' })
+    const claim = await findClaim({ id: event.context.params?.claim_id ?? '', method: 'oidc' })
     return jsonAnswer(await check(claim, { idToken: idTokenOf(event) }))
   })
-  return createStoreRoute(parts, (event) =>
-    idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event),
-  )
+  const route = (event: H3Event) =>
+    idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event)
+  return Object.assign(route, { needsStore: true as const, act: bySeller.act })
 }
 
 /** A JSON Web Token; a bearer token of another form is for a closed directory. */
 function idTokenOf({ req }: H3Event): string | undefined {
   const given = req.headers.get('authorization') ?? ''
   return /^bearer +([\w-]+\.[\w-]*\.[\w-]*)$/i.exec(given)?.[1]
-}
-
-function idOf(event: H3Event): string {
-  return event.context.params?.claim_id ?? ''
 }
 
 /**

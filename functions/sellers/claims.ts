@@ -6,21 +6,22 @@ import { type ClaimRules, isProvedAt, judgeClaim } from '../../src/domain/owners
 import {
   ClaimBodySchema,
   ClaimCheckResultSchema,
+  type ClaimStarted,
   type ClaimView,
   OptOutBodySchema,
 } from '../../src/domain/views/seller-views.ts'
 import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson, smallestOf } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import type { Parts, StoreRoute } from '../features/feature.ts'
-import { refuse, takeBody } from '../features/routes.ts'
+import type { Parts } from '../features/feature.ts'
+import { refuse } from '../http/answers.ts'
 import type { ObjectSchema } from '../http/parse-body.ts'
 import { type Release, toUnknownText } from '../release/release.ts'
 import type { LimitName } from '../server/rate-limits.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { countRows } from '../store/store.ts'
 import { writeInstructions } from './proofs.ts'
-import { createSecret, createSignedInRoute } from './sign-in.ts'
+import { createSecret, createSignedInRoute, takeBody } from './sign-in.ts'
 
 /** Claims on listings, and what an owner decides of one. */
 export function createClaimsFeature(parts: Parts) {
@@ -34,9 +35,9 @@ export function createClaimsFeature(parts: Parts) {
 }
 
 /** `GET /api/v1/sellers/claim`: the signed-in seller's claims, newest first. */
-function createClaims(parts: Parts): StoreRoute {
+function createClaims(parts: Parts) {
   const { db } = parts.ledger.store
-  return createSignedInRoute(parts, async (_event, { sellerId }) => {
+  return createSignedInRoute(parts, async (_call, { sellerId }) => {
     await expireClaims(db, sellerId, parts.clock.now())
     return { claims: (await listClaims(db, sellerId)).map(toClaimView) }
   })
@@ -46,10 +47,10 @@ function createClaims(parts: Parts): StoreRoute {
  * `POST /api/v1/sellers/claim {listing_id, method?}`. Host, token and state come from the server
  * alone. Asking again while a claim is open gives the same claim with the same token.
  */
-function createClaimStart(parts: Parts): StoreRoute {
+function createClaimStart(parts: Parts) {
   const { ledger, clock, release, config } = parts
-  return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const body = await takeBody(parts, 'claim', event, ClaimBodySchema)
+  return createSignedInRoute(parts, async (call, { sellerId }): Promise<ClaimStarted> => {
+    const body = await takeBody(parts, 'claim', call, ClaimBodySchema)
     const { listing_id, method = 'well_known' } = body
     const listing =
       findClaimable(release(), listing_id) ??
@@ -136,7 +137,7 @@ function refuseFull(waitMs: number): never {
  * from the directory at the next build, names their listing that replaces it, or brings it back. It
  * stays removed when the claim later lapses, as long as it stays on the proved host.
  */
-function createOptOut(parts: Parts): StoreRoute {
+function createOptOut(parts: Parts) {
   const { db } = parts.ledger.store
   return createOwnerRoute(parts, 'claim', OptOutBodySchema, async (body, { host, seller_id }) => {
     const { listing_id, removed = true, moved_to } = body
@@ -169,14 +170,14 @@ async function findMoveFault(parts: Parts, sellerId: string, from: string, to: s
 }
 
 /** Shared by routes about an owned listing: a limit, a body, and the caller's claim to it. */
-export function createOwnerRoute<Schema extends ObjectSchema & OfListing>(
+export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer extends object>(
   parts: Parts,
   limit: LimitName,
   schema: Schema,
-  answer: (body: v.InferOutput<Schema>, claim: ClaimTable) => Promise<object>,
-): StoreRoute {
-  return createSignedInRoute(parts, async (event, { sellerId }) => {
-    const body = await takeBody(parts, limit, event, schema)
+  answer: (body: v.InferOutput<Schema>, claim: ClaimTable) => Promise<Answer>,
+) {
+  return createSignedInRoute(parts, async (call, { sellerId }) => {
+    const body = await takeBody(parts, limit, call, schema)
     // Somebody else's listing gets the same answer as one that does not exist.
     const claim =
       (await findOwned(parts, sellerId, body.listing_id)) ??

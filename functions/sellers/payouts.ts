@@ -14,7 +14,7 @@ import {
   type PayoutState,
 } from '../../src/domain/views/seller-views.ts'
 import { HOUR_MS } from '../../src/domain/wire/dates.ts'
-import type { Parts, StoreRoute } from '../features/feature.ts'
+import type { Parts } from '../features/feature.ts'
 import type { Release } from '../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../store/store.ts'
 import { createJsonRpc, createNodes, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
@@ -45,7 +45,7 @@ export function createPayoutsFeature(parts: Parts) {
 }
 
 /** `POST /api/v1/sellers/payout {listing_id, payout}`: a text to sign with the payout's wallet. */
-function createPayoutStart(parts: Parts): StoreRoute {
+function createPayoutStart(parts: Parts) {
   const { ledger, clock, config } = parts
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, claim) => {
     const requested = { baseUrl: config.BASE_URL, payout }
@@ -54,7 +54,7 @@ function createPayoutStart(parts: Parts): StoreRoute {
 }
 
 /** `POST /api/v1/sellers/payout/check {listing_id, payout, signature}`. A signature that does not match is a 200 that says why. */
-function createPayoutCheck(parts: Parts): StoreRoute {
+function createPayoutCheck(parts: Parts) {
   const { ledger, clock } = parts
   const { db } = ledger.store
   return createOwnerRoute(parts, 'payout', PayoutCheckBodySchema, async (body, claim) => {
@@ -88,7 +88,7 @@ function createPayoutCheck(parts: Parts): StoreRoute {
 }
 
 /** `DELETE /api/v1/sellers/payout {listing_id, payout}`: ends the proof; the next build shows it. */
-function createPayoutWithdrawal(parts: Parts): StoreRoute {
+function createPayoutWithdrawal(parts: Parts) {
   const { db } = parts.ledger.store
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, { id }) => {
     const key = { claim_id: id, payout: normalizePayout(payout) }

@@ -1,23 +1,16 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { H3Event } from 'h3'
 import type { Kysely } from 'kysely'
-import { type Adapter, Lucia, TimeSpan } from 'lucia'
+import type * as v from 'valibot'
 import { findHostForgery } from '../../src/domain/listing/shown-host.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
-import { MINUTE_MS } from '../../src/domain/wire/dates.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/domain/wire/dates.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
-import {
-  countAgainst,
-  createStoreRoute,
-  refuse,
-  refuseTaken,
-  takeBody,
-} from '../features/routes.ts'
-import { jsonAnswer } from '../http/answers.ts'
-import type { Clock } from '../ports/clock.ts'
-import { clientOf } from '../server/rate-limits.ts'
+import { countAgainst, createStoreRoute } from '../features/routes.ts'
+import { jsonAnswer, refuse } from '../http/answers.ts'
+import { type ObjectSchema, parseFields, readJsonBody } from '../http/parse-body.ts'
+import { clientOf, type LimitName, refuseTaken } from '../server/rate-limits.ts'
 import type { Tables } from '../store/store.ts'
 
 /** Signing in by a mailed link, and out. */
@@ -31,39 +24,86 @@ export function createSignInFeature(parts: Parts) {
   }
 }
 
-/** A seller route that needs a session; a cookie in its second half of life is renewed. */
-export function createSignedInRoute(
+/** What calls a seller endpoint: a request of the API, or a form of a page with the same rights. */
+export interface SellerCall {
+  client: string
+  cookie: string | null
+  /** What the address says in the places of its pattern. */
+  params: Readonly<Record<string, string>>
+  /** The body, read when it is wanted. @throws Refusal */
+  read(): Promise<unknown>
+  /** Adds a `Set-Cookie` to the answer. */
+  setCookie(cookie: string): void
+}
+
+type Act<Answer> = (call: SellerCall) => Promise<Answer>
+
+/** An endpoint of sellers, and what it does: the pages of sellers call that. */
+export type SellerRoute<Answer> = StoreRoute & { readonly act: Act<Answer> }
+
+/** @param act null for an answer without a body */
+function createSellerRoute<Answer extends object | null>(
   parts: Parts,
-  answer: (event: H3Event, seller: SignedIn) => Promise<object>,
-): StoreRoute {
+  act: Act<Answer>,
+): SellerRoute<Answer> {
+  const route = createStoreRoute(parts, async ({ req, context }) => {
+    const cookies: string[] = []
+    const answer = await act({
+      client: clientOf(req, parts.config),
+      cookie: req.headers.get('cookie'),
+      params: context.params ?? {},
+      read: () => readJsonBody(req),
+      setCookie: (cookie) => void cookies.push(cookie),
+    })
+    const headers = { 'Cache-Control': 'no-store' }
+    const response =
+      answer === null ? new Response(null, { status: 204, headers }) : jsonAnswer(answer)
+    for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+    return response
+  })
+  return Object.assign(route, { act })
+}
+
+/** A seller route that needs a session; a cookie in its second half of life is renewed. */
+export function createSignedInRoute<Answer extends object>(
+  parts: Parts,
+  act: (call: SellerCall, seller: SignedIn) => Promise<Answer>,
+): SellerRoute<Answer> {
   const sessions = createSessions(parts)
-  return createStoreRoute(parts, async (event) => {
-    const seller = await sessions.read(event.req.headers.get('cookie'))
-    if (seller === null)
+  return createSellerRoute(parts, async (call) => {
+    const seller =
+      (await sessions.read(call.cookie)) ??
       refuse('not-signed-in', {
         detail: 'Sign in first: POST your address to /api/v1/sellers/login and open the link.',
       })
-    const answered = jsonAnswer(await answer(event, seller))
-    return seller.renewed === null ? answered : setCookie(answered, seller.renewed)
+    const answer = await act(call, seller)
+    if (seller.renewed !== null) call.setCookie(seller.renewed)
+    return answer
   })
 }
 
-function setCookie(response: Response, cookie: string): Response {
-  response.headers.append('Set-Cookie', cookie)
-  return response
+/** Counts the call against a limit of its client, then reads what was sent. */
+export async function takeBody<Schema extends ObjectSchema>(
+  parts: Parts,
+  name: LimitName,
+  call: SellerCall,
+  schema: Schema,
+): Promise<v.InferOutput<Schema>> {
+  await countAgainst(parts, name, call.client)
+  return parseFields(await call.read(), schema)
 }
 
 /**
  * `POST /api/v1/sellers/login`: queues a mail with a sign-in link. Known and unknown addresses take
  * the same steps, so neither answer nor timing distinguishes them; no request waits for SMTP.
  */
-function createLogin(parts: Parts): StoreRoute {
+function createLogin(parts: Parts) {
   const { store, mails } = parts.ledger
-  return createStoreRoute(parts, async (event) => {
-    const body = await takeBody(parts, 'login', event, LoginBodySchema)
+  return createSellerRoute(parts, async (call) => {
+    const body = await takeBody(parts, 'login', call, LoginBodySchema)
     const email = parseEmailAddress(body.email) ?? refuse('invalid-parameter', BAD_ADDRESS)
     const mailbox = mailboxOf(email)
-    const asker = `${clientOf(event.req, parts.config)} ${mailbox}`
+    const asker = `${call.client} ${mailbox}`
     await countAgainst(parts, 'login_address', asker)
     if (await mails.isFull())
       refuse('mail-unavailable', {
@@ -73,7 +113,7 @@ function createLogin(parts: Parts): StoreRoute {
     await refuseCrowded(parts, mailbox, asker)
     await mails.add(store.db, email, { kind: 'sign_in' })
     mails.sendSoon()
-    return jsonAnswer({ status: 'sent' })
+    return { status: 'sent' }
   })
 }
 
@@ -84,10 +124,10 @@ function createLogin(parts: Parts): StoreRoute {
  * @param asker the client and the mailbox
  */
 async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Promise<void> {
-  const { limits, problem } = parts
+  const { limits } = parts
   const mails = await limits.take('login_mails', mailbox)
   if (!mails.allowed) {
-    if (await limits.isUsedUp('login_sent', asker)) refuseTaken(mails, problem)
+    if (await limits.isUsedUp('login_sent', asker)) refuseTaken(mails)
     await countAgainst(parts, 'login_spare', mailbox)
   }
   await limits.take('login_sent', asker)
@@ -108,10 +148,10 @@ const BAD_ADDRESS = {
  * `POST /api/v1/sellers/session {token}`: the button of the sign-in page. Using the token up and
  * opening the session are one transaction: a crash between them leaves both or neither.
  */
-function createSessionStart(parts: Parts): StoreRoute {
+function createSessionStart(parts: Parts) {
   const { ledger, clock } = parts
-  return createStoreRoute(parts, async (event) => {
-    const { token } = await takeBody(parts, 'session', event, SessionBodySchema)
+  return createSellerRoute(parts, async (call) => {
+    const { token } = await takeBody(parts, 'session', call, SessionBodySchema)
     const started = await ledger.store.db.transaction().execute(async (trx) => {
       const email = await redeemLoginToken(trx, token, clock.now())
       // Not refused here: what was used up must stay so.
@@ -119,7 +159,7 @@ function createSessionStart(parts: Parts): StoreRoute {
       const seller = await findOrCreateSeller(trx, email, clock.now())
       const sessions = createSessions(parts, trx)
       // Any session the browser sent ends here: the new one gets a new id.
-      await sessions.end(event.req.headers.get('cookie'))
+      await sessions.end(call.cookie)
       return { seller, cookie: await sessions.start(seller.id) }
     })
     if (started === null)
@@ -127,18 +167,18 @@ function createSessionStart(parts: Parts): StoreRoute {
         detail: 'The link was used, has expired, or a newer one was sent. Ask for a new link.',
       })
     const { seller, cookie } = started
-    const view = { seller: toSellerView(seller.email, seller.created_at) }
-    return setCookie(jsonAnswer(view), cookie)
+    call.setCookie(cookie)
+    return { seller: toSellerView(seller.email, seller.created_at) }
   })
 }
 
 /** `DELETE /api/v1/sellers/session`: signs out; the same when nobody was signed in. */
-function createSessionEnd(parts: Parts): StoreRoute {
+function createSessionEnd(parts: Parts) {
   const sessions = createSessions(parts)
-  return createStoreRoute(parts, async (event) => {
-    await sessions.end(event.req.headers.get('cookie'))
-    const headers = { 'Cache-Control': 'no-store' }
-    return setCookie(new Response(null, { status: 204, headers }), sessions.blankCookie())
+  return createSellerRoute(parts, async (call) => {
+    await sessions.end(call.cookie)
+    call.setCookie(sessions.blankCookie())
+    return null
   })
 }
 
@@ -216,10 +256,11 @@ interface SignedIn {
 
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
+const SESSION_MS = RETENTION.session_days * DAY_MS
+
 /**
- * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
- * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
- * clock and lucia's.
+ * Sessions of sellers. The cookie's value is the secret itself, and the table has its SHA-256. A
+ * session used in its second half gets its full time again.
  *
  * @param db the surrounding transaction, if any
  */
@@ -227,94 +268,53 @@ export function createSessions(
   { config, ledger, clock }: Pick<Parts, 'config' | 'ledger' | 'clock'>,
   db: Kysely<Tables> = ledger.store.db,
 ) {
-  const secure = isSecure({ config })
   // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
-  const name = secure ? '__Host-session' : 'session'
-  // Sliding: a session used in its second half gets its full time again.
-  const lucia = new Lucia(createAdapter(db, clock), {
-    sessionExpiresIn: new TimeSpan(RETENTION.session_days, 'd'),
-    sessionCookie: { name, attributes: { secure, sameSite: 'lax', path: '/' } },
-    getUserAttributes: ({ email, createdAt }) => ({ email, createdAt }),
-  })
-  const cookieOf = (id: string) => lucia.createSessionCookie(id).serialize()
-  const readId = (header: string | null) => {
+  const [name, end] = isSecure({ config }) ? ['__Host-session', '; Secure'] : ['session', '']
+  const toCookie = (secret: string, ms: number) =>
+    `${name}=${secret}; HttpOnly; Max-Age=${ms / 1000}; Path=/; SameSite=Lax${end}`
+  const readSecret = (header: string | null) => {
     const value = readCookie(header, name)
     return value !== null && SECRET_PATTERN.test(value) ? value : null
   }
+  const remove = (secret: string) =>
+    db.deleteFrom('session').where('id_hash', '=', hashSecret(secret)).execute()
   return {
     /** A new session under a new id. @returns the `Set-Cookie` value */
-    start: async (sellerId: string) => {
-      const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
-      return cookieOf(session.id)
+    async start(seller_id: string): Promise<string> {
+      const secret = createSecret()
+      const [created_at, id_hash] = [clock.now(), hashSecret(secret)]
+      const row = { id_hash, seller_id, created_at, expires_at: created_at + SESSION_MS }
+      await db.insertInto('session').values(row).execute()
+      return toCookie(secret, SESSION_MS)
     },
     /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
-    read: async (header: string | null): Promise<SignedIn | null> => {
-      const id = readId(header)
-      if (id === null) return null
-      const { session, user } = await lucia.validateSession(id)
-      if (session === null) return null
-      const renewed = session.fresh ? cookieOf(id) : null
-      return { sellerId: user.id, email: user.email, createdAt: user.createdAt, renewed }
-    },
-    end: async (header: string | null) => {
-      const id = readId(header)
-      if (id !== null) await lucia.invalidateSession(id)
-    },
-    blankCookie: () => lucia.createBlankSessionCookie().serialize(),
-  }
-}
-
-/** Ids come in as the cookie's secret and are hashed here; lucia gets the secret back. */
-function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
-  const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
-  const unused = () => Promise.reject(new Error('expected one session by its id'))
-  const toOurTime = (date: Date) => date.getTime() - Date.now() + clock.now()
-  return {
-    getSessionAndUser: async (id) => {
+    async read(header: string | null): Promise<SignedIn | null> {
+      const secret = readSecret(header)
+      if (secret === null) return null
+      const id_hash = hashSecret(secret)
       const row = await db
         .selectFrom('session')
         .innerJoin('seller', 'seller.id', 'session.seller_id')
         .select(['session.expires_at', 'seller.id', 'seller.email', 'seller.created_at'])
-        .where('session.id_hash', '=', hashSecret(id))
+        .where('session.id_hash', '=', id_hash)
         .executeTakeFirst()
-      if (row === undefined) return [null, null]
-      const expiresAt = toLuciaTime(row.expires_at)
-      const session = { id, userId: row.id, expiresAt, attributes: {} }
-      const { email, created_at: createdAt } = row
-      return [session, { id: row.id, attributes: { email, createdAt } }]
+      if (row === undefined) return null
+      const [now, { id: sellerId, email, created_at: createdAt }] = [clock.now(), row]
+      if (row.expires_at <= now) {
+        await remove(secret)
+        return null
+      }
+      if (row.expires_at > now + SESSION_MS / 2)
+        return { sellerId, email, createdAt, renewed: null }
+      const renewal = db.updateTable('session').set({ expires_at: now + SESSION_MS })
+      await renewal.where('id_hash', '=', id_hash).execute()
+      return { sellerId, email, createdAt, renewed: toCookie(secret, SESSION_MS) }
     },
-    // Nothing here lists sessions, or ends more than one; retention deletes those past their time.
-    getUserSessions: unused,
-    deleteUserSessions: unused,
-    deleteExpiredSessions: unused,
-    setSession: async ({ id, userId, expiresAt }) => {
-      await db
-        .insertInto('session')
-        .values({
-          id_hash: hashSecret(id),
-          seller_id: userId,
-          created_at: clock.now(),
-          expires_at: toOurTime(expiresAt),
-        })
-        .execute()
+    async end(header: string | null): Promise<void> {
+      const secret = readSecret(header)
+      if (secret !== null) await remove(secret)
     },
-    updateSessionExpiration: async (id, expiresAt) => {
-      await db
-        .updateTable('session')
-        .set({ expires_at: toOurTime(expiresAt) })
-        .where('id_hash', '=', hashSecret(id))
-        .execute()
-    },
-    deleteSession: async (id) => {
-      await db.deleteFrom('session').where('id_hash', '=', hashSecret(id)).execute()
-    },
-  }
-}
-
-declare module 'lucia' {
-  interface Register {
-    DatabaseUserAttributes: { email: string; createdAt: number }
-    Lucia: Lucia<Record<never, never>, { email: string; createdAt: number }>
+    blankCookie: () => toCookie('', 0),
   }
 }
 
@@ -324,7 +324,7 @@ const MAX_HEADER_LENGTH = 8_192
 /**
  * The value of one cookie. Null when it is absent, and also when it comes twice: a second cookie of
  * the same name is how a neighbouring host plants one (RFC 6265 §8.6). No decoding: our values need
- * none, and lucia's own parser throws on `%zz` in somebody else's cookie.
+ * none.
  *
  * @example readCookie('a=1; session=x', 'session') → 'x'
  */

@@ -14,13 +14,7 @@ import { networkOf } from './rate-limits.ts'
  *   const held = bytes.take(client, { size: 0, evict: () => req.destroy() })
  *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
  */
-export interface Budget {
-  /** @returns the new holding, or the name of the exhausted share. */
-  take(client: string, options?: HoldOptions): Holding | Reached
-  /** The exhausted share, if the next request of `client` would be refused. Takes nothing. */
-  reachedBy(client: string): 'client' | 'network' | null
-  isFree(): boolean
-}
+export type Budget = ReturnType<typeof createBudget>
 
 interface BudgetLimits {
   perClient: number
@@ -41,12 +35,7 @@ interface HoldOptions {
   evict?: () => void
 }
 
-export interface Holding {
-  /** Holds more. @returns null, or the exhausted share: nothing was added then. */
-  grow(by: number): Reached | null
-  /** Gives it all back; a second call does nothing. */
-  release(): void
-}
+export type Holding = Exclude<ReturnType<Budget['take']>, string>
 
 interface Held {
   client: string
@@ -59,10 +48,7 @@ interface Held {
  * @param whenFull `replace`: a newcomer always finds room and evicts the oldest: its client's own
  *   where that share is used up, else the largest holder's; default `refuse`
  */
-export function createBudget(
-  limits: BudgetLimits,
-  whenFull: 'refuse' | 'replace' = 'refuse',
-): Budget {
+export function createBudget(limits: BudgetLimits, whenFull: 'refuse' | 'replace' = 'refuse') {
   const tally = createTally()
   const findReached = (client: string, network: string, size: number) => {
     if (tally.ofClient(client) + size > limits.perClient) return 'client'
@@ -87,20 +73,24 @@ export function createBudget(
     }
   }
   return {
-    reachedBy: (client) =>
+    /** The exhausted share, if the next request of `client` would be refused. Takes nothing. */
+    reachedBy: (client: string) =>
       whenFull === 'replace' ? null : findReached(client, networkOf(client), 1),
     isFree: tally.isEmpty,
-    take(client, { size = 1, evict } = {}) {
+    /** @returns the new holding, or the name of the exhausted share */
+    take(client: string, { size = 1, evict }: HoldOptions = {}) {
       const held: Held = { client, network: networkOf(client), size, evict }
       const reached = makeRoom(held, size)
       if (reached !== null) return reached
       tally.add(held)
       return {
-        grow(by) {
+        /** Holds more. @returns null, or the exhausted share: nothing was added then. */
+        grow(by: number): Reached | null {
           const full = makeRoom(held, by)
           if (full === null) tally.grow(held, by)
           return full
         },
+        /** Gives it all back; a second call does nothing. */
         release: () => tally.drop(held),
       }
     },

@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { isSellerPath } from '../http/answers.ts'
 
 /**
  * Compresses each dynamic answer as a whole: JSON of a function, and a page rendered on demand.
  *
  * Security model: compressing a secret together with text that an attacker chooses reveals it to
  * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers that hold
- * something only their reader may know are not compressed: those of seller routes and pages, all
- * that set a cookie, and what a door passes on from a seller. The relay bypasses this entirely: its bytes are the seller's.
+ * something only their reader may know are not compressed: those of seller routes and pages, which
+ * `isSecret` of their row says, and all that set a cookie. The relay bypasses this entirely: its bytes are the seller's.
  *
  * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
  * sent as it is.
@@ -39,8 +38,7 @@ function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
 }
 
 /** From here on the response buffers what is written to it, and sends it compressed at the end. */
-export function compressAnswer(req: IncomingMessage, res: ServerResponse, path: string): void {
-  if (isSellerPath(path)) return
+export function compressAnswer(req: IncomingMessage, res: ServerResponse): void {
   const accepted = toText(req.headers['accept-encoding'])
   const coding = CODINGS.find((name) => acceptsEncoding(accepted, name)) ?? null
   const node = { writeHead: res.writeHead, write: res.write, end: res.end }

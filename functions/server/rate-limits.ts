@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv4, type Socket } from 'node:net'
 import type { H3Event } from 'h3'
 import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
-import type { MakeProblem } from '../http/answers.ts'
+import { type MakeProblem, refuse } from '../http/answers.ts'
 import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
 
 /**
@@ -74,14 +74,22 @@ function toTaken(
 
 /** @returns null when the request may go on, else the 429. */
 export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | null {
-  if (taken.allowed) return null
-  return problem('rate-limited', {
-    detail: `Too many requests from this client; try again in ${taken.headers['Retry-After']} s.`,
+  return taken.allowed ? null : problem('rate-limited', toLimited(taken))
+}
+
+/** Refuses the request where a limit is used up. */
+export function refuseTaken(taken: LimitTaken): void {
+  if (!taken.allowed) refuse('rate-limited', toLimited(taken))
+}
+
+function toLimited({ headers }: LimitTaken) {
+  return {
+    detail: `Too many requests from this client; try again in ${headers['Retry-After']} s.`,
     headers: {
-      ...taken.headers,
+      ...headers,
       'Access-Control-Expose-Headers': 'RateLimit, RateLimit-Policy, Retry-After',
     },
-  })
+  }
 }
 
 function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName): RateLimit {

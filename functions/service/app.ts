@@ -4,12 +4,12 @@ import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
 import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import type { Feature, Handler, Parts } from '../features/feature.ts'
-import { answerPreflight, isSellerPath, refuseMethod, UNCACHED } from '../http/answers.ts'
+import { answerPreflight, isSellerPath, Refusal, refuseMethod, UNCACHED } from '../http/answers.ts'
 import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
 import { createFailureReport } from '../server/node-answers.ts'
 import { answerHealthz, createReadyz } from './health.ts'
-import { type Metrics, NO_METRICS } from './metrics.ts'
 import { createPathTable, type PathTable, type Row } from './paths.ts'
+import type { Metrics } from './prometheus.ts'
 
 /** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
 const VALID_MS = 90 * 86_400_000
@@ -20,7 +20,7 @@ const LISTING_PREFIX = listingPath('')
 export function openPaths(
   parts: Parts,
   features: readonly Feature[],
-  metrics: Metrics = NO_METRICS,
+  metrics: Metrics | null = null,
 ): PathTable {
   const answerMetrics = createMetricsAnswer(metrics, parts.config.METRICS_TOKEN)
   return createPathTable(features, {
@@ -58,7 +58,7 @@ export function createApp(parts: Parts, paths: PathTable): H3 {
 
 function createAnswer(parts: Parts, paths: PathTable): Handler {
   const fallback = createFallback(parts, paths)
-  return function answer(event): ReturnType<Handler> {
+  return async function answer(event) {
     const path = event.url.pathname
     const plain = path.endsWith('/') ? path.slice(0, -1) : path
     const row = paths
@@ -73,7 +73,12 @@ function createAnswer(parts: Parts, paths: PathTable): Handler {
       )
     }
     event.context.params = paths.paramsOf(row, plain)
-    return row.answer(event)
+    try {
+      return await row.answer(event)
+    } catch (error) {
+      if (error instanceof Refusal) return parts.problem(error.code, error.options)
+      throw error
+    }
   }
 }
 
@@ -145,11 +150,11 @@ function createStub({ problem }: Pick<Parts, 'problem'>): Handler {
  * `GET /metrics` for holders of the token. Its errors are plain text, as scrapers show them;
  * without `METRICS_TOKEN` the route does not exist.
  */
-function createMetricsAnswer({ expose }: Metrics, token: string | undefined): Handler | null {
-  if (token === undefined || expose === null) return null
+function createMetricsAnswer(metrics: Metrics | null, token: string | undefined): Handler | null {
+  if (token === undefined || metrics === null) return null
   return async ({ req }) => {
     if (!isAllowed(req.headers.get('authorization'), token)) return refuse()
-    const { contentType, text } = await expose()
+    const { contentType, text } = await metrics.expose()
     return new Response(text, { headers: { ...UNCACHED, 'Content-Type': contentType } })
   }
 }

@@ -30,17 +30,17 @@ import { createSellerPagesFeature } from '../sellers/pages.ts'
 import { createPayoutsFeature } from '../sellers/payouts.ts'
 import { createSignInFeature } from '../sellers/sign-in.ts'
 import { createMeterFeature } from '../trust/measure.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './prometheus.ts'
 
 /**
  * Every feature of the service, once. To add one, write a value and name it here: its addresses are
  * rows of the domain's tables, and the compiler asks for what no feature answers.
  */
-export function createFeatures(parts: Parts, metrics: Metrics): readonly Feature[] {
+export function createFeatures(parts: Parts, metrics: Metrics | null): readonly Feature[] {
   const receipts = openReceipts({ ...parts, store: parts.ledger.store })
   const known = toKnown(parts)
   const observer = createCallObserver({ ...parts, ...known, receipts })
-  const relay = createRelay(parts, RELAY_LIMITS, metrics.relayed, observer)
+  const relay = createRelay(parts, RELAY_LIMITS, metrics?.relayed, observer)
   return complete([
     toRelayFeature(relay),
     // Calls whose answer was just sent are still to be judged.
@@ -58,22 +58,22 @@ export function createFeatures(parts: Parts, metrics: Metrics): readonly Feature
 
 /** What reads and writes the ledger, in the order of its chores. */
 export function createLedgerFeatures(parts: Parts) {
-  const seller = [
-    createClaimsFeature(parts),
-    createClaimChecksFeature(parts),
-    createLettersFeature(parts),
-    createPayoutsFeature(parts),
-    createAccountFeature(parts),
-    createSignInFeature(parts),
-  ] as const
-  const routes = Object.fromEntries(
-    seller.flatMap((each) => ('routes' in each ? Object.entries(each.routes) : [])),
-  )
+  const claims = createClaimsFeature(parts)
+  const checks = createClaimChecksFeature(parts)
+  const payouts = createPayoutsFeature(parts)
+  const account = createAccountFeature(parts)
+  const signIn = createSignInFeature(parts)
+  const routes = { ...claims.routes, ...checks.routes, ...payouts.routes }
   return [
     { routes: { go: createGo(parts) } },
     createRetentionFeature(parts),
-    ...seller,
-    createSellerPagesFeature(parts, routes),
+    claims,
+    checks,
+    createLettersFeature(parts),
+    payouts,
+    account,
+    signIn,
+    createSellerPagesFeature(parts, { ...routes, ...account.routes, ...signIn.routes }),
     createReportsFeature(parts),
     createReceiptsFeature(parts),
     { routes: { probe_keys: createKeyDirectory(parts) } },

@@ -2,10 +2,13 @@ import { CALL_PREFIX, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { Feature, Handler, RawPath } from '../features/feature.ts'
+import { isSellerPath } from '../http/answers.ts'
 import type { Page } from '../release/on-demand-pages.ts'
 
 /** What answers at an address, and what is to be known of it before it does. */
 export interface Row {
+  /** The name that metrics count it under: its id in the domain's tables. */
+  label?: string
   methods: readonly string[]
   /** Absent for a file, and for what only has a page or a raw path. */
   answer?: Handler
@@ -52,6 +55,8 @@ export function createPathTable(features: readonly Feature[], own: OwnAnswers) {
     (patterns.get(segmentOf(path)) ?? []).filter(({ pattern }) => pattern.test(path))
   return {
     find,
+    /** Pages, files and what does not exist have one name. */
+    labelOf: (path: string) => find(path).find(({ label }) => label !== undefined)?.label ?? 'page',
     /** What the address says in the places of the row's pattern, as written. */
     paramsOf(row: Row, path: string): Record<string, string> {
       const { pattern, names = [] }: Partial<Placed> = row
@@ -85,15 +90,17 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
     ...Object.entries(ROUTES).map(([id, route]) => ({
       // The relay answers below its address as well.
       path: id === 'call' ? CALL_PREFIX : route.path,
+      label: id,
       methods: route.methods,
       isOpen: 'isOpen' in route,
+      isSecret: isSellerPath(route.path),
       ...ofId(id, route.answer === 'stub' ? stub : undefined),
     })),
-    ...Object.entries(PROTOCOL_ENDPOINTS).flatMap(([id, { path, methods }]) =>
-      answers.has(id)
-        ? [{ path, methods, isProtocol: true, isSecret: id === 'mcp', ...ofId(id) }]
-        : [],
-    ),
+    ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods }]) => ({
+      ...{ path, methods, label: id, ...ofId(id) },
+      isProtocol: answers.has(id),
+      isSecret: id === 'mcp',
+    })),
     ...Object.entries(reads).map(([path, answer]) => ({
       ...{ path, methods: ['GET'], answer },
       isOpen: path === '/healthz' || path === METRICS_PATH,

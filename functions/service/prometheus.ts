@@ -1,18 +1,19 @@
+import type { ServerResponse } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { ClickTally } from '../features/feature.ts'
 import { listVerdicts } from '../net/guard.ts'
 import type { Clock } from '../ports/clock.ts'
 import { countRows, type Store } from '../store/store.ts'
-import type { Metrics } from './metrics.ts'
 
 /** Upper bounds of the latency histogram (seconds), from searches up to relayed calls. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+/** Counters of a running service. None of them names a client, a listing or an address. */
+export type Metrics = ReturnType<typeof createPrometheusMetrics>
+
 /** Metrics in a registry of their own: prom-client's of the process, ours, and the ledger's. */
-export function createPrometheusMetrics(sources: MetricsSources): Metrics {
+export function createPrometheusMetrics(sources: MetricsSources) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const watch = createWatch(registry)
@@ -26,7 +27,8 @@ export function createPrometheusMetrics(sources: MetricsSources): Metrics {
   addGauges(registry, sources)
   return {
     watch,
-    relayed: (outcome) => calls.inc({ outcome }),
+    /** How a call through the relay ended: `seller_2xx` … `seller_5xx`, `seller_402`, or our problem's code. */
+    relayed: (outcome: string) => calls.inc({ outcome }),
     expose: async () => ({
       contentType: registry.contentType,
       text: await registry.metrics(),
@@ -34,7 +36,8 @@ export function createPrometheusMetrics(sources: MetricsSources): Metrics {
   }
 }
 
-function createWatch(registry: Registry): Metrics['watch'] {
+/** Counts one request of a route and times it until its answer was sent. */
+function createWatch(registry: Registry) {
   const requests = new Counter({
     name: 'waypost_http_requests_total',
     help: 'Requests, by route and status; "aborted" is an answer that its client did not read to the end.',
@@ -48,10 +51,9 @@ function createWatch(registry: Registry): Metrics['watch'] {
     buckets: LATENCY_BUCKETS,
     registers: [registry],
   })
-  return (method, path, res) => {
+  return (method: string, route: string, res: ServerResponse) => {
     const startedAt = performance.now()
     res.once('close', () => {
-      const route = toRouteLabel(path)
       const status = res.writableFinished ? String(res.statusCode) : 'aborted'
       requests.inc({ route, method: METHODS.has(method) ? method : 'other', status })
       durations.observe({ route }, (performance.now() - startedAt) / 1000)
@@ -140,28 +142,4 @@ async function readLags({ db }: Store, now: number): Promise<Figures> {
   return Object.fromEntries(
     rows.map(({ network, read_until }) => [network, Math.max(0, (now - read_until) / 1000)]),
   )
-}
-
-const FIXED = new Map<string, string>()
-const PATTERNS: [RegExp, string][] = []
-for (const [id, { path }] of [...Object.entries(ROUTES), ...Object.entries(PROTOCOL_ENDPOINTS)]) {
-  if (!path.includes(':')) FIXED.set(path, id)
-  else PATTERNS.push([toPattern(path), id])
-}
-
-/** Whatever has no row in the tables: pages, files, and what does not exist. */
-const REST = 'page'
-
-/**
- * The name a request is counted under: the id of its row in the route or door table.
- *
- * @example toRouteLabel('/api/v1/listings/x402.foo') → 'listing'
- */
-export function toRouteLabel(path: string): string {
-  return FIXED.get(path) ?? PATTERNS.find(([pattern]) => pattern.test(path))?.[1] ?? REST
-}
-
-function toPattern(path: string): RegExp {
-  const rest = path === ROUTES.call.path ? '(?:/.*)?' : ''
-  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}${rest}$`)
 }

@@ -37,16 +37,15 @@ import {
 } from '../server/node-answers.ts'
 import { createAccessGate } from './access.ts'
 import { createApp, openPaths } from './app.ts'
-import { type Metrics, NO_METRICS } from './metrics.ts'
 import type { PathTable, Row } from './paths.ts'
+import type { Metrics } from './prometheus.ts'
 
 interface Layers {
   parts: Parts
   features: readonly Feature[]
   /** What renders the pages of the features. */
   pages?: OnDemandPages
-  /** Counters for all of them; none when left out. */
-  metrics?: Metrics
+  metrics?: Metrics | null
 }
 
 /** How long a body sent to our own endpoints may take (milliseconds). */
@@ -66,13 +65,13 @@ interface Request {
 
 /** Passes each request to what answers its address, in its connection's order. */
 function createRequestHandler(layers: Layers): NodeHandler {
-  const { parts, features, metrics = NO_METRICS } = layers
+  const { parts, features, metrics = null } = layers
   const isProxied = parts.config.TRUST_PROXY > 0
   const paths = openPaths(parts, features, metrics)
   const answer = createAnswer(layers, paths)
   const enter = createAccessGate(parts, paths, (req, res) => {
     const { path, query } = splitTarget(req.url ?? '/')
-    metrics.watch(req.method ?? '', path, res)
+    metrics?.watch(req.method ?? '', paths.labelOf(path), res)
     answer({ req, res, path, query, rows: paths.find(path) })
   })
   return (req, res) => {
@@ -131,10 +130,10 @@ function createAnswer({ parts, pages }: Layers, paths: PathTable) {
 }
 
 /** Only answers that are made for the request: files have their compressed copies. */
-function compress({ req, res, path, rows }: Request): void {
+function compress({ req, res, rows }: Request): void {
   if (compressed.has(res)) return
   compressed.add(res)
-  if (!rows.some(({ isSecret }) => isSecret === true)) compressAnswer(req, res, path)
+  if (!rows.some(({ isSecret }) => isSecret === true)) compressAnswer(req, res)
 }
 const compressed = new WeakSet<ServerResponse>()
 

@@ -18,7 +18,7 @@ import { createSharedCounters } from '../store/store.ts'
 import { startChores } from './chores.ts'
 import { createFeatures } from './features.ts'
 import { addLetters, openLedger } from './ledger.ts'
-import { type Metrics, NO_METRICS } from './metrics.ts'
+import type { Metrics } from './prometheus.ts'
 import { createWaypostServer } from './server.ts'
 
 export interface Service {
@@ -112,9 +112,12 @@ async function createParts(
 }
 
 /** The library is loaded only where metrics are on. */
-async function createMetrics(parts: Parts, { publishedAt }: ReleaseHolder): Promise<Metrics> {
+async function createMetrics(
+  parts: Parts,
+  { publishedAt }: ReleaseHolder,
+): Promise<Metrics | null> {
   const { config, clock, ledger } = parts
-  if (config.METRICS_TOKEN === undefined) return NO_METRICS
+  if (config.METRICS_TOKEN === undefined) return null
   const { createPrometheusMetrics } = await import('./prometheus.ts')
   const { store, clicks } = ledger
   return createPrometheusMetrics({ store, clock, publishedAt, clicks: clicks.tally })

@@ -188,7 +188,7 @@ async function serve(
   look: (answer: Answer) => void,
 ): Promise<void> {
   const server = createServer((req, res) => {
-    compressAnswer(req, res, path)
+    compressAnswer(req, res)
     answer(res)
   })
   server.listen(0, '127.0.0.1')

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countVerdict } from '../../functions/net/guard.ts'
-import { toRouteLabel } from '../../functions/service/prometheus.ts'
+import { createPathTable } from '../../functions/service/paths.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const TOKEN = 'a-token-of-the-operator'
 
 test('a request is counted under its row of the tables, whatever stands in it', () => {
+  const { labelOf } = createPathTable([], { reads: {}, stub: () => new Response() })
   expect(
     [
       '/api/v1/search',
@@ -17,7 +18,7 @@ test('a request is counted under its row of the tables, whatever stands in it', 
       '/listing/x402.foo.md',
       '/listing/x402.foo',
       '/../../etc/passwd',
-    ].map(toRouteLabel),
+    ].map(labelOf),
   ).toEqual(['search', 'listing', 'kit', 'call', 'call', 'mcp', 'listing_markdown', 'page', 'page'])
 })
 

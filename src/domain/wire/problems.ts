@@ -193,8 +193,6 @@ export interface Refused {
   kind: 'refused'
   code: ProblemCode
   reason: string
-  /** Field of the body that is wrong, where one is. */
-  field?: string
   headers?: Record<string, string>
 }
 
