@@ -74,7 +74,7 @@ export function createCheck(parts: CheckParts): Check {
     if (fault !== null) refuseUrl(`${fault}.`)
     if (isOwnHost(new URL(url), ownUrl))
       refuseUrl('expected a service elsewhere: this is our own host.')
-    const answer = await runs.run<Awaited<ReturnType<Check>>>(url, caller, async (client) => {
+    return runs.run(url, caller, async (client) => {
       await countForm({ limits }, 'check', 'checks', caller)
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
@@ -89,8 +89,6 @@ export function createCheck(parts: CheckParts): Check {
       const taken = `It is listed as ${plan.id}, and was asked as listed.`
       return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
     })
-    if (answer.kind !== 'busy') return answer
-    return refuse('rate-limited', { detail: answer.reason, headers: answer.headers })
   }
 }
 
@@ -318,7 +316,7 @@ export type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
 
 /**
  * Requests that strangers make this service send: checks of an address. One run per client and one
- * per host at a time. A run ends when its caller leaves.
+ * per host at a time; others are refused. A run ends when its caller leaves.
  */
 export function createAnonymousProbes({
   config,
@@ -336,11 +334,10 @@ export function createAnonymousProbes({
       const host = new URL(url).host.replace(/\.(?=:|$)/, '')
       const leave = enter(clients, hosts, caller.client, host)
       if (typeof leave === 'string')
-        return {
-          kind: 'busy' as const,
-          reason: `${REASONS[leave]} Try again in ${RETRY_S} s.`,
+        refuse('rate-limited', {
+          detail: `${REASONS[leave]} Try again in ${RETRY_S} s.`,
           headers: { 'Retry-After': String(RETRY_S) },
-        }
+        })
       const isOwnAddress = caller.socket && createOwnAddress(config.HOST, caller.socket)
       await using http = createHttpClient('stranger', { config, resolver, sign, isOwnAddress })
       return await work(bound(http, caller.signal)).finally(leave)

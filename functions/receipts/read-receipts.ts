@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { type SelectQueryBuilder, sql } from 'kysely'
 import * as v from 'valibot'
 import { createPaymentMarks, isInTime } from '../../src/domain/receipts/delivered.ts'
 import {
@@ -16,7 +15,7 @@ import type {
 import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import type { ReportTable, Store, Tables } from '../store/store.ts'
+import { inPages, type ReportTable, type Store, type Tables } from '../store/store.ts'
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 
 const ROWS_A_PAGE = 5_000
@@ -48,8 +47,8 @@ export async function readJudgedCalls(
   const calls: JudgedCall[] = []
   for (const [id, own] of groupByListing(recent, called)) {
     const kept = createKeptCalls(Map.groupBy(own, (one) => hash('sha256', markOf(one))))
-    const rows = store.db.selectFrom('receipt').where('listing_id', '=', id)
-    for await (const page of readPages(rows, since))
+    const rows = readReceipts(store, since).where('listing_id', '=', id)
+    for await (const page of inPages(rows, IN_ORDER, ROWS_A_PAGE))
       for (const row of page)
         if (kept.hasBuyer(row.payment_hash ?? '') && !isTakenBack.has(row.id))
           kept.add(toCall(row, settledBy))
@@ -70,8 +69,8 @@ export async function readReceiptDays(store: Store, now: number): Promise<DayOfR
   const first = Math.floor((now - RETENTION.receipt_days * DAY_MS) / DAY_MS) + 1
   const end = Math.floor((now - DAY_CLOSES_MS) / DAY_MS)
   const byDay = new Map<number, Buffer[]>()
-  const rows = store.db.selectFrom('receipt').where('called_at', '<', end * DAY_MS)
-  for await (const page of readPages(rows, first * DAY_MS - 1))
+  const rows = readReceipts(store, first * DAY_MS - 1).where('called_at', '<', end * DAY_MS)
+  for await (const page of inPages(rows, IN_ORDER, ROWS_A_PAGE))
     for (const { called_at, receipt } of page) {
       const day = Math.floor(called_at / DAY_MS)
       const hashes = byDay.get(day) ?? []
@@ -98,23 +97,13 @@ function createDaySigner(store: Store, now: number) {
 }
 
 type ReceiptRow = Tables['receipt']
-type ReceiptQuery = SelectQueryBuilder<Tables, 'receipt', object>
 
-/** Rows after a time, oldest first, in pages. */
-async function* readPages(rows: ReceiptQuery, since: number): AsyncGenerator<ReceiptRow[]> {
-  const all = rows
-    .where('called_at', '>', since)
-    .orderBy('called_at')
-    .orderBy('id')
-    .limit(ROWS_A_PAGE)
-  for (let page = await all.selectAll().execute(); page.length > 0; ) {
-    yield page
-    const last = page.at(-1)
-    if (last === undefined || page.length < ROWS_A_PAGE) return
-    const place = sql`(${last.called_at}, ${last.id})`
-    page = await all.where(sql<boolean>`(called_at, id) > ${place}`).selectAll().execute()
-  }
+/** Receipts after a time, oldest first. */
+function readReceipts({ db }: Store, since: number) {
+  return db.selectFrom('receipt').selectAll().where('called_at', '>', since)
 }
+
+const IN_ORDER = ['called_at', 'id'] as const
 
 /** Only of listings that were called: most of a month's payments bypassed the relay. */
 function groupByListing(

@@ -184,35 +184,29 @@ interface WaitingCall {
  * client with too many; else of the client that has most, of the listing that has most.
  */
 function createWaitingCalls(clock: Clock) {
+  // In the order in which they came.
   const all = new Set<WaitingCall>()
-  const byClient = createGroups(({ client }) => client)
-  const byListing = createGroups(({ receipt }) => receipt.receipt.listing_id)
-  const byBoth = createGroups((call) => `${byListing.keyOf(call)} ${call.client}`)
-  const groups = [byClient, byListing, byBoth]
-  const drop = (call: WaitingCall | undefined) => {
-    if (call === undefined) return
-    all.delete(call)
-    for (const group of groups) group.delete(call)
-  }
-  const dropFromListing = (listing: ReadonlySet<WaitingCall>) => {
-    const clients = [...new Set([...listing].map((call) => byBoth.of(call)))]
-    drop(oldestOf(largestOf(clients)))
-  }
+  const drop = (call: WaitingCall | undefined) => void (call !== undefined && all.delete(call))
   const dropExpired = () => {
     for (const call of all) {
       if (call.at > clock.now() - WAITING.ms) return
       drop(call)
     }
   }
+  const listingOf = ({ receipt }: WaitingCall) => receipt.receipt.listing_id
+  const dropFrom = (calls: readonly WaitingCall[]) =>
+    drop(largestOf(Map.groupBy(calls, ({ client }) => client))[0])
   return {
     add(receipt: NewReceipt, client: string): void {
       dropExpired()
-      const call = { receipt, client, at: clock.now() }
-      all.add(call)
-      for (const group of groups) group.add(call)
-      if (byClient.of(call).size > WAITING.ofClient) drop(oldestOf(byClient.of(call)))
-      if (byListing.of(call).size > WAITING.ofListing) dropFromListing(byListing.of(call))
-      if (all.size > WAITING.inAll) dropFromListing(largestOf(byListing.all()))
+      all.add({ receipt, client, at: clock.now() })
+      if (all.size <= WAITING.ofClient) return
+      const ofClient = [...all].filter((call) => call.client === client)
+      if (ofClient.length > WAITING.ofClient) drop(ofClient[0])
+      const byListing = Map.groupBy(all, listingOf)
+      const own = byListing.get(receipt.receipt.listing_id) ?? []
+      if (own.length > WAITING.ofListing) dropFrom(own)
+      if (all.size > WAITING.inAll) dropFrom(largestOf(byListing))
     },
     list(): NewReceipt[] {
       dropExpired()
@@ -227,29 +221,8 @@ function createWaitingCalls(clock: Clock) {
   }
 }
 
-/** Sets keep the order in which their calls came. */
-function createGroups(keyOf: (call: WaitingCall) => string) {
-  const sets = new Map<string, Set<WaitingCall>>()
-  const of = (call: WaitingCall) => sets.get(keyOf(call)) ?? new Set()
-  return {
-    keyOf,
-    of,
-    all: () => [...sets.values()],
-    add: (call: WaitingCall) => void sets.set(keyOf(call), of(call).add(call)),
-    delete(call: WaitingCall): void {
-      of(call).delete(call)
-      if (of(call).size === 0) sets.delete(keyOf(call))
-    },
-  }
-}
-
-function largestOf(sets: readonly Set<WaitingCall>[]): Set<WaitingCall> {
-  return sets.reduce((most, set) => (set.size > most.size ? set : most), new Set())
-}
-
-function oldestOf(calls: ReadonlySet<WaitingCall>): WaitingCall | undefined {
-  const [oldest] = calls
-  return oldest
+function largestOf(groups: ReadonlyMap<string, readonly WaitingCall[]>): readonly WaitingCall[] {
+  return [...groups.values()].reduce((most, own) => (own.length > most.length ? own : most), [])
 }
 
 /** The transactions in which the meter saw what the payers of these calls had signed. */

@@ -40,28 +40,31 @@ const ANALYTICS_DAYS = 90
 function createMe(parts: Parts) {
   const { ledger, clock, release } = parts
   const { db } = ledger.store
-  return createSignedInRoute(parts, async (_call, { sellerId, email, createdAt }): Promise<Me> => {
-    await expireClaims(db, sellerId, clock.now())
-    const { claims, owned, listings } = await readOwn(parts, sellerId)
-    const removals = await readRemovals(db, release(), owned)
-    return {
-      seller: toSellerView(email, createdAt),
-      claims: claims.map((claim) => ({
-        ...toClaimView(claim),
-        removal: owned.includes(claim) ? (removals.get(claim.listing_id) ?? null) : null,
-      })),
-      unlisted: owned
-        .map(({ listing_id }) => listing_id)
-        .filter((id) => !release().listings.has(id)),
-      payouts: await listPayouts(db, release(), owned),
-      mails: { listings: await wantsMails(db, sellerId) },
-      stats: {
-        listings: listings.length,
-        clicks_30d: sum(listings.map(({ last_30_days }) => last_30_days.clicks)),
-        calls_30d: sum(listings.map(({ last_30_days }) => last_30_days.calls)),
-      },
-    }
-  })
+  return createSignedInRoute(
+    parts,
+    async (_call, { sellerId, email, createdAt, wantsMails }): Promise<Me> => {
+      await expireClaims(db, sellerId, clock.now())
+      const { claims, owned, listings } = await readOwn(parts, sellerId)
+      const removals = await readRemovals(db, release(), owned)
+      return {
+        seller: toSellerView(email, createdAt),
+        claims: claims.map((claim) => ({
+          ...toClaimView(claim),
+          removal: owned.includes(claim) ? (removals.get(claim.listing_id) ?? null) : null,
+        })),
+        unlisted: owned
+          .map(({ listing_id }) => listing_id)
+          .filter((id) => !release().listings.has(id)),
+        payouts: await listPayouts(db, release(), owned),
+        mails: { listings: wantsMails },
+        stats: {
+          listings: listings.length,
+          clicks_30d: sum(listings.map(({ last_30_days }) => last_30_days.clicks)),
+          calls_30d: sum(listings.map(({ last_30_days }) => last_30_days.calls)),
+        },
+      }
+    },
+  )
 }
 
 /** Removals that their owners want, by listing. */
@@ -97,11 +100,6 @@ function createSellerMails(parts: Parts) {
       .execute()
     return { listings }
   })
-}
-
-async function wantsMails(db: Kysely<Tables>, sellerId: string): Promise<boolean> {
-  const seller = db.selectFrom('seller').select('mails_off_at').where('id', '=', sellerId)
-  return (await seller.executeTakeFirstOrThrow()).mails_off_at === null
 }
 
 /** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */

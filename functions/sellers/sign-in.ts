@@ -250,6 +250,8 @@ interface SignedIn {
   sellerId: string
   email: string
   createdAt: number
+  /** About changes of their listings. */
+  wantsMails: boolean
   /** `Set-Cookie` of a session whose time was extended; else null. */
   renewed: string | null
 }
@@ -296,19 +298,21 @@ export function createSessions(
         .selectFrom('session')
         .innerJoin('seller', 'seller.id', 'session.seller_id')
         .select(['session.expires_at', 'seller.id', 'seller.email', 'seller.created_at'])
+        .select('seller.mails_off_at')
         .where('session.id_hash', '=', id_hash)
         .executeTakeFirst()
       if (row === undefined) return null
-      const [now, { id: sellerId, email, created_at: createdAt }] = [clock.now(), row]
+      const now = clock.now()
       if (row.expires_at <= now) {
         await remove(secret)
         return null
       }
-      if (row.expires_at > now + SESSION_MS / 2)
-        return { sellerId, email, createdAt, renewed: null }
+      const { id: sellerId, email, created_at: createdAt } = row
+      const seller = { sellerId, email, createdAt, wantsMails: row.mails_off_at === null }
+      if (row.expires_at > now + SESSION_MS / 2) return { ...seller, renewed: null }
       const renewal = db.updateTable('session').set({ expires_at: now + SESSION_MS })
       await renewal.where('id_hash', '=', id_hash).execute()
-      return { sellerId, email, createdAt, renewed: toCookie(secret, SESSION_MS) }
+      return { ...seller, renewed: toCookie(secret, SESSION_MS) }
     },
     async end(header: string | null): Promise<void> {
       const secret = readSecret(header)

@@ -7,7 +7,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { lockState, StateError, unusable } from '../store/lock.ts'
 import { openStore } from '../store/open-store.ts'
-import { isStoreUnavailable, type Store } from '../store/store.ts'
+import { isStoreUnavailable } from '../store/store.ts'
 import { createHints } from '../trust/hints.ts'
 
 interface LedgerOptions {
@@ -29,29 +29,17 @@ interface LedgerOptions {
  * @throws StateError when another process serves from the same `STATE_DIR`
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { config } = options
+  const { config, log, clock, siteName, letters, clickPatienceMs } = options
+  const { mailer = openMailer(config) } = options
   const lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
-  try {
-    const store = await openStore(config, options.log)
-    return createLedger(store, options, () => lock?.release())
-  } catch (error) {
+  const store = await openStore(config, log).catch((error: unknown) => {
     lock?.release()
     if (!isStoreUnavailable(error)) throw error
     if (lock !== null) throw unusable(config.STATE_DIR, error)
     // The message is the driver's; it names host and user, never the password.
     const reason = error instanceof Error ? error.message : String(error)
     throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
-  }
-}
-
-/** The ledger over an already open store. */
-function createLedger(
-  store: Store,
-  options: LedgerOptions,
-  onClosed: () => void = () => {},
-): Ledger {
-  const { config, log, clock, siteName, letters, clickPatienceMs } = options
-  const { mailer = openMailer(config) } = options
+  })
   const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
   const mails = createMailQueue({ store, clock, log }, async (address, task) => {
@@ -74,7 +62,7 @@ function createLedger(
       await hints.written()
       mailer.close()
       await store.close()
-      onClosed()
+      lock?.release()
     },
   }
 }

@@ -91,6 +91,32 @@ export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Ro
   )
 }
 
+/**
+ * What a query finds in the order of these columns, which tell all rows apart, in pages: each begins
+ * where the one before ended.
+ */
+export async function* inPages<Table extends keyof Tables, Row extends object>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  columns: readonly [keyof Row & string, ...(keyof Row & string)[]],
+  size: number,
+): AsyncGenerator<Row[]> {
+  const place = sql.join(columns.map((column) => sql.ref(column)))
+  const rows = columns
+    .reduce((sorted, column) => sorted.orderBy(sql.ref(column)), query)
+    .limit(size)
+  for (let page = await rows.execute(); ; ) {
+    yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < size) return
+    const ended = sql.join(columns.map((column) => last[column]))
+    page = await rows
+      // Said again for databases that find no index for the whole.
+      .where(sql<boolean>`${sql.ref(columns[0])} >= ${last[columns[0]]}`)
+      .where(sql<boolean>`(${place}) > (${ended})`)
+      .execute()
+  }
+}
+
 /** Everything kept of a click: it has no field for an address, agent, referrer or cookie. */
 export interface Click {
   /** Hours since the epoch, UTC: the day and the hour, nothing finer. */

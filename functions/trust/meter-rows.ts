@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
 import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
@@ -23,6 +23,7 @@ import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import {
+  inPages,
   inPieces,
   type MeterCursorTable,
   type MeterPayerTable,
@@ -255,25 +256,10 @@ export async function* readSettlements(
   { find }: Pick<Payers, 'find'>,
 ): AsyncGenerator<SeenPayment[]> {
   const interners = { text: createInterner<string>(), scheme: createInterner<CountedScheme>() }
-  const all = db
-    .selectFrom('settlement')
-    .select(SEEN_COLUMNS)
-    .orderBy('settled_at')
-    .orderBy('network')
-    .orderBy('transaction_id')
-    .orderBy('log_index')
-    .limit(ROWS_A_PAGE)
-  for (let page = await all.where('settled_at', '>', from).execute(); ; ) {
+  const rows = db.selectFrom('settlement').select(SEEN_COLUMNS).where('settled_at', '>', from)
+  const order = ['settled_at', 'network', 'transaction_id', 'log_index'] as const
+  for await (const page of inPages(rows, order, ROWS_A_PAGE))
     yield page.map((row) => toSeen(row, find(row.network, row.payer), interners))
-    const last = page.at(-1)
-    if (last === undefined || page.length < ROWS_A_PAGE) return
-    const { settled_at, network, transaction_id, log_index } = last
-    const place = sql`(${settled_at}, ${network}, ${transaction_id}, ${log_index})`
-    page = await all
-      .where('settled_at', '>=', settled_at)
-      .where(sql<boolean>`(settled_at, network, transaction_id, log_index) > ${place}`)
-      .execute()
-  }
 }
 
 /** Names each column: copying the others for a million rows would be wasted work. */
@@ -327,23 +313,14 @@ interface Payers {
 async function readPayers({ db }: Store): Promise<Payers> {
   const known = new Map<string, Map<string, KnownPayer>>()
   const elsewhere = new Set<string>()
-  const all = db
-    .selectFrom('meter_payer')
-    .select(['network', 'payer', 'is_traced', 'paid_others_block'])
-    .orderBy('network')
-    .orderBy('payer')
-    .limit(ROWS_A_PAGE)
-  for (let page = await all.execute(); ; ) {
+  const columns = ['network', 'payer', 'is_traced', 'paid_others_block'] as const
+  const all = db.selectFrom('meter_payer').select(columns)
+  for await (const page of inPages(all, ['network', 'payer'], ROWS_A_PAGE))
     for (const { network, payer, is_traced, paid_others_block } of page) {
       const own = known.get(network) ?? new Map<string, KnownPayer>()
       known.set(network, own.set(payer, { wallet: payer, isTraced: is_traced === 1 }))
       if (paid_others_block !== null) elsewhere.add(payer)
     }
-    const last = page.at(-1)
-    if (last === undefined || page.length < ROWS_A_PAGE) break
-    const place = sql`(${last.network}, ${last.payer})`
-    page = await all.where(sql<boolean>`(network, payer) > ${place}`).execute()
-  }
   return {
     find: (network, wallet) => known.get(network)?.get(wallet),
     hasPaidElsewhere: (wallet) => elsewhere.has(wallet),

@@ -35,17 +35,19 @@ describe('what strangers make us ask', () => {
     const end = Promise.withResolvers<'ran'>()
     const start = (url: string, client: string) => runs.run(url, aCaller(client), () => end.promise)
     const first = start('https://a.example/x', '198.51.100.1')
-    expect(await start('https://b.example/', '198.51.100.1')).toMatchObject({
-      kind: 'busy',
-      reason: expect.stringContaining('check of yours is running'),
-      headers: { 'Retry-After': '10' },
+    await expect(start('https://b.example/', '198.51.100.1')).rejects.toMatchObject({
+      code: 'rate-limited',
+      options: {
+        detail: expect.stringContaining('check of yours is running'),
+        headers: { 'Retry-After': '10' },
+      },
     })
-    expect(await start('https://a.example./y', '198.51.100.2')).toMatchObject({
-      reason: expect.stringContaining('This host'),
+    await expect(start('https://a.example./y', '198.51.100.2')).rejects.toMatchObject({
+      options: { detail: expect.stringContaining('This host') },
     })
     const others = [1, 2].map((n) => start(`https://v6-${n}.example/`, `20010db80001000${n}::/64`))
-    expect(await start('https://v6-3.example/', '20010db800010003::/64')).toMatchObject({
-      reason: expect.stringContaining('your network'),
+    await expect(start('https://v6-3.example/', '20010db800010003::/64')).rejects.toMatchObject({
+      options: { detail: expect.stringContaining('your network') },
     })
     end.resolve('ran')
     expect(await Promise.all([first, ...others])).toEqual(['ran', 'ran', 'ran'])
@@ -102,7 +104,7 @@ describe('what strangers make us ask', () => {
     const second = ask(again.signal)
     await silent.requested()
     again.abort()
-    expect(await second).not.toMatchObject({ kind: 'busy' })
+    expect(await second).toMatchObject({ verdict: 'not_reached' })
   })
 })
 
