@@ -157,7 +157,7 @@ interface ProbeRunOptions {
   /** Milliseconds since the epoch. */
   now: () => number
   /** Called before a listing is probed; false leaves it out. */
-  begin?: (plan: ProbePlan) => Promise<boolean>
+  begin: (plan: ProbePlan) => Promise<boolean>
   /** Stores one result, before the run goes on. */
   onResult: (plan: ProbePlan, finding: Finding, at: number) => Promise<void>
   /** Ends the run early: running probes finish, no new ones begin. */
@@ -180,7 +180,7 @@ async function runProbes(options: ProbeRunOptions) {
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
     const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
     const { client, now, begin } = options
-    if (begin === undefined || (await begin(plan))) {
+    if (await begin(plan)) {
       const finding = await probeHandshake(plan.handshake, client, now).finally(leave)
       tally.probed += 1
       await buffer.hear(plan, finding, now())

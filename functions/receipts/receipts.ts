@@ -12,7 +12,7 @@ import {
   toSignedReceipt,
 } from '../../src/domain/receipts/receipt.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import type { Parts, StoreRoute } from '../features/feature.ts'
+import type { Parts } from '../features/feature.ts'
 import { countAgainst, createStoreRoute } from '../features/routes.ts'
 import { publicJson } from '../http/answers.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,11 +20,6 @@ import type { Log } from '../ports/log.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { createLoop, inPieces, insertTogether } from '../store/store.ts'
-
-/** Receipts of paid calls at their addresses. */
-export function createReceiptsFeature(parts: Parts) {
-  return { routes: createReceiptRoutes(parts) }
-}
 
 /** A receipt with what the ledger keeps beside it. */
 export interface NewReceipt {
@@ -260,7 +255,7 @@ export async function findReceipt(
 }
 
 /** What anybody may read of receipts, to verify them without trusting us. */
-function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', StoreRoute> {
+export function createReceiptsFeature(parts: Parts) {
   const { config, problem, ledger } = parts
   const { store } = ledger
   const signer = createSigner(store, parts.clock)
@@ -269,7 +264,7 @@ function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', S
       await countAgainst(parts, 'search', clientOf(event.req, config))
       return answer(event)
     })
-  return {
+  const routes = {
     receipt: counted(async ({ context }) => {
       const id = context.params?.receipt_id ?? ''
       const found = v.is(ReceiptIdSchema, id) ? await findReceipt(store, id) : null
@@ -290,6 +285,7 @@ function createReceiptRoutes(parts: Parts): Record<'receipt' | 'receipt_keys', S
       return publicJson(await readReceiptKeys(store, config.RECEIPTS), SHORT)
     }),
   }
+  return { routes }
 }
 
 /** A receipt never changes, but the key that signs it may. */

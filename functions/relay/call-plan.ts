@@ -34,16 +34,13 @@ import { type Release, toUnknownText } from '../release/release.ts'
 import { type Budget, createBudget } from '../server/budget.ts'
 import { splitTarget } from '../server/node-answers.ts'
 
-/** What a call asks for, judged by the request alone: no DNS lookup, nothing counted yet. */
-export type CallPlan =
-  | { kind: 'answer'; response: Response }
-  | {
-      kind: 'forward'
-      listing: LiveListing
-      target: URL
-      path: string
-      expectation: Expectation | null
-    }
+/** Where a call goes. */
+export interface CallPlan {
+  listing: LiveListing
+  target: URL
+  path: string
+  expectation: Expectation | null
+}
 
 interface PlanContext {
   release: Pick<Release, 'gone' | 'listings'>
@@ -56,34 +53,31 @@ interface PlanContext {
 /** HEAD is not among them: a seller's framework may take it for an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-export function planCall(req: IncomingMessage, context: PlanContext): CallPlan {
+/** @returns where it goes, or the answer; judged by the request alone: no DNS lookup, nothing counted yet */
+export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
-  if (method === 'OPTIONS') return answer(answerPreflight(req))
+  if (method === 'OPTIONS') return answerPreflight(req)
   if (!ROUTES.call.methods.some((known) => known === method))
-    return answer(
-      refuse(
-        {
-          code: 'method-not-allowed',
-          error: 'http_request_denied',
-          detail: `The relay takes ${ALLOW}, got ${method}.`,
-        },
-        { headers: { Allow: ALLOW } },
-      ),
+    return refuse(
+      {
+        code: 'method-not-allowed',
+        error: 'http_request_denied',
+        detail: `The relay takes ${ALLOW}, got ${method}.`,
+      },
+      { headers: { Allow: ALLOW } },
     )
   const { path, query } = splitTarget(req.url ?? '')
   const id = decodeId(path.slice(CALL_PREFIX.length))
   const listing = release.listings.get(id)
   const gone = listing === undefined ? release.gone.get(id) : undefined
-  if (gone !== undefined) return answer(toGoneCall(gone, req.url ?? '', refuse))
+  if (gone !== undefined) return toGoneCall(gone, req.url ?? '', refuse)
   if (listing === undefined)
-    return answer(
-      refuse({
-        code: 'listing-not-found',
-        error: 'destination_not_found',
-        detail: toUnknownText(release, id),
-      }),
-    )
+    return refuse({
+      code: 'listing-not-found',
+      error: 'destination_not_found',
+      detail: toUnknownText(release, id),
+    })
   return planListing(req, listing, query, context)
 }
 
@@ -92,38 +86,34 @@ function planListing(
   listing: LiveListing,
   rawQuery: string,
   context: PlanContext,
-): CallPlan {
+): CallPlan | Response {
   const { config, own, refuse } = context
   const query = parseCallQuery(rawQuery)
   const target = parseCallTarget(listing.url, query)
   const isRelayable = listing.buy === 'relay_x402'
   if ('fault' in target && (isRelayable || query.wantsInfo))
-    return answer(
-      refuse(
-        {
-          code: 'invalid-parameter',
-          error: 'http_request_error',
-          detail: `endpoint: ${target.fault}.`,
-        },
-        { errors: [{ in: 'query', name: 'endpoint', detail: target.fault }] },
-      ),
+    return refuse(
+      {
+        code: 'invalid-parameter',
+        error: 'http_request_error',
+        detail: `endpoint: ${target.fault}.`,
+      },
+      { errors: [{ in: 'query', name: 'endpoint', detail: target.fault }] },
     )
-  if (query.wantsInfo) return answer(toInfoResponse(listing, context))
-  if (!isRelayable || 'fault' in target) return answer(toNotRelayable(listing, config, refuse))
+  if (query.wantsInfo) return toInfoResponse(listing, context)
+  if (!isRelayable || 'fault' in target) return toNotRelayable(listing, config, refuse)
   // Catches a loop by host name; the guard catches one by address.
   if (isOwnHost(target.url, own))
-    return answer(
-      refuse({
-        code: 'relay-loop',
-        error: 'proxy_loop_detected',
-        detail: `The target ${target.url.host} is this service's own host.`,
-      }),
-    )
+    return refuse({
+      code: 'relay-loop',
+      error: 'proxy_loop_detected',
+      detail: `The target ${target.url.host} is this service's own host.`,
+    })
   const fault = findMessageFault(req, context)
-  if (fault !== null) return answer(fault)
+  if (fault !== null) return fault
   const expectation = readExpectation(req, listing, refuse)
-  if (expectation instanceof Response) return answer(expectation)
-  return { kind: 'forward', listing, target: target.url, path: target.path, expectation }
+  if (expectation instanceof Response) return expectation
+  return { listing, target: target.url, path: target.path, expectation }
 }
 
 /**
@@ -216,10 +206,6 @@ function decodeId(text: string): string {
   } catch {
     return ''
   }
-}
-
-function answer(response: Response): CallPlan {
-  return { kind: 'answer', response }
 }
 
 const DEFAULT_HEADERS =

@@ -38,8 +38,6 @@ type OnOutcome = (outcome: string) => void
 /** Bytes of one read of a seller's answer: a caller that reads nothing pins two of them. */
 const READ_BYTES = 64 * 1024
 
-type ForwardPlan = Extract<CallPlan, { kind: 'forward' }>
-
 /**
  * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps none and
  * reads none but the settlement header. Never rejects.
@@ -61,7 +59,7 @@ export function createRelay(
   return async function relay(req, res) {
     try {
       const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
-      if (plan.kind === 'answer') await sendResponse(req, res, plan.response)
+      if (plan instanceof Response) await sendResponse(req, res, plan)
       else await enter(req, res, plan)
     } catch (error) {
       const id = currentRequestId() ?? crypto.randomUUID()
@@ -96,7 +94,7 @@ function createCallHandler(
     connectTimeoutMs: limits.connectMs,
     readInto: Buffer.allocUnsafeSlow(READ_BYTES),
   }
-  return async (req: IncomingMessage, res: ServerResponse, plan: ForwardPlan): Promise<void> => {
+  return async (req: IncomingMessage, res: ServerResponse, plan: CallPlan): Promise<void> => {
     const { listing, target, path, expectation } = plan
     const admitted = await admit(req, res, listing.id)
     if (admitted === null) return

@@ -10,15 +10,7 @@ export const MAX_WAITING = 32
 /** Longest time a connection may be idle during a request or an answer (milliseconds). */
 const IDLE_TIMEOUT_MS = 60_000
 
-export interface RequestQueue {
-  handle: NodeHandler
-  /**
-   * The rest of this connection cannot be read: it ends with `answer`, called with the request
-   * whose body broke, if one did. Pending answers come first; if that request already has one, no
-   * other follows.
-   */
-  breakOff(socket: Duplex, answer: (requested: IncomingMessage | null) => Promise<string>): void
-}
+export type RequestQueue = ReturnType<typeof serializeRequests>
 
 /** Emitted on a request whose body turns out not to be HTTP: nothing more of it will come. */
 export const MALFORMED_BODY = 'malformedBody'
@@ -51,7 +43,7 @@ export function serializeRequests(
   answer: NodeHandler,
   readers: SlowReaders,
   stillMs: number = IDLE_TIMEOUT_MS,
-): RequestQueue {
+) {
   assertParserStops()
   const queues = new WeakMap<object, Queue>()
   const queueOf = (socket: object): Queue => {
@@ -77,7 +69,7 @@ export function serializeRequests(
     void answer(req, res)
   }
   return {
-    handle(req, res) {
+    handle(req: IncomingMessage, res: ServerResponse): void {
       if (req.socket.destroyed) return
       const queue = queueOf(req.socket)
       if (queue.current !== null && queue.waiting.length >= MAX_WAITING) closeAtOnce(req.socket)
@@ -87,7 +79,12 @@ export function serializeRequests(
         else queue.waiting.push(() => start(queue, req, res))
       }
     },
-    breakOff(socket, answer) {
+    /**
+     * The rest of this connection cannot be read: it ends with `answer`, called with the request
+     * whose body broke, if one did. Pending answers come first; if that request already has one, no
+     * other follows.
+     */
+    breakOff(socket: Duplex, answer: (broken: IncomingMessage | null) => Promise<string>): void {
       const queue = queueOf(socket)
       const { current, latest } = queue
       const broken = latest?.req.complete === false ? latest : null
