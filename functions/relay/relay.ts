@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { readSettledTransaction } from '../../src/domain/settlement/settlement.ts'
+import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
-import type { Hints, Parts, Usage } from '../features/feature.ts'
+import type { Feature, Hints, Parts, Usage } from '../features/feature.ts'
 import { createOwnAddress, toGuard } from '../net/guard.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
@@ -25,6 +26,11 @@ import { type CallObserver, NO_OBSERVER, type SellerHead } from './seller-call.t
 
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+
+/** The relay at its addresses. */
+export function toRelayFeature(relay: Relay): Feature {
+  return { paths: [{ path: CALL_PREFIX, isBare: true, answer: relay }] }
+}
 
 /** The relay knows only the listings of a release, and only the counters of the ledger. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger' | 'publishedAt'> & {

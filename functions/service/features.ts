@@ -1,5 +1,4 @@
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/dates.ts'
-import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES, ROUTES } from '../../src/domain/wire/route-table.ts'
 import { createGo } from '../clicks/go.ts'
 import { applyRetention } from '../clicks/retention.ts'
@@ -13,7 +12,7 @@ import { createProtocolsFeature } from '../protocols/protocols.ts'
 import { createCallObserver } from '../receipts/observe-call.ts'
 import { createReceiptsFeature, openReceipts } from '../receipts/receipts.ts'
 import { RELAY_LIMITS } from '../relay/call-plan.ts'
-import { createRelay } from '../relay/relay.ts'
+import { createRelay, toRelayFeature } from '../relay/relay.ts'
 import { createCompareList, createComparePage, createKit } from '../search/endpoints.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { whyNotListed } from '../search/listed-address.ts'
@@ -43,7 +42,7 @@ export function createFeatures(parts: Parts, metrics: Metrics | null): readonly 
   const observer = createCallObserver({ ...parts, ...known, receipts })
   const relay = createRelay(parts, RELAY_LIMITS, metrics?.relayed, observer)
   return complete([
-    { paths: [{ path: CALL_PREFIX, isBare: true, answer: relay }] },
+    toRelayFeature(relay),
     // Calls whose answer was just sent are still to be judged.
     { close: observer.idle },
     { close: receipts.close },
