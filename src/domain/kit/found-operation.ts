@@ -23,7 +23,7 @@ const MAX_OUTPUT_NAMES = 20
 const MAX_EXAMPLE = 300
 const MAX_MESSAGE = 120
 
-/** A deed of a listing: an operation over HTTP, a tool of an MCP server, a skill of an agent. */
+/** An operation of a listing: a call over HTTP, a tool of an MCP server, a skill of an agent. */
 export const FoundOperationSchema = v.object({
   listing: v.object({
     id: v.string(),
@@ -113,7 +113,7 @@ function toOffers(
 /** Members of a listing that show how to call its tools or message its agent. */
 type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discovery'>
 
-/** A server or an agent without a chosen deed; null where it is unknown how to reach it. */
+/** A server or an agent without a chosen operation; null where it is unknown how to reach it. */
 export function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
   const place = reached.kind === 'a2a_agent' ? toRequested(reached, []) : toPlace(reached)
   const description = shorten(reached.summary)

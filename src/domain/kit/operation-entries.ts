@@ -42,7 +42,7 @@ export interface OperationEntry {
 
 /**
  * All operations of a listing, each as an answer shows it. A server and an agent are also found as
- * a whole, with their address: a query may be about them and name no deed.
+ * a whole, with their address: a query may be about them and name no operation.
  */
 export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
   const { id, facts, surface, trust, buy } = listing

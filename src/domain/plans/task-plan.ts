@@ -178,7 +178,7 @@ function compareCandidates(a: Candidate, b: Candidate): number {
   return 0
 }
 
-/** Members without which it is another deed. The maximum number of results is only a wish. */
+/** Members without which it is another task. The maximum number of results is only a wish. */
 function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }

@@ -10,7 +10,7 @@ export interface Settlement {
   transaction: string
   /** Index of the transfer's log (EVM); 0 where a chain has none. */
   log: number
-  /** Which listing was called, where a relayed call said so and the payee is that listing's; else ''. */
+  /** Which listing was called, where a relayed call named it and the payee is that listing's; else ''. */
   listing_id: string
   payer: string
   payee: string

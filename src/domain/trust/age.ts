@@ -84,7 +84,7 @@ export const PastFactsSchema = v.object({
       }),
     ),
   ),
-  /** What catalogues said a call costs. */
+  /** What a call costs by catalogues. */
   pricing: v.optional(v.array(v.object({ at: InstantSchema, ...PerCallSchema.entries }))),
   drift: v.optional(v.array(DriftSchema)),
   package_run: v.optional(PackageRunSchema),
@@ -98,7 +98,7 @@ export interface PastPrices {
 /**
  * Divides evidence into what still holds on a day and what is past its limit.
  *
- * @param told prices of catalogues that are past it
+ * @param reported prices of catalogues that are past it
  * @returns `past` is undefined where nothing is
  */
 export function splitByAge(

@@ -26,7 +26,7 @@ export interface OwnerFacts {
   claimed: ReadonlyMap<string, string>
   /** When that was, milliseconds. */
   provedAt: ReadonlyMap<string, number>
-  /** The host that was proved, by id of a listing whose seller asked for removal. */
+  /** The host that was proved, by id of a listing whose seller wants it removed. */
   optedOut: ReadonlyMap<string, string>
   /** The new id of a removed listing according to its owner, by id. */
   moved: ReadonlyMap<string, string>

@@ -38,7 +38,7 @@ export type TrustVerdict =
       evidence: 'verified_non_wash_payments'
       score: number
       sample: 'low' | null
-      /** Whether its buyers can be told from invented ones: required for tiers and badges. */
+      /** Whether its buyers can be distinguished from invented ones: required for tiers and badges. */
       isVouched: boolean
       /** What the score is computed from. */
       input: TrustInput

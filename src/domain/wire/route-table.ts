@@ -13,127 +13,76 @@ interface Route {
 }
 
 export const ROUTES = {
-  search: { methods: ['GET'], path: '/api/v1/search', answer: 'live' },
-  operations: { methods: ['GET'], path: '/api/v1/operations', answer: 'live' },
-  tasks: { methods: ['GET'], path: '/api/v1/tasks', answer: 'static' },
-  task: { methods: ['GET'], path: '/api/v1/tasks/:task_id', answer: 'static' },
-  plan: { methods: ['GET'], path: '/api/v1/tasks/:task_id/plan', answer: 'live' },
-  listing: { methods: ['GET'], path: '/api/v1/listings/:listing_id', answer: 'static' },
-  listings_dump: { methods: ['GET'], path: '/api/v1/listings.ndjson', answer: 'static' },
-  listings_dump_gz: { methods: ['GET'], path: '/api/v1/listings.ndjson.gz', answer: 'static' },
-  changes: { methods: ['GET'], path: '/api/v1/changes', answer: 'live' },
-  kit: { methods: ['GET'], path: '/api/v1/listings/:listing_id/kit.json', answer: 'live' },
+  search: live('/api/v1/search'),
+  operations: live('/api/v1/operations'),
+  tasks: file('/api/v1/tasks'),
+  task: file('/api/v1/tasks/:task_id'),
+  plan: live('/api/v1/tasks/:task_id/plan'),
+  listing: file('/api/v1/listings/:listing_id'),
+  listings_dump: file('/api/v1/listings.ndjson'),
+  listings_dump_gz: file('/api/v1/listings.ndjson.gz'),
+  changes: live('/api/v1/changes'),
+  kit: live('/api/v1/listings/:listing_id/kit.json'),
   call: {
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     path: '/api/v1/call/:listing_id',
     answer: 'live',
   },
-  go: { methods: ['GET'], path: '/go/:listing_id', answer: 'live' },
-  categories: { methods: ['GET'], path: '/api/v1/categories', answer: 'static' },
-  sources: { methods: ['GET'], path: '/api/v1/sources', answer: 'static' },
-  stats: { methods: ['GET'], path: '/api/v1/stats', answer: 'static' },
-  trust_payments: { methods: ['GET'], path: '/api/v1/trust/payments.ndjson', answer: 'static' },
-  trust_payments_gz: {
-    methods: ['GET'],
-    path: '/api/v1/trust/payments.ndjson.gz',
-    answer: 'static',
-  },
-  trust_payees: { methods: ['GET'], path: '/api/v1/trust/payees.json', answer: 'static' },
-  trust_method: { methods: ['GET'], path: '/api/v1/trust/method', answer: 'static' },
-  business_model: { methods: ['GET'], path: '/api/v1/business-model', answer: 'static' },
-  roadmap: { methods: ['GET'], path: '/api/v1/roadmap', answer: 'static' },
-  market_reports: { methods: ['GET'], path: '/api/v1/market/reports', answer: 'static' },
-  compare_list: { methods: ['GET'], path: '/api/v1/compare', answer: 'live' },
-  compare: { methods: ['GET'], path: '/api/v1/compare/:slug', answer: 'static' },
-  lint: { methods: ['GET'], path: '/api/v1/lint', answer: 'live' },
-  login: {
-    methods: ['POST'],
-    path: '/api/v1/sellers/login',
-    answer: 'live',
-    needs: 'store',
-    isOpen: true,
-  },
-  session_start: {
-    methods: ['POST'],
-    path: '/api/v1/sellers/session',
-    answer: 'live',
-    needs: 'store',
-    isOpen: true,
-  },
-  session_end: {
-    methods: ['DELETE'],
-    path: '/api/v1/sellers/session',
-    answer: 'live',
-    needs: 'store',
-  },
-  me: { methods: ['GET'], path: '/api/v1/sellers/me', answer: 'live', needs: 'store' },
-  claims: { methods: ['GET'], path: '/api/v1/sellers/claim', answer: 'live', needs: 'store' },
-  claim_start: { methods: ['POST'], path: '/api/v1/sellers/claim', answer: 'live', needs: 'store' },
-  claim_check: {
-    methods: ['POST'],
-    path: '/api/v1/sellers/claim/:claim_id/check',
-    answer: 'live',
-    needs: 'store',
-  },
-  analytics: {
-    methods: ['GET'],
-    path: '/api/v1/sellers/me/analytics',
-    answer: 'live',
-    needs: 'store',
-  },
-  seller_mails: {
-    methods: ['POST'],
-    path: '/api/v1/sellers/mails',
-    answer: 'live',
-    needs: 'store',
-  },
-  opt_out: { methods: ['POST'], path: '/api/v1/sellers/opt-out', answer: 'live', needs: 'store' },
-  payout_start: {
-    methods: ['POST'],
-    path: '/api/v1/sellers/payout',
-    answer: 'live',
-    needs: 'store',
-  },
-  payout_withdraw: {
-    methods: ['DELETE'],
-    path: '/api/v1/sellers/payout',
-    answer: 'live',
-    needs: 'store',
-  },
-  payout_check: {
-    methods: ['POST'],
-    path: '/api/v1/sellers/payout/check',
-    answer: 'live',
-    needs: 'store',
-  },
-  report: { methods: ['POST'], path: '/api/v1/reports', answer: 'live', needs: 'store' },
-  receipt_days: { methods: ['GET'], path: '/api/v1/receipts/days.json', answer: 'static' },
-  receipt_day: { methods: ['GET'], path: '/api/v1/receipts/:day.txt', answer: 'static' },
-  receipt: {
-    methods: ['GET'],
-    path: '/api/v1/receipts/:receipt_id',
-    answer: 'live',
-    needs: 'store',
-  },
-  receipt_keys: {
-    methods: ['GET'],
-    path: '/.well-known/receipt-keys.json',
-    answer: 'live',
-    needs: 'store',
-  },
-  probe_keys: {
-    methods: ['GET'],
-    path: '/.well-known/http-message-signatures-directory',
-    answer: 'live',
-    needs: 'store',
-    // A seller's wall asks for it, and has no token.
-    isOpen: true,
-  },
-  sponsored: { methods: ['GET'], path: '/api/v1/sponsored', answer: 'stub' },
-  seller_verify: { methods: ['POST'], path: '/api/v1/sellers/verify', answer: 'stub' },
-  kit_builder: { methods: ['POST'], path: '/api/v1/tools/kit-builder', answer: 'stub' },
-  buyer_account: { methods: ['GET'], path: '/api/v1/buyers/account', answer: 'stub' },
+  go: live('/go/:listing_id'),
+  categories: file('/api/v1/categories'),
+  sources: file('/api/v1/sources'),
+  stats: file('/api/v1/stats'),
+  trust_payments: file('/api/v1/trust/payments.ndjson'),
+  trust_payments_gz: file('/api/v1/trust/payments.ndjson.gz'),
+  trust_payees: file('/api/v1/trust/payees.json'),
+  trust_method: file('/api/v1/trust/method'),
+  business_model: file('/api/v1/business-model'),
+  roadmap: file('/api/v1/roadmap'),
+  market_reports: file('/api/v1/market/reports'),
+  compare_list: live('/api/v1/compare'),
+  compare: file('/api/v1/compare/:slug'),
+  lint: live('/api/v1/lint'),
+  login: { ...stored('/api/v1/sellers/login', 'POST'), isOpen: true },
+  session_start: { ...stored('/api/v1/sellers/session', 'POST'), isOpen: true },
+  session_end: stored('/api/v1/sellers/session', 'DELETE'),
+  me: stored('/api/v1/sellers/me'),
+  claims: stored('/api/v1/sellers/claim'),
+  claim_start: stored('/api/v1/sellers/claim', 'POST'),
+  claim_check: stored('/api/v1/sellers/claim/:claim_id/check', 'POST'),
+  analytics: stored('/api/v1/sellers/me/analytics'),
+  seller_mails: stored('/api/v1/sellers/mails', 'POST'),
+  opt_out: stored('/api/v1/sellers/opt-out', 'POST'),
+  payout_start: stored('/api/v1/sellers/payout', 'POST'),
+  payout_withdraw: stored('/api/v1/sellers/payout', 'DELETE'),
+  payout_check: stored('/api/v1/sellers/payout/check', 'POST'),
+  report: stored('/api/v1/reports', 'POST'),
+  receipt_days: file('/api/v1/receipts/days.json'),
+  receipt_day: file('/api/v1/receipts/:day.txt'),
+  receipt: stored('/api/v1/receipts/:receipt_id'),
+  receipt_keys: stored('/.well-known/receipt-keys.json'),
+  // A seller's wall asks for it, and has no token.
+  probe_keys: { ...stored('/.well-known/http-message-signatures-directory'), isOpen: true },
+  sponsored: stub('/api/v1/sponsored'),
+  seller_verify: stub('/api/v1/sellers/verify', 'POST'),
+  kit_builder: stub('/api/v1/tools/kit-builder', 'POST'),
+  buyer_account: stub('/api/v1/buyers/account'),
 } as const satisfies Record<string, Route>
+
+function live(path: string, method: HttpMethod = 'GET') {
+  return { methods: [method], path, answer: 'live' } as const
+}
+
+function stored(path: string, method: HttpMethod = 'GET') {
+  return { ...live(path, method), needs: 'store' } as const
+}
+
+function file(path: string) {
+  return { methods: ['GET'], path, answer: 'static' } as const
+}
+
+function stub(path: string, method: HttpMethod = 'GET') {
+  return { methods: [method], path, answer: 'stub' } as const
+}
 
 /** Internal address of the page for `/compare?ids=`; never served outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
